@@ -1,0 +1,17 @@
+import type { Random } from './random.ts';
+
+export interface Backoff {
+  /** Delay before the first retry, in milliseconds. */
+  readonly initialMs: number;
+  /** No delay is longer, in milliseconds. */
+  readonly maxMs: number;
+}
+
+/**
+ * The delay before retry number `attempt` (from 0): doubled each time up to the maximum, then drawn uniformly from its
+ * upper half, so that many who failed together do not come back together, and none comes back at once.
+ */
+export function backoffMs(backoff: Backoff, attempt: number, random: Random): number {
+  const ceiling = Math.min(backoff.maxMs, backoff.initialMs * 2 ** Math.min(attempt, 30));
+  return ceiling / 2 + (ceiling / 2) * random.float();
+}

@@ -1,0 +1,35 @@
+/** Time as a dependency: production reads the system's, simulation a virtual one. Nothing else may read time or start timers. */
+export interface Clock {
+  /** Wall-clock time in milliseconds since the Unix epoch. It can jump; use `monotonic` to measure durations. */
+  now(): number;
+  /** Milliseconds since an arbitrary start; never goes back. */
+  monotonic(): number;
+  /** Calls `run` once after `delayMs` (0 or more). Returns a function that cancels it. */
+  after(delayMs: number, run: () => void): () => void;
+}
+
+/** The longest delay that a timer of the platform takes; longer ones would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), MAX_TIMER_MS));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `delayMs`, or at once when `signal` aborts: callers look at the signal afterwards, no exception is needed. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, done);
+    signal?.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,160 @@
+import { Agent, request as undiciRequest } from 'undici';
+import { messageOf } from './errors.ts';
+
+/** One HTTP exchange. The seam through which everything outside the process is reached. */
+export type HttpTransport = (request: HttpRequest) => Promise<HttpResponse>;
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+  readonly timeouts?: Partial<HttpTimeouts>;
+}
+
+/** All in milliseconds; 0 means none. */
+export interface HttpTimeouts {
+  /** Until the answer's headers are there. */
+  readonly headersMs: number;
+  /** Longest silence between two pieces of the body. */
+  readonly bodyMs: number;
+  /** The whole exchange, body included. */
+  readonly totalMs: number;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case; repeated headers joined with a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Must be read to its end, or left by `return()` (leaving a `for await` does), so that the connection is free again. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The exchange did not end in an answer.
+ * - `unreachable`: the request certainly did not arrive (name, connection or TLS failed).
+ * - `lost`: it may have arrived, and may have taken effect (time ran out, connection broke).
+ * - `tooLarge`: the answer is larger than the caller takes.
+ * - `aborted`: the caller's signal ended it; it may have arrived.
+ */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly kind: 'unreachable' | 'lost' | 'tooLarge' | 'aborted';
+
+  constructor(kind: HttpError['kind'], message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+const DEFAULT_TIMEOUTS: HttpTimeouts = { headersMs: 20_000, bodyMs: 20_000, totalMs: 60_000 };
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export interface UndiciTransportOptions {
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: string | undefined;
+  /** PEM client certificate and key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Name to verify the server's certificate against, where it is not the URL's host. */
+  readonly serverName?: string | undefined;
+  readonly insecureSkipVerify?: boolean | undefined;
+  /** Connections per origin at most. */
+  readonly connections?: number;
+}
+
+/** HTTP over undici with kept-alive connections. Redirects are never followed: credentials go to the named host only. */
+export function createUndiciTransport(
+  options: UndiciTransportOptions = {},
+): HttpTransport & { close(): Promise<void> } {
+  const agent = new Agent({
+    connections: options.connections ?? 16,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: 30_000,
+    connect: {
+      timeout: CONNECT_TIMEOUT_MS,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(options.cert === undefined ? {} : { cert: options.cert }),
+      ...(options.key === undefined ? {} : { key: options.key }),
+      ...(options.serverName === undefined ? {} : { servername: options.serverName }),
+      ...(options.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
+    },
+  });
+
+  const transport: HttpTransport = async (request) => {
+    const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
+    const deadline = timeouts.totalMs > 0 ? AbortSignal.timeout(timeouts.totalMs) : undefined;
+    const signals = [deadline, request.signal].filter((signal) => signal !== undefined);
+    const failure = (error: unknown) => toHttpError(error, request, deadline);
+    try {
+      const response = await undiciRequest(request.url, {
+        dispatcher: agent,
+        method: request.method,
+        headers: { ...request.headers },
+        body: request.body ?? null,
+        headersTimeout: timeouts.headersMs,
+        bodyTimeout: timeouts.bodyMs,
+        ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
+      });
+      const headers: Record<string, string> = {};
+      for (const [name, value] of Object.entries(response.headers)) {
+        if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+      }
+      return { status: response.statusCode, headers, body: mapErrors(response.body, failure) };
+    } catch (error) {
+      throw failure(error);
+    }
+  };
+  return Object.assign(transport, { close: () => agent.destroy() });
+}
+
+async function* mapErrors(body: AsyncIterable<Uint8Array>, failure: (error: unknown) => Error) {
+  try {
+    yield* body;
+  } catch (error) {
+    throw failure(error);
+  }
+}
+
+/** Failures before the first byte of the request could leave. TLS failures have many codes; these prefixes cover Node's. */
+const NEVER_SENT =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_INVALID_URL|UND_ERR_INVALID_ARG)/;
+
+function toHttpError(error: unknown, request: HttpRequest, deadline: AbortSignal | undefined): HttpError {
+  if (error instanceof HttpError) return error;
+  const where = `${request.method} ${new URL(request.url).origin}`;
+  if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
+  if (deadline?.aborted) return new HttpError('lost', `${where}: No complete answer in time`, { cause: error });
+  const code = codeOf(error);
+  const kind = NEVER_SENT.test(code) ? 'unreachable' : 'lost';
+  return new HttpError(kind, `${where}: ${describe(error, code)}`, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+    if (current instanceof AggregateError && current.errors.length > 0) return codeOf(current.errors[0]);
+  }
+  return '';
+}
+
+function describe(error: unknown, code: string): string {
+  const message = messageOf(error) || 'Connection failed';
+  return code === '' || message.includes(code) ? message : `${message} (${code})`;
+}
+
+/** The whole body as text. Fails with `tooLarge` past `maxBytes`, without reading the rest. */
+export async function readText(response: HttpResponse, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new HttpError('tooLarge', `Answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

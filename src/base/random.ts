@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+
+/** Chance as a dependency: cryptographic in production, seeded in simulation. */
+export interface Random {
+  /** Uniform in [0, 1). For jitter, not for secrets. */
+  float(): number;
+  /** `count` unpredictable bytes. */
+  bytes(count: number): Uint8Array;
+}
+
+export const systemRandom: Random = {
+  float: () => Math.random(),
+  bytes: (count) => randomBytes(count),
+};
+
+/** No characters that a shell, a URL, YAML or a person reading aloud could take for something else. */
+const PASSWORD_ALPHABET = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const PASSWORD_LENGTH = 32;
+
+/**
+ * A new password: 32 characters of a 57-character alphabet, 186 bits. Bytes that would favour some characters are
+ * thrown away. Stays well within the 72 bytes of which a server looks (compatibility.md).
+ */
+export function generatePassword(random: Random): string {
+  const limit = 256 - (256 % PASSWORD_ALPHABET.length);
+  let password = '';
+  while (password.length < PASSWORD_LENGTH) {
+    for (const byte of random.bytes(PASSWORD_LENGTH)) {
+      if (byte < limit && password.length < PASSWORD_LENGTH)
+        password += PASSWORD_ALPHABET[byte % PASSWORD_ALPHABET.length];
+    }
+  }
+  return password;
+}
+
+/** A version 4 UUID from the given chance. */
+export function uuid(random: Random): string {
+  const bytes = random.bytes(16);
+  const hex = Array.from(bytes, (byte, index) => {
+    const value = index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte;
+    return value.toString(16).padStart(2, '0');
+  }).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,48 @@
+/** metav1.Condition, each with its own observedGeneration. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** A stable CamelCase word. */
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration?: number | undefined;
+  /** RFC 3339, whole seconds. */
+  readonly lastTransitionTime: string;
+}
+
+/** A condition as a decision states it: what is true now. When that began is not its concern. */
+export type ConditionUpdate = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** metav1.Condition allows 32,768; a person reads less, and status must not grow without bound. */
+const MAX_MESSAGE_LENGTH = 1024;
+
+/**
+ * The conditions after an update: exactly those of `updates`, in their order. What is not named is gone: conditions
+ * such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same.
+ */
+export function setConditions(
+  previous: readonly Condition[],
+  updates: readonly ConditionUpdate[],
+  generation: number,
+  nowMs: number,
+): Condition[] {
+  return updates.map((update) => {
+    const before = previous.find((condition) => condition.type === update.type);
+    const lastTransitionTime =
+      before?.status === update.status
+        ? before.lastTransitionTime
+        : new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z');
+    return {
+      type: update.type,
+      status: update.status,
+      reason: update.reason,
+      message: shorten(update.message),
+      observedGeneration: generation,
+      lastTransitionTime,
+    };
+  });
+}
+
+function shorten(message: string): string {
+  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
+}

@@ -1,0 +1,47 @@
+/** What of a Kubernetes object's metadata is used here (metav1.ObjectMeta). */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly finalizers?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface KubeObject<Spec = unknown, Status = unknown> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: Spec;
+  readonly status?: Status;
+}
+
+/** `namespace/name`: names an object among those of its kind. */
+export type ObjectKey = string;
+
+export function keyOf(object: { readonly metadata: Pick<ObjectMeta, 'name' | 'namespace'> }): ObjectKey {
+  return objectKey(object.metadata.namespace ?? '', object.metadata.name);
+}
+
+export function objectKey(namespace: string, name: string): ObjectKey {
+  return `${namespace}/${name}`;
+}
+
+export function splitKey(key: ObjectKey): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
