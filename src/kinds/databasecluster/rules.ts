@@ -1,0 +1,114 @@
+import type { ValidationRule } from '../../kube/definition.ts';
+import { keepsField } from '../shared-schema.ts';
+import { machineTypes, storageTypes } from './offerings.ts';
+
+/*
+ * Rules of the Cluster Management API that need more than one field. The tables are those of offerings.ts, written out
+ * as CEL literals (JSON is one), so that a row added there is known to the API server too.
+ */
+
+const STAYS = 'a cluster keeps what it was created with';
+const PAST_THE_TABLE = 'or set allowUnlisted: true if the cloud offers it';
+
+const providers = Object.keys(storageTypes);
+const regionsOf = tableOf(providers, (provider) =>
+  machineTypes.filter((type) => type.provider === provider).flatMap((type) => type.regions),
+);
+const machineTypesIn = tableOf(
+  machineTypes.flatMap((type) => type.regions),
+  (region) => machineTypes.filter((type) => type.regions.includes(region)).map((type) => type.name),
+);
+const freeMachineTypes = machineTypes.filter((type) => type.free).map((type) => type.name);
+
+function tableOf(keys: readonly string[], values: (key: string) => readonly string[]) {
+  return Object.fromEntries([...new Set(keys)].map((key) => [key, [...new Set(values(key))]]));
+}
+
+/** `field` must be in the row of `table` that `by` selects; a `by` that is not in the table is another rule's matter. */
+function listedBy(field: string, by: string, table: Readonly<Record<string, readonly string[]>>): ValidationRule {
+  const literal = JSON.stringify(table);
+  const names = JSON.stringify(Object.fromEntries(Object.entries(table).map(([key, row]) => [key, row.join(', ')])));
+  return {
+    rule: `self.allowUnlisted || !has(self.${field}) || !has(self.${by}) || !(self.${by} in ${literal}) || self.${field} in ${literal}[self.${by}]`,
+    message: `${field} is not offered for this ${by}: choose another, ${PAST_THE_TABLE}`,
+    messageExpression: `"${field} '" + self.${field} + "' is not offered for ${by} '" + self.${by} + "': choose one of " + ${names}[self.${by}] + ", ${PAST_THE_TABLE}"`,
+    fieldPath: `.${field}`,
+  };
+}
+
+function neededToDeploy(field: string): ValidationRule {
+  return {
+    rule: `has(self.${field}) || has(self.cloneFrom) || self.adoptionPolicy == 'MustExist' || self.managementPolicy == 'Observe'`,
+    message: `${field} is needed to deploy a cluster: Set it (it may be absent with cloneFrom, adoptionPolicy: MustExist or managementPolicy: Observe)`,
+    fieldPath: `.${field}`,
+    reason: 'FieldValueRequired',
+  };
+}
+
+export const specRules: readonly ValidationRule[] = [
+  ...['provider', 'region', 'machineType', 'storageSizeGB', 'version'].map(neededToDeploy),
+  ...['provider', 'region', 'storageType', 'version', 'cloneFrom'].map((field) => keepsField(field, STAYS)),
+  {
+    rule: 'has(oldSelf.cloneFrom) || !has(self.cloneFrom)',
+    message: `cloneFrom cannot be added: ${STAYS}, so create another DatabaseCluster`,
+    fieldPath: '.cloneFrom',
+    reason: 'FieldValueForbidden',
+  },
+  {
+    rule: `self.allowUnlisted || !has(self.provider) || self.provider in ${JSON.stringify(providers)}`,
+    message: `provider is not listed: choose one of ${providers.join(', ')}, ${PAST_THE_TABLE}`,
+    messageExpression: `"provider '" + self.provider + "' is not listed: choose one of ${providers.join(', ')}, ${PAST_THE_TABLE}"`,
+    fieldPath: '.provider',
+  },
+  listedBy('region', 'provider', regionsOf),
+  listedBy('machineType', 'region', machineTypesIn),
+  listedBy('storageType', 'provider', storageTypes),
+  {
+    rule: `self.allowUnlisted || self.serverCount == 1 || !has(self.version) || self.version.matches('^[0-2]([.]|$)')`,
+    message: 'From version 3.0 on, and with latest, serverCount must be 1',
+    messageExpression: `"serverCount " + string(self.serverCount) + " is not possible with version '" + self.version + "': set 1, ${PAST_THE_TABLE}"`,
+    fieldPath: '.serverCount',
+  },
+  {
+    rule: `self.allowUnlisted || !self.isFree || !has(self.machineType) || self.machineType in ${JSON.stringify(freeMachineTypes)}`,
+    message: 'A free cluster needs a free machine type',
+    messageExpression: `"machineType '" + self.machineType + "' is not free: choose one of ${freeMachineTypes.join(', ')} for a cluster with isFree: true, ${PAST_THE_TABLE}"`,
+    fieldPath: '.machineType',
+  },
+  {
+    rule: '!self.isFree || self.serverCount == 1',
+    message: 'A free cluster has one server',
+    messageExpression: `"serverCount " + string(self.serverCount) + " is not possible with isFree: true: set 1"`,
+    fieldPath: '.serverCount',
+  },
+  {
+    rule: '!self.isFree || !has(self.storageSizeGB) || self.storageSizeGB <= 10',
+    message: 'A free cluster has at most 10 GB of storage',
+    messageExpression: `"storageSizeGB " + string(self.storageSizeGB) + " is not possible with isFree: true: set 10"`,
+    fieldPath: '.storageSizeGB',
+  },
+  {
+    rule: `!self.isFree || !has(self.backup) || self.backup.frequency == 'disabled'`,
+    message: 'A free cluster has no backups',
+    messageExpression: `"backup.frequency '" + self.backup.frequency + "' is not possible with isFree: true: set disabled, or remove backup"`,
+    fieldPath: '.backup.frequency',
+  },
+];
+
+const ADMIN_SECRET = `(has(self.spec.adminCredentials.secretName) ? self.spec.adminCredentials.secretName : self.metadata.name + '-admin')`;
+
+/** Rules that need the object's name. */
+export const clusterRules: readonly ValidationRule[] = [
+  {
+    rule: `has(self.spec.clusterID) || !self.metadata.name.contains('.')`,
+    message: 'metadata.name has dots, which a cluster id cannot: Set spec.clusterID',
+    fieldPath: '.spec.clusterID',
+    reason: 'FieldValueRequired',
+  },
+  {
+    rule: `!has(self.spec.adminCredentials) || !has(self.spec.adminCredentials.existingSecretRef) || self.spec.adminCredentials.existingSecretRef.name != ${ADMIN_SECRET}`,
+    message:
+      'existingSecretRef names the Secret that the operator writes (secretName, by default <name>-admin): Name another Secret in one of the two',
+    fieldPath: '.spec.adminCredentials.existingSecretRef.name',
+  },
+];

@@ -1,0 +1,365 @@
+import * as z from 'zod';
+import type { Immutable } from '../../base/immutable.ts';
+import type { ResourceDefinition } from '../../kube/definition.ts';
+import {
+  allowedNamespaces,
+  atLeast,
+  commonStatus,
+  durationText,
+  immutable,
+  immutableText,
+  loginSecretRef,
+  objectName,
+  objectReference,
+  rules,
+  timestamp,
+} from '../shared-schema.ts';
+import { clusterRules, specRules } from './rules.ts';
+
+const OTHER_CLUSTER = 'a cluster keeps what it was created with, so create another DatabaseCluster';
+
+/** Deploy request fields: "only lowercase alphanumeric characters, optionally separated by underscores and hyphens". */
+const CLUSTER_ID = '^[a-z0-9]+([_-]+[a-z0-9]+)*$';
+
+function clusterID() {
+  return z
+    .string()
+    .min(1)
+    .max(253)
+    .meta(
+      rules({
+        rule: `self.matches('${CLUSTER_ID}')`,
+        message:
+          'A cluster id has lowercase letters and digits, separated by hyphens or underscores, such as orders-eu',
+        messageExpression: `"'" + self + "' cannot be a cluster id: use lowercase letters and digits, separated by hyphens or underscores, such as orders-eu"`,
+      }),
+    );
+}
+
+const backup = z.object({
+  frequency: z
+    .enum(['disabled', 'hourly', 'daily'])
+    .describe('How often a backup is made: disabled, hourly or daily. A free cluster takes disabled only.'),
+  retentionDays: z
+    .int()
+    .meta(
+      rules({
+        rule: 'self in [7, 30]',
+        message: 'retentionDays must be 7 or 30',
+        messageExpression: `"retentionDays " + string(self) + " is not possible: set 7 or 30"`,
+      }),
+    )
+    .optional()
+    .describe('How many days a backup is kept: 7 or 30. Default: 7.'),
+});
+
+const cloneFrom = z
+  .object({
+    clusterRef: z
+      .object({ name: objectName().describe('Name of the DatabaseCluster.') })
+      .optional()
+      .describe('The source as a DatabaseCluster of the same namespace and space.'),
+    clusterID: clusterID().optional().describe('The source as the id of any cluster in the same space.'),
+  })
+  .meta(
+    rules(
+      {
+        rule: 'has(self.clusterRef) != has(self.clusterID)',
+        message: 'cloneFrom needs exactly one of clusterRef and clusterID: Set one, remove the other',
+      },
+      immutable('cloneFrom', OTHER_CLUSTER),
+    ),
+  );
+
+const adminCredentials = z.object({
+  secretName: objectName()
+    .optional()
+    .describe(
+      'Name of the Secret that the operator writes the login of the default user to, with keys username and password. ' +
+        'Default: <name of this object>-admin.',
+    ),
+  existingSecretRef: loginSecretRef()
+    .optional()
+    .describe(
+      'The login that a cloned or adopted cluster has already, where it is not the one that new clusters come with. ' +
+        'It is read once, to set a password of our own; it is never changed.',
+    ),
+  rotateEvery: durationText()
+    .meta(rules(atLeast('rotateEvery', '10m')))
+    .optional()
+    .describe('How often the password is replaced by a new one, such as 2160h, at least 10m. Absent: never by itself.'),
+});
+
+const NEEDED_TO_DEPLOY = 'Needed to deploy a cluster; may be absent for one that is cloned, adopted or only observed.';
+
+const spec = z
+  .object({
+    spaceRef: objectReference('DatabaseSpace')
+      .meta(rules(immutable('spaceRef', OTHER_CLUSTER)))
+      .describe('The DatabaseSpace that the cluster is in. Immutable.'),
+    clusterID: clusterID()
+      .optional()
+      .describe(
+        'Id of the cluster in the cloud, unique in its space: lowercase letters and digits, separated by hyphens or ' +
+          'underscores. Default: the name of this object. A changed value renames the cluster in the cloud.',
+      ),
+    provider: z
+      .string()
+      .min(1)
+      .max(63)
+      .meta(rules(immutableText('provider', OTHER_CLUSTER)))
+      .optional()
+      .describe(`Cloud provider that the cluster runs at: gcp or aws. Immutable. ${NEEDED_TO_DEPLOY}`),
+    region: z
+      .string()
+      .min(1)
+      .max(63)
+      .meta(rules(immutableText('region', OTHER_CLUSTER)))
+      .optional()
+      .describe(`Region of the provider, such as europe-west2. Immutable. ${NEEDED_TO_DEPLOY}`),
+    machineType: z
+      .string()
+      .min(1)
+      .max(63)
+      .optional()
+      .describe(
+        `Machine type of each server, such as c2d-highcpu-4 or c7g.large; which there are depends on the region. ${NEEDED_TO_DEPLOY}`,
+      ),
+    storageType: z
+      .string()
+      .min(1)
+      .max(63)
+      .meta(rules(immutableText('storageType', OTHER_CLUSTER)))
+      .optional()
+      .describe(
+        'Storage type. Default: the one of the provider (gcp: standard-rwo, aws: gp2-csi). Immutable. Never compared ' +
+          'with what the cloud reports, which may name the same type differently.',
+      ),
+    storageSizeGB: z
+      .int()
+      .min(10)
+      .max(1000)
+      .optional()
+      .describe(`Storage of each server in GB, 10 to 1000; 10 for a free cluster. ${NEEDED_TO_DEPLOY}`),
+    serverCount: z
+      .int()
+      .min(1)
+      .max(9)
+      .meta(
+        rules(
+          {
+            rule: 'self % 2 == 1',
+            message: 'serverCount must be odd',
+            messageExpression: `"serverCount " + string(self) + " is not possible: set an odd number from 1 to 9"`,
+          },
+          immutable('serverCount', OTHER_CLUSTER),
+        ),
+      )
+      .default(1)
+      .describe('Number of servers: odd, 1 to 9. From version 3.0 on it must be 1. Immutable.'),
+    isFree: z
+      .boolean()
+      .meta(rules(immutable('isFree', OTHER_CLUSTER)))
+      .default(false)
+      .describe(
+        'Whether it is a free cluster, of which a team may have one. It needs a free machine type (c2d-highcpu-2, ' +
+          'c7g.large or c8g.large), 1 server, 10 GB and no backups. Immutable.',
+      ),
+    version: z
+      .string()
+      .min(1)
+      .max(63)
+      .meta(rules(immutableText('version', OTHER_CLUSTER)))
+      .optional()
+      .describe(
+        'Version of the database: one of status.availableVersions of the DatabaseSpace, or latest, which is resolved ' +
+          `once, when the cluster is deployed, and kept in status.version. Immutable. ${NEEDED_TO_DEPLOY}`,
+      ),
+    backup: backup
+      .optional()
+      .describe(
+        'Backup settings. The cloud does not report them, so a change made there is not seen. Absent: a new cluster ' +
+          'gets daily backups kept for 7 days (a free one none), and an existing cluster keeps what it has.',
+      ),
+    state: z
+      .enum(['Running', 'Suspended'])
+      .default('Running')
+      .describe('Running, or Suspended: the servers are stopped, the data is kept.'),
+    cloneFrom: cloneFrom
+      .optional()
+      .describe(
+        'Creates the cluster as a clone of another one instead of an empty one. Not looked at again afterwards. Immutable.',
+      ),
+    adoptionPolicy: z
+      .enum(['Never', 'IfExists', 'MustExist'])
+      .default('Never')
+      .describe(
+        'What happens if a cluster with this id exists already. Never: it is somebody else’s and left alone. IfExists: ' +
+          'it is taken over, otherwise one is created. MustExist: it is taken over, none is ever created.',
+      ),
+    recreatePolicy: z
+      .enum(['Never', 'Always'])
+      .default('Never')
+      .describe(
+        'What happens when the cluster vanished from the cloud. Never: that is reported. Always: a new, EMPTY one is created.',
+      ),
+    driftPolicy: z
+      .enum(['Revert', 'Report'])
+      .default('Revert')
+      .describe(
+        'What happens when the cluster was changed elsewhere. Revert: it is set back to this spec. Report: the ' +
+          'difference is shown in status.drift, and nothing is changed until this spec changes.',
+      ),
+    managementPolicy: z
+      .enum(['Manage', 'Observe'])
+      .default('Manage')
+      .describe('Manage: the cluster is kept as this spec says. Observe: it is only looked at, never changed.'),
+    deletionPolicy: z
+      .enum(['Retain', 'Suspend', 'Delete'])
+      .default('Retain')
+      .describe(
+        'What deleting this object does to the cluster. Retain: nothing. Suspend: it is suspended and kept. Delete: it ' +
+          'is destroyed with all its data.',
+      ),
+    deletionProtection: z
+      .boolean()
+      .default(false)
+      .describe('true: deleting this object waits, and leaves the cluster alone, until this is false.'),
+    adminCredentials: adminCredentials.optional().describe('The login of the cluster’s default user.'),
+    allowedNamespaces: allowedNamespaces('Who may place DatabaseUsers and Databases on this cluster.').optional(),
+    allowUnlisted: z
+      .boolean()
+      .default(false)
+      .describe(
+        'true: providers, regions, machine types, storage types and numbers of servers that Mooring does not list are ' +
+          'let through, and the cloud decides. For what the cloud offers newly.',
+      ),
+  })
+  .meta(rules(...specRules))
+  .describe('What the cluster should be.');
+
+const status = z
+  .object({
+    ...commonStatus,
+    state: z.string().optional().describe('The state of the cluster in the cloud’s word, such as running.'),
+    clusterID: z.string().optional().describe('Id of the cluster in the cloud.'),
+    createdAt: z
+      .string()
+      .optional()
+      .describe('When the cluster was created, as the cloud says. With another value it is another cluster.'),
+    version: z.string().optional().describe('Version of the database that the cluster runs.'),
+    observed: z
+      .object({
+        machineType: z.string().optional().describe('Machine type of each server.'),
+        storageSizeGB: z.int().optional().describe('Storage of each server in GB.'),
+        serverCount: z.int().optional().describe('Number of servers.'),
+        provider: z.string().optional().describe('Cloud provider.'),
+        region: z.string().optional().describe('Region of the provider.'),
+      })
+      .optional()
+      .describe('What the cloud reports about the cluster.'),
+    servers: z
+      .array(
+        z.object({
+          address: z.string().describe('Host and port.'),
+          status: z.string().optional().describe('Its state in the cloud’s word, such as running.'),
+        }),
+      )
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
+      .describe('The servers of the cluster; none while it is suspended.'),
+    endpoint: z.string().optional().describe('HTTP base URL of the database server, such as https://host:port.'),
+    operation: z
+      .object({
+        type: z.string().describe('What is done, such as Deploy or Clone.'),
+        target: z.string().describe('Id of the cluster that it is done to.'),
+        startedAt: timestamp().describe('When it was about to be asked for.'),
+      })
+      .optional()
+      .describe('A call that must not happen twice, written down before it is made.'),
+    drift: z
+      .array(
+        z.object({
+          field: z.string().describe('Field of the spec.'),
+          desired: z.string().describe('Its value in the spec.'),
+          observed: z.string().describe('Its value in the cloud.'),
+        }),
+      )
+      .max(32)
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['field'] })
+      .describe('Where the cluster differs from the spec.'),
+    backup: z
+      .object({
+        frequency: z.string().describe('How often a backup is made.'),
+        retentionDays: z.int().describe('How many days a backup is kept.'),
+      })
+      .optional()
+      .describe('The backup settings that the cloud accepted last. It does not report them.'),
+    credentials: z
+      .object({
+        secretName: z.string().describe('Name of the Secret that holds the login.'),
+        secretResourceVersion: z
+          .string()
+          .describe('The Secret’s metadata.resourceVersion when the login was verified.'),
+        endpoint: z.string().describe('The server that the login was verified at.'),
+        verifiedAt: timestamp().optional().describe('When the login was verified last.'),
+      })
+      .optional()
+      .describe('The login that was last verified: it works, and the one that new clusters come with does not.'),
+  })
+  .describe('What was found. Written by the operator only.');
+
+export type DatabaseClusterSpec = Immutable<z.output<typeof spec>>;
+export type DatabaseClusterStatus = Immutable<z.output<typeof status>>;
+
+export const databaseClusterDefinition: ResourceDefinition<DatabaseClusterSpec, DatabaseClusterStatus> = {
+  kind: 'DatabaseCluster',
+  plural: 'databaseclusters',
+  singular: 'databasecluster',
+  shortNames: ['dbc'],
+  categories: ['mooring'],
+  description: 'A DatabaseCluster is one cluster in a space of the cloud.',
+  spec,
+  status,
+  rules: clusterRules,
+  printerColumns: [
+    {
+      name: 'Ready',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+      description: 'Whether the cluster is as the spec says.',
+    },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+      description: 'Why it is Ready or not.',
+    },
+    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'The cloud’s word for its state.' },
+    { name: 'Version', type: 'string', jsonPath: '.status.version', description: 'Version of the database.' },
+    { name: 'Endpoint', type: 'string', jsonPath: '.status.endpoint', description: 'HTTP base URL.', priority: 1 },
+    {
+      name: 'Machine',
+      type: 'string',
+      jsonPath: '.status.observed.machineType',
+      description: 'Machine type that the cloud reports.',
+      priority: 1,
+    },
+    {
+      name: 'Storage',
+      type: 'integer',
+      jsonPath: '.status.observed.storageSizeGB',
+      description: 'Storage in GB that the cloud reports.',
+      priority: 1,
+    },
+    {
+      name: 'Deletion',
+      type: 'string',
+      jsonPath: '.spec.deletionPolicy',
+      description: 'What deleting this object does to the cluster.',
+      priority: 1,
+    },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of this object.' },
+  ],
+};

@@ -1,0 +1,185 @@
+import * as z from 'zod';
+import type { Immutable } from '../../base/immutable.ts';
+import type { ResourceDefinition, ValidationRule } from '../../kube/definition.ts';
+import {
+  allowedNamespaces,
+  atLeast,
+  commonStatus,
+  durationText,
+  loginSecretRef,
+  objectName,
+  rules,
+  secretKey,
+} from '../shared-schema.ts';
+
+/** No user information, query or fragment: credentials belong in Secrets, and paths are appended. No value in the message: it may hold a password. */
+const HTTP_URL = '^https?://[^/?#@[:space:]]+(/[^?#[:space:]]*)?$';
+
+const apiToken = z.object({
+  level: z.enum(['read', 'write', 'admin']).describe('Access level that the token was given: read, write or admin.'),
+  secretRef: z
+    .object({
+      name: objectName().describe('Name of the Secret, in the same namespace.'),
+      clientIDKey: secretKey().optional().describe('Key that holds the client id. Default: clientID.'),
+      clientSecretKey: secretKey().optional().describe('Key that holds the client secret. Default: clientSecret.'),
+    })
+    .describe('The Secret that holds the token’s client id and client secret.'),
+});
+
+/** One segment of a path in the cloud's interface. */
+function pathSegment(example: string) {
+  return z
+    .string()
+    .min(1)
+    .max(253)
+    .meta(
+      rules({
+        rule: `self.matches('^[^/?#%[:space:][:cntrl:]]+$') && self != '.' && self != '..'`,
+        message: `Must be an id as the cloud shows it, without spaces, slashes, ? # and %, such as ${example}`,
+      }),
+    );
+}
+
+const spec = z
+  .object({
+    baseURL: z
+      .string()
+      .min(1)
+      .max(1024)
+      .meta(
+        rules({
+          rule: `self.matches('${HTTP_URL}') && isURL(self)`,
+          message:
+            'baseURL must be an http or https URL without user information, query and fragment, such as https://cloud.example.com',
+        }),
+      )
+      .describe(
+        'Base URL of the Cluster Management API, such as https://cloud.example.com. It must be https, unless the host ' +
+          'is loopback or the operator runs with --allow-http.',
+      ),
+    teamID: pathSegment('acme').describe('The team, as in the cloud’s URLs. May change while no cluster is managed.'),
+    spaceID: pathSegment('production').describe(
+      'The space of the team, as in the cloud’s URLs. May change while no cluster is managed.',
+    ),
+    apiTokens: z
+      .array(apiToken)
+      .min(1)
+      .max(3)
+      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['level'] })
+      .describe(
+        'API tokens for the space, at most one a level. Each call uses the lowest level that is enough for it, and the ' +
+          'next higher one where that is missing; one entry may serve for all. Without admin nothing can be destroyed.',
+      ),
+    defaultCredentialsSecretRef: loginSecretRef().describe(
+      'The Secret that holds the username and password that every new cluster comes with. They are retired as soon as ' +
+        'a cluster runs.',
+    ),
+    serverURL: z
+      .string()
+      .min(1)
+      .max(1024)
+      .meta(
+        rules({
+          rule: `self.contains('{host}') && self.matches('${HTTP_URL}')`,
+          message:
+            'serverURL must be an http or https URL with {host} in it, without user information, query and fragment, such as https://{host}:{port}',
+        }),
+      )
+      .default('https://{host}:{port}')
+      .describe(
+        'How the HTTP base URL of a database server is made from its address: {host} and {port} stand for its parts.',
+      ),
+    caBundle: z
+      .base64()
+      .max(524_288)
+      .optional()
+      .describe('Certificates to trust for both APIs besides the system’s, as base64 of PEM.'),
+    pollInterval: durationText()
+      .meta(rules(atLeast('pollInterval', '1s')))
+      .default('60s')
+      .describe('How often the whole space is observed when nothing is under way, such as 60s, at least 1s.'),
+    verifyInterval: durationText()
+      .meta(rules(atLeast('verifyInterval', '1s', true)))
+      .default('10m')
+      .describe(
+        'How often each published login is tried, such as 10m, at least 1s, with some jitter. 0s: only after changes.',
+      ),
+    allowedNamespaces: allowedNamespaces('Who may place DatabaseClusters in this space.').optional(),
+  })
+  .describe('Where the space is and how it is reached.');
+
+const status = z
+  .object({
+    ...commonStatus,
+    availableVersions: z
+      .array(z.string())
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
+      .describe('Versions of the database that can be deployed.'),
+    clusters: z
+      .object({
+        total: z.int().describe('Clusters in the space.'),
+        managed: z.int().describe('Of these, clusters that a DatabaseCluster stands for.'),
+      })
+      .optional()
+      .describe('How many clusters there are.'),
+    unmanagedClusters: z
+      .array(
+        z.object({
+          clusterID: z.string().describe('Id of the cluster.'),
+          provider: z.string().optional().describe('Cloud provider.'),
+          region: z.string().optional().describe('Region of the provider.'),
+          machineType: z.string().optional().describe('Machine type of each server.'),
+          state: z.string().optional().describe('Its state in the cloud’s word.'),
+        }),
+      )
+      .max(50)
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
+      .describe('Clusters in the space that no DatabaseCluster stands for, up to 50.'),
+  })
+  .describe('What was found. Written by the operator only.');
+
+export type DatabaseSpaceSpec = Immutable<z.output<typeof spec>>;
+export type DatabaseSpaceStatus = Immutable<z.output<typeof status>>;
+
+/** A space that clusters are managed in stays the space that they are in. */
+function staysWhileManaged(field: string): ValidationRule {
+  return {
+    rule: `self.spec.${field} == oldSelf.spec.${field} || !has(oldSelf.status) || !has(oldSelf.status.clusters) || oldSelf.status.clusters.managed == 0`,
+    message: `${field} can change only while no cluster of the space is managed: create another DatabaseSpace`,
+    messageExpression: `"${field} cannot change from '" + oldSelf.spec.${field} + "' to '" + self.spec.${field} + "' while " + string(oldSelf.status.clusters.managed) + " clusters of the space are managed: create another DatabaseSpace, or delete the DatabaseClusters first"`,
+    fieldPath: `.spec.${field}`,
+    reason: 'FieldValueForbidden',
+  };
+}
+
+export const databaseSpaceDefinition: ResourceDefinition<DatabaseSpaceSpec, DatabaseSpaceStatus> = {
+  kind: 'DatabaseSpace',
+  plural: 'databasespaces',
+  singular: 'databasespace',
+  shortNames: ['dbs'],
+  categories: ['mooring'],
+  description: 'A DatabaseSpace is one space of a team in the cloud, with the API tokens for it.',
+  spec,
+  status,
+  rules: [staysWhileManaged('teamID'), staysWhileManaged('spaceID')],
+  printerColumns: [
+    {
+      name: 'Ready',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+      description: 'Whether the space can be reached and used.',
+    },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+      description: 'Why it is Ready or not.',
+    },
+    { name: 'Team', type: 'string', jsonPath: '.spec.teamID', description: 'The team.' },
+    { name: 'Space', type: 'string', jsonPath: '.spec.spaceID', description: 'The space.' },
+    { name: 'Clusters', type: 'integer', jsonPath: '.status.clusters.managed', description: 'Clusters managed here.' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of this object.' },
+  ],
+};

@@ -1,0 +1,197 @@
+import * as z from 'zod';
+import { DURATION_PATTERN } from '../base/duration.ts';
+import type { ValidationRule } from '../kube/definition.ts';
+
+/** CEL rules for `.meta(…)`, beside the field that they judge. */
+export function rules(...list: readonly ValidationRule[]) {
+  return { 'x-kubernetes-validations': list };
+}
+
+/** The rule of a field that keeps its value as long as it is set. */
+export function immutable(field: string, remedy: string): ValidationRule {
+  return {
+    rule: 'self == oldSelf',
+    message: `${field} cannot change: ${remedy}`,
+    reason: 'FieldValueForbidden',
+  };
+}
+
+/** As `immutable`, for a string: the message shows both values. */
+export function immutableText(field: string, remedy: string): ValidationRule {
+  return {
+    ...immutable(field, remedy),
+    messageExpression: `"${field} cannot change from '" + oldSelf + "' to '" + self + "': ${remedy}"`,
+  };
+}
+
+/** The rule, on the parent, that a field once set stays set: rules on the field itself are not asked when it goes. */
+export function keepsField(field: string, remedy: string): ValidationRule {
+  return {
+    rule: `!has(oldSelf.${field}) || has(self.${field})`,
+    message: `${field} cannot be removed: ${remedy}`,
+    fieldPath: `.${field}`,
+    reason: 'FieldValueForbidden',
+  };
+}
+
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** The name of a Kubernetes object. */
+export function objectName() {
+  return z.string().min(1).max(253).regex(DNS_SUBDOMAIN);
+}
+
+function namespaceName() {
+  return z.string().min(1).max(63).regex(DNS_LABEL);
+}
+
+/** A key in a Secret's data. */
+export function secretKey() {
+  return z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[-._a-zA-Z0-9]+$/);
+}
+
+export function durationText() {
+  return z.string().min(2).max(32).regex(DURATION_PATTERN);
+}
+
+/** The rule that a duration is not shorter than `minimum`; `orZero` lets 0s through. */
+export function atLeast(field: string, minimum: string, orZero = false): ValidationRule {
+  const zero = orZero ? `duration(self) == duration('0s') || ` : '';
+  return {
+    rule: `${zero}duration(self) >= duration('${minimum}')`,
+    message: `${field} must be at least ${minimum}${orZero ? ', or 0s' : ''}`,
+    messageExpression: `"${field} '" + self + "' is too short: it must be at least ${minimum}${orZero ? ', or 0s' : ''}"`,
+  };
+}
+
+/** A login in a Secret of the same namespace. Key names have no default in the schema (it would show as drift in GitOps). */
+export function loginSecretRef() {
+  return z.object({
+    name: objectName().describe('Name of the Secret, in the same namespace.'),
+    usernameKey: secretKey().optional().describe('Key that holds the username. Default: username.'),
+    passwordKey: secretKey().optional().describe('Key that holds the password. Default: password.'),
+  });
+}
+
+/** A reference to another of our objects, possibly in another namespace, which then has to allow it. */
+export function objectReference(kind: string) {
+  return z.object({
+    name: objectName().describe(`Name of the ${kind}.`),
+    namespace: namespaceName()
+      .optional()
+      .describe(
+        `Namespace of the ${kind}. Default: the namespace of this object. Another namespace is possible if the ` +
+          `${kind}'s allowedNamespaces admits this one.`,
+      ),
+  });
+}
+
+const labelSelector = z
+  .object({
+    matchLabels: z
+      .record(z.string(), z.string().max(63))
+      .optional()
+      .meta({ maxProperties: 32 })
+      .describe('Labels that the namespace must have, with exactly these values.'),
+    matchExpressions: z
+      .array(
+        z.object({
+          key: z.string().min(1).max(317).describe('Label that the requirement is about.'),
+          operator: z
+            .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+            .describe('How the label relates to the values: In, NotIn, Exists or DoesNotExist.'),
+          values: z
+            .array(z.string().max(63))
+            .max(32)
+            .optional()
+            .meta({ 'x-kubernetes-list-type': 'atomic' })
+            .describe('Values for In and NotIn; empty for Exists and DoesNotExist.'),
+        }),
+      )
+      .max(16)
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
+      .describe('Requirements on labels of the namespace, all of which must hold.'),
+  })
+  .meta({ 'x-kubernetes-map-type': 'atomic' });
+
+/** Who may refer to an object from another namespace, as in Gateway API. Absent means Same. */
+export function allowedNamespaces(what: string) {
+  return z
+    .object({
+      from: z
+        .enum(['Same', 'All', 'Selector'])
+        .describe(
+          'Same: only the namespace of this object. All: every namespace. Selector: those that match selector.',
+        ),
+      selector: labelSelector
+        .optional()
+        .describe('Labels of the namespaces that are admitted, besides this one. Only with from: Selector.'),
+    })
+    .meta(
+      rules({
+        rule: `(self.from == 'Selector') == has(self.selector)`,
+        message: 'selector must be set with from: Selector, and only then: Set from to Selector, or remove selector',
+        fieldPath: '.selector',
+      }),
+    )
+    .describe(`${what} Default: {from: Same}, the namespace of this object only.`);
+}
+
+/** A point in time, RFC 3339. */
+export const timestamp = () => z.iso.datetime({ offset: true });
+
+/** metav1.Condition, as in kube/condition.ts. */
+const condition = z.object({
+  type: z.string().min(1).max(316).describe('What the condition is about, such as Ready.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('True, False or Unknown.'),
+  reason: z
+    .string()
+    .min(1)
+    .max(1024)
+    .describe('Why, as one stable CamelCase word. docs/conditions.md says what to do about each.'),
+  message: z.string().max(32_768).describe('Why, for people.'),
+  observedGeneration: z
+    .int()
+    .optional()
+    .describe('The metadata.generation that the condition was found for. A lower one: the condition is out of date.'),
+  lastTransitionTime: timestamp().describe('When status last changed from one value to another.'),
+});
+
+/**
+ * The status fields that every kind has. Words in a status are open strings, never enums: a status written by a newer
+ * operator, or a word that the cloud learned since, must stay readable.
+ */
+export const commonStatus = {
+  observedGeneration: z
+    .int()
+    .default(-1)
+    .describe('The metadata.generation that this status was found for. -1: the operator has not seen the object yet.'),
+  lastHandledReconcileAt: z
+    .string()
+    .optional()
+    .describe('The last value of the annotation mooring.dev/reconcile-at that was acted on.'),
+  conditions: z
+    .array(condition)
+    .max(32)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+    .describe(
+      'What is true of the object now. Ready is always there; Reconciling and Stalled only while true (Stalled: a person must act).',
+    ),
+  lastError: z
+    .object({
+      operation: z.string().describe('What was tried, such as Deploy.'),
+      httpStatus: z.int().optional().describe('The HTTP status of the answer. Absent: there was no answer.'),
+      code: z.string().optional().describe('The error code in the answer, for people; it is not stable.'),
+      message: z.string().describe('What went wrong.'),
+      time: timestamp().describe('When it was last seen to go wrong.'),
+    })
+    .optional()
+    .describe('The last failure that is not mended yet.'),
+};

@@ -1,0 +1,85 @@
+import type * as z from 'zod';
+
+/** What a kind of ours is called and holds: the one source of its CustomResourceDefinition, its types and its parsing. */
+export interface ResourceDefinition<Spec = unknown, Status = unknown> {
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Shown by `kubectl explain`. */
+  readonly description: string;
+  readonly spec: z.ZodType<Spec>;
+  readonly status: z.ZodType<Status>;
+  readonly printerColumns: readonly PrinterColumn[];
+  /** CEL rules on the whole object; of its metadata they see the name only. Rules on spec are in its schema. */
+  readonly rules?: readonly ValidationRule[];
+}
+
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date' | 'boolean';
+  readonly jsonPath: string;
+  readonly description: string;
+  /** 1: only in `kubectl get -o wide`. */
+  readonly priority?: 0 | 1;
+}
+
+/** One entry of `x-kubernetes-validations`. A rule with `oldSelf` is judged on updates only. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message: string;
+  /** CEL for a message that names values; `message` stands in where it fails. */
+  readonly messageExpression?: string;
+  /** The field that the error names, relative to where the rule is, such as `.region`. */
+  readonly fieldPath?: string;
+  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+}
+
+export type ParsedSpec<Spec> =
+  | { readonly ok: true; readonly spec: Spec }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * Reads the spec of an object as it came from the API server. An object may be older than the rules of its definition,
+ * so this can fail: `message` names each wrong field, its value and what it should be.
+ */
+export function parseSpec<Spec>(definition: { readonly spec: z.ZodType<Spec> }, raw: unknown): ParsedSpec<Spec> {
+  const result = definition.spec.safeParse(raw ?? {});
+  if (result.success) return { ok: true, spec: result.data };
+  return { ok: false, message: result.error.issues.map((issue) => describeIssue(issue, raw)).join('; ') };
+}
+
+/**
+ * Reads a status. It never fails, because a status can be written again: top-level fields that cannot be read are as if
+ * absent, so that one of them does not take the cluster's identity with it.
+ */
+export function parseStatus<Status>(definition: { readonly status: z.ZodType<Status> }, raw: unknown): Status {
+  const whole = definition.status.safeParse(raw ?? {});
+  if (whole.success) return whole.data;
+  const unreadable = new Set(whole.error.issues.map((issue) => issue.path[0]));
+  const fields = isRecord(raw) ? Object.entries(raw).filter(([name]) => !unreadable.has(name)) : [];
+  const rest = definition.status.safeParse(Object.fromEntries(fields));
+  return rest.success ? rest.data : definition.status.parse({});
+}
+
+const SHOWN_VALUE_LENGTH = 80;
+
+function describeIssue(issue: z.core.$ZodIssue, raw: unknown): string {
+  const path = issue.path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
+    'spec',
+  );
+  const value = issue.path.reduce<unknown>(
+    (parent, step) => (isRecord(parent) ? parent[String(step)] : undefined),
+    raw,
+  );
+  if (value === undefined) return `${path} is missing: Set it`;
+  const shown = JSON.stringify(value);
+  const short = shown.length <= SHOWN_VALUE_LENGTH ? shown : `${shown.slice(0, SHOWN_VALUE_LENGTH)}…`;
+  return `${path} cannot be ${short}: ${issue.message}`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
