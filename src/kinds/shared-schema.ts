@@ -136,7 +136,7 @@ export function allowedNamespaces(what: string) {
     .meta(
       rules({
         rule: `(self.from == 'Selector') == has(self.selector)`,
-        message: 'selector must be set with from: Selector, and only then: Set from to Selector, or remove selector',
+        message: 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector',
         fieldPath: '.selector',
       }),
     )

@@ -74,7 +74,7 @@ function describeIssue(issue: z.core.$ZodIssue, raw: unknown): string {
     (parent, step) => (isRecord(parent) ? parent[String(step)] : undefined),
     raw,
   );
-  if (value === undefined) return `${path} is missing: Set it`;
+  if (value === undefined) return `${path} is missing: set it`;
   const shown = JSON.stringify(value);
   const short = shown.length <= SHOWN_VALUE_LENGTH ? shown : `${shown.slice(0, SHOWN_VALUE_LENGTH)}…`;
   return `${path} cannot be ${short}: ${issue.message}`;

@@ -24,12 +24,17 @@ function tableOf(keys: readonly string[], values: (key: string) => readonly stri
   return Object.fromEntries([...new Set(keys)].map((key) => [key, [...new Set(values(key))]]));
 }
 
+/** JSON that is CEL too, with spaces where YAML may break the line. */
+function literal(value: unknown): string {
+  return JSON.stringify(value).replaceAll('","', '", "').replaceAll('],"', '], "');
+}
+
 /** `field` must be in the row of `table` that `by` selects; a `by` that is not in the table is another rule's matter. */
 function listedBy(field: string, by: string, table: Readonly<Record<string, readonly string[]>>): ValidationRule {
-  const literal = JSON.stringify(table);
-  const names = JSON.stringify(Object.fromEntries(Object.entries(table).map(([key, row]) => [key, row.join(', ')])));
+  const rows = literal(table);
+  const names = literal(Object.fromEntries(Object.entries(table).map(([key, row]) => [key, row.join(', ')])));
   return {
-    rule: `self.allowUnlisted || !has(self.${field}) || !has(self.${by}) || !(self.${by} in ${literal}) || self.${field} in ${literal}[self.${by}]`,
+    rule: `self.allowUnlisted || !has(self.${field}) || !has(self.${by}) || !(self.${by} in ${rows}) || self.${field} in ${rows}[self.${by}]`,
     message: `${field} is not offered for this ${by}: choose another, ${PAST_THE_TABLE}`,
     messageExpression: `"${field} '" + self.${field} + "' is not offered for ${by} '" + self.${by} + "': choose one of " + ${names}[self.${by}] + ", ${PAST_THE_TABLE}"`,
     fieldPath: `.${field}`,
@@ -39,7 +44,7 @@ function listedBy(field: string, by: string, table: Readonly<Record<string, read
 function neededToDeploy(field: string): ValidationRule {
   return {
     rule: `has(self.${field}) || has(self.cloneFrom) || self.adoptionPolicy == 'MustExist' || self.managementPolicy == 'Observe'`,
-    message: `${field} is needed to deploy a cluster: Set it (it may be absent with cloneFrom, adoptionPolicy: MustExist or managementPolicy: Observe)`,
+    message: `${field} is needed to deploy a cluster: set it (it may be absent with cloneFrom, adoptionPolicy: MustExist or managementPolicy: Observe)`,
     fieldPath: `.${field}`,
     reason: 'FieldValueRequired',
   };
@@ -55,7 +60,7 @@ export const specRules: readonly ValidationRule[] = [
     reason: 'FieldValueForbidden',
   },
   {
-    rule: `self.allowUnlisted || !has(self.provider) || self.provider in ${JSON.stringify(providers)}`,
+    rule: `self.allowUnlisted || !has(self.provider) || self.provider in ${literal(providers)}`,
     message: `provider is not listed: choose one of ${providers.join(', ')}, ${PAST_THE_TABLE}`,
     messageExpression: `"provider '" + self.provider + "' is not listed: choose one of ${providers.join(', ')}, ${PAST_THE_TABLE}"`,
     fieldPath: '.provider',
@@ -70,7 +75,7 @@ export const specRules: readonly ValidationRule[] = [
     fieldPath: '.serverCount',
   },
   {
-    rule: `self.allowUnlisted || !self.isFree || !has(self.machineType) || self.machineType in ${JSON.stringify(freeMachineTypes)}`,
+    rule: `self.allowUnlisted || !self.isFree || !has(self.machineType) || self.machineType in ${literal(freeMachineTypes)}`,
     message: 'A free cluster needs a free machine type',
     messageExpression: `"machineType '" + self.machineType + "' is not free: choose one of ${freeMachineTypes.join(', ')} for a cluster with isFree: true, ${PAST_THE_TABLE}"`,
     fieldPath: '.machineType',
@@ -101,14 +106,14 @@ const ADMIN_SECRET = `(has(self.spec.adminCredentials.secretName) ? self.spec.ad
 export const clusterRules: readonly ValidationRule[] = [
   {
     rule: `has(self.spec.clusterID) || !self.metadata.name.contains('.')`,
-    message: 'metadata.name has dots, which a cluster id cannot: Set spec.clusterID',
+    message: 'metadata.name has dots, which a cluster id cannot: set spec.clusterID',
     fieldPath: '.spec.clusterID',
     reason: 'FieldValueRequired',
   },
   {
     rule: `!has(self.spec.adminCredentials) || !has(self.spec.adminCredentials.existingSecretRef) || self.spec.adminCredentials.existingSecretRef.name != ${ADMIN_SECRET}`,
     message:
-      'existingSecretRef names the Secret that the operator writes (secretName, by default <name>-admin): Name another Secret in one of the two',
+      'existingSecretRef names the Secret that the operator writes (secretName, by default <name>-admin): name another Secret in one of the two',
     fieldPath: '.spec.adminCredentials.existingSecretRef.name',
   },
 ];

@@ -65,7 +65,7 @@ const cloneFrom = z
     rules(
       {
         rule: 'has(self.clusterRef) != has(self.clusterID)',
-        message: 'cloneFrom needs exactly one of clusterRef and clusterID: Set one, remove the other',
+        message: 'cloneFrom needs exactly one of clusterRef and clusterID: set one, remove the other',
       },
       immutable('cloneFrom', OTHER_CLUSTER),
     ),
