@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import type { HttpResponse } from './http.ts';
+import { BadAnswer, decodeUtf8, parseJson } from './json-stream.ts';
+
+/** Largest answer of which only one object is expected, in bytes. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Largest answer that is read an element at a time. */
+export const MAX_LIST_BYTES = 64 * 1024 * 1024;
+export const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
+
+/** The whole body. Fails with BadAnswer if it is too large, or a web page: what a proxy or a wrong address answers with. */
+export async function readBytes(response: HttpResponse, maxBytes = MAX_ANSWER_BYTES): Promise<Uint8Array> {
+  refuseHTML(response);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new BadAnswer(`the answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (/^\s*</.test(bytes.toString('latin1', 0, 256))) throw webPage();
+  return bytes;
+}
+
+/** Nothing is expected; whatever comes is read, so that the connection is free again, and ignored unless it is a web page. */
+export async function readNothing(response: HttpResponse): Promise<void> {
+  await readBytes(response);
+}
+
+export async function readTextAnswer(response: HttpResponse): Promise<string> {
+  return decodeUtf8(await readBytes(response));
+}
+
+/** A JSON value that fits `schema`. */
+export async function readJson<Schema extends z.ZodType>(
+  response: HttpResponse,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  return shaped(schema, parseJson(await readBytes(response)), '');
+}
+
+/** `value` as `schema` takes it, or a BadAnswer that says where and why it does not shaped, without quoting it. */
+export function shaped<Schema extends z.ZodType>(schema: Schema, value: unknown, where: string): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const path = [where, ...(issue?.path ?? []).map(String)].filter((part) => part !== '').join('.');
+  throw new BadAnswer(`the answer makes no sense${path === '' ? '' : ` at ${path}`}: ${issue?.message ?? 'invalid'}`);
+}
+
+/** Fails with BadAnswer if the answer says of itself that it is a web page. */
+export function refuseHTML(response: HttpResponse): void {
+  if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
+    throw webPage();
+  }
+}
+
+function webPage(): BadAnswer {
+  return new BadAnswer('the answer is a web page: is the address that of the API?');
+}

@@ -1,0 +1,242 @@
+import { ApiError, type ApiErrorKind } from './api-error.ts';
+import { baseURLProblem, joinURL, segmentProblem } from './api-url.ts';
+import type { Clock } from './clock.ts';
+import { readErrorBody } from './error-body.ts';
+import { messageOf } from './errors.ts';
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTimeouts, type HttpTransport } from './http.ts';
+import { BadAnswer } from './json-stream.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** One HTTP exchange, for metrics. */
+export interface RequestRecord {
+  readonly operation: string;
+  /** The status, or the kind of error where there was no answer. */
+  readonly code: string;
+  readonly durationMs: number;
+}
+
+/** One operation of one document on one resource. */
+export interface Operation {
+  readonly name: string;
+  /** What is tried, to follow `Cannot`. */
+  readonly phrase: string;
+  readonly method: HttpRequest['method'];
+  /** Unencoded. */
+  readonly path: readonly string[];
+  readonly idempotent: boolean;
+  /** Where a status means something else than usual. */
+  readonly kinds?: Readonly<Record<number, ApiErrorKind>>;
+  /** Our words for a kind, where the usual ones say too little. */
+  readonly words?: Readonly<Partial<Record<ApiErrorKind, string>>>;
+  /** Slow by its nature: running out of time says nothing about the other side's health. */
+  readonly slow?: boolean;
+}
+
+export interface Exchange {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeouts?: Partial<HttpTimeouts> | undefined;
+  /** Everything in this request that no error may show. */
+  readonly secrets?: readonly string[];
+}
+
+export interface CallOptions {
+  readonly api: 'cloud' | 'server';
+  readonly baseURL: string;
+  readonly transport: HttpTransport;
+  readonly clock: Clock;
+  readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+}
+
+/** A connection that the server closed while it was idle breaks at once; what breaks later broke for another reason. */
+const BROKEN_AT_ONCE_MS = 1_000;
+
+/** One call of one operation: knows how to tell of everything that can happen to it. */
+export class ApiCall {
+  readonly #options: CallOptions;
+  readonly #operation: Operation;
+  readonly #exchange: Exchange;
+
+  constructor(options: CallOptions, operation: Operation, exchange: Exchange) {
+    this.#options = options;
+    this.#operation = operation;
+    this.#exchange = exchange;
+  }
+
+  /** The request, or an ApiError `invalid` where it could not reach what it means. */
+  request(): HttpRequest {
+    const { baseURL } = this.#options;
+    const { method, path } = this.#operation;
+    const { headers, body, signal, timeouts } = this.#exchange;
+    const problem = baseURLProblem(baseURL) ?? path.map(segmentProblem).find((found) => found !== undefined);
+    if (problem !== undefined) throw this.error('invalid', { what: `not sent, because ${problem}` });
+    if (Object.values(headers ?? {}).some((value) => !HEADER_VALUE.test(value))) {
+      throw this.error('invalid', {
+        what: 'not sent, because a credential holds a line break or another odd character',
+      });
+    }
+    return {
+      method,
+      url: joinURL(baseURL, path),
+      headers: {
+        accept: 'application/json, text/plain',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(timeouts === undefined ? {} : { timeouts }),
+    };
+  }
+
+  /** Sends the request; once more if it is a GET over a connection that had been closed. */
+  async send<T>(request: HttpRequest, read: (response: HttpResponse) => Promise<T>): Promise<T> {
+    const startedMs = this.#options.clock.monotonic();
+    try {
+      return await this.#sendOnce(request, read);
+    } catch (error) {
+      const tookMs = this.#options.clock.monotonic() - startedMs;
+      const again =
+        request.method === 'GET' &&
+        error instanceof Unanswered &&
+        error.cause.kind === 'lost' &&
+        tookMs < BROKEN_AT_ONCE_MS &&
+        !request.signal?.aborted;
+      if (!again) throw error;
+      return await this.#sendOnce(request, read);
+    }
+  }
+
+  async #sendOnce<T>(request: HttpRequest, read: (response: HttpResponse) => Promise<T>): Promise<T> {
+    const { clock, onRequest } = this.#options;
+    const startedMs = clock.monotonic();
+    let code = 'lost';
+    try {
+      const response = await this.#answer(request);
+      code = String(response.status);
+      if (response.status < 200 || response.status > 299) throw await this.#fromStatus(response);
+      return await this.#read(response, read);
+    } catch (error) {
+      if (error instanceof Unanswered) code = error.cause.kind;
+      throw error;
+    } finally {
+      onRequest?.({ operation: this.#operation.name, code, durationMs: clock.monotonic() - startedMs });
+    }
+  }
+
+  async #answer(request: HttpRequest): Promise<HttpResponse> {
+    try {
+      return await this.#options.transport(request);
+    } catch (error) {
+      throw new Unanswered(error instanceof HttpError ? error : new HttpError('lost', messageOf(error)));
+    }
+  }
+
+  async #read<T>(response: HttpResponse, read: (response: HttpResponse) => Promise<T>): Promise<T> {
+    try {
+      return await read(response);
+    } catch (error) {
+      if (error instanceof HttpError && error.kind !== 'tooLarge') throw this.#fromHttpError(error, response.status);
+      const what =
+        error instanceof BadAnswer || error instanceof HttpError ? error.message : 'the answer is unreadable';
+      throw this.error('badAnswer', { what, status: response.status });
+    }
+  }
+
+  async #fromStatus(response: HttpResponse): Promise<ApiError> {
+    const { status, headers } = response;
+    const { code, message, primaryAddress } = await readErrorBody(response);
+    const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
+    const after =
+      status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], this.#options.clock.now()) : undefined;
+    const primary = primaryAddress === undefined ? '' : `; primary: ${primaryAddress}`;
+    return this.error(kind, {
+      status,
+      code,
+      serverMessage: `${message ?? ''}${primary}`,
+      ...(after === undefined ? {} : { retryAfterMs: after }),
+    });
+  }
+
+  fromThrown(error: unknown): ApiError {
+    if (error instanceof Unanswered) return this.#fromHttpError(error.cause, undefined);
+    return this.error('lost', { what: 'the call broke off', serverMessage: messageOf(error) });
+  }
+
+  #fromHttpError(error: HttpError, status: number | undefined): ApiError {
+    const kind = error.kind === 'tooLarge' ? 'badAnswer' : error.kind;
+    return this.error(kind, { status, serverMessage: error.message });
+  }
+
+  held(refusal: { readonly sinceMs: number; readonly lastFailure: string; readonly retryAfterMs: number }): ApiError {
+    const since = new Date(refusal.sinceMs).toISOString();
+    const what = `not tried, because every call has failed since ${since}; the last: ${refusal.lastFailure}`;
+    return this.error('unavailable', { what, retryAfterMs: refusal.retryAfterMs });
+  }
+
+  error(
+    kind: ApiErrorKind,
+    more: {
+      what?: string;
+      status?: number | undefined;
+      code?: string | undefined;
+      serverMessage?: string;
+      retryAfterMs?: number;
+    },
+  ): ApiError {
+    const { name, phrase, idempotent, words } = this.#operation;
+    return new ApiError({
+      api: this.#options.api,
+      operation: name,
+      phrase,
+      idempotent,
+      kind,
+      what: more.what ?? words?.[kind] ?? WORDS[kind],
+      secrets: this.#exchange.secrets ?? [],
+      ...more,
+    });
+  }
+}
+
+/** No answer came: wraps what the transport threw, so that it cannot be taken for a failure while reading an answer. */
+class Unanswered extends Error {
+  override readonly cause: HttpError;
+  constructor(cause: HttpError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+/** What HTTP lets a header carry, but for letters beyond ASCII, on which servers do not agree. */
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+
+const KINDS: Readonly<Record<number, ApiErrorKind>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notFound',
+  408: 'unavailable',
+  409: 'conflict',
+  421: 'unavailable',
+  429: 'throttled',
+};
+
+function kindOfStatus(status: number): ApiErrorKind {
+  if (status >= 500 && status <= 599) return 'unavailable';
+  return KINDS[status] ?? (status >= 400 && status <= 499 ? 'invalid' : 'badAnswer');
+}
+
+const WORDS: Readonly<Record<ApiErrorKind, string>> = {
+  unreachable: 'it is unreachable',
+  lost: 'no whole answer came, it may have taken effect',
+  unauthorized: 'the access token was refused',
+  forbidden: 'the access level is too low',
+  notFound: 'something it refers to does not exist',
+  conflict: 'it conflicts with what exists',
+  invalid: 'the request was refused',
+  throttled: 'too many requests',
+  unavailable: 'the other side failed',
+  badAnswer: 'the answer makes no sense',
+  aborted: 'it was given up',
+};

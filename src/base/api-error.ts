@@ -1,0 +1,128 @@
+import { REDACT_WINDOW, redact } from './redact.ts';
+
+/**
+ * What became of a call:
+ * - `unreachable`: surely not sent. `lost`: sent, no whole answer, may have taken effect. `aborted`: the caller gave up.
+ * - `unauthorized` 401, `forbidden` 403, `notFound` 404, `conflict` 409, `throttled` 429, `unavailable` 5xx (also 408, 421, and
+ *   calls that were held back because the other side is known to be down), `invalid` 400 and every other 4xx.
+ * - `badAnswer`: a status of success with an answer that makes no sense (the call may have taken effect), or a redirect.
+ */
+export type ApiErrorKind =
+  | 'unreachable'
+  | 'lost'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'notFound'
+  | 'conflict'
+  | 'invalid'
+  | 'throttled'
+  | 'unavailable'
+  | 'badAnswer'
+  | 'aborted';
+
+export interface ApiErrorFields {
+  readonly api: 'cloud' | 'server';
+  /** The operation's name, from a closed list: fit for a metric's label. */
+  readonly operation: string;
+  /** What was tried, to follow `Cannot`: `deploy cluster "orders"`. */
+  readonly phrase: string;
+  readonly kind: ApiErrorKind;
+  /** What went wrong, in our words. */
+  readonly what: string;
+  readonly status?: number | undefined;
+  /** The error body's `code` and `message`, as they came. */
+  readonly code?: string | undefined;
+  readonly serverMessage?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** Whether a second call of the operation does no harm when the first one has taken effect. */
+  readonly idempotent: boolean;
+  /** Everything that must not show up in the message. */
+  readonly secrets?: readonly string[];
+}
+
+const MAX_CODE = 100;
+const MAX_SERVER_MESSAGE = 300;
+/** Redaction looks at no more of a text than this. */
+const MAX_REDACTED = 4096;
+
+/** The one error of both clients. Holds no secret, whatever the other side sent back: safe for logs, events and statuses. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly api: 'cloud' | 'server';
+  readonly operation: string;
+  readonly kind: ApiErrorKind;
+  /** `undefined`: there was no answer. */
+  readonly status: number | undefined;
+  /** The server's words: for people, not for decisions (compatibility.md: codes are not stable). */
+  readonly code: string | undefined;
+  readonly serverMessage: string | undefined;
+  /** At the earliest after this many milliseconds, when the other side named a time or is known to be down. */
+  readonly retryAfterMs?: number;
+  /** The call may have taken effect, wholly or in part: look before doing it again. */
+  readonly effectUnknown: boolean;
+  /** The very same call may simply be made again later: time may mend the failure, and a second effect does no harm. */
+  readonly retryable: boolean;
+
+  constructor(fields: ApiErrorFields) {
+    const secrets = fields.secrets ?? [];
+    const code = clean(fields.code, secrets, MAX_CODE);
+    const serverMessage = clean(fields.serverMessage, secrets, MAX_SERVER_MESSAGE);
+    super(`Cannot ${fields.phrase}: ${fields.what}${inParentheses(fields.status, code, serverMessage)}`);
+    this.api = fields.api;
+    this.operation = fields.operation;
+    this.kind = fields.kind;
+    this.status = fields.status;
+    this.code = code;
+    this.serverMessage = serverMessage;
+    if (fields.retryAfterMs !== undefined) this.retryAfterMs = fields.retryAfterMs;
+    this.effectUnknown = mayHaveTakenEffect(fields.kind, fields.status);
+    this.retryable = MENDED_BY_TIME.has(fields.kind) && (fields.idempotent || !this.effectUnknown);
+  }
+}
+
+const MENDED_BY_TIME: ReadonlySet<ApiErrorKind> = new Set([
+  'unreachable',
+  'lost',
+  'throttled',
+  'unavailable',
+  'badAnswer',
+]);
+
+function mayHaveTakenEffect(kind: ApiErrorKind, status: number | undefined): boolean {
+  if (kind === 'lost' || kind === 'badAnswer' || kind === 'aborted') return true;
+  return kind === 'unavailable' && status !== undefined && status !== 421;
+}
+
+function inParentheses(status: number | undefined, code: string | undefined, message: string | undefined): string {
+  const words = [code, message].filter((word) => word !== undefined).join(': ');
+  const parts = [status === undefined ? '' : `HTTP ${status}`, words].filter((part) => part !== '');
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+/** One line of bounded length without secrets. */
+function clean(text: string | undefined, secrets: readonly string[], maxLength: number): string | undefined {
+  if (text === undefined) return undefined;
+  const line = oneLine(redactStart(text, secrets));
+  if (line === '') return undefined;
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).toWellFormed()}…`;
+}
+
+/** Secrets go before the cut; what a secret that is cut by the limit itself leaves at the end is too short to be recognised. */
+function redactStart(text: string, secrets: readonly string[]): string {
+  if (text.length <= MAX_REDACTED) return redact(text, secrets);
+  return redact(text.slice(0, MAX_REDACTED), secrets).slice(0, 1 - REDACT_WINDOW);
+}
+
+/** Control and direction characters could forge lines of a log or turn a message around. */
+export function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
+    .trim();
+}
+
+/** A name in a message: quoted, on one line, of bounded length. */
+export function quoted(name: string): string {
+  const line = oneLine(name);
+  return `"${line.length <= 80 ? line : `${line.slice(0, 79).toWellFormed()}…`}"`;
+}

@@ -1,0 +1,47 @@
+import type { HttpResponse } from './http.ts';
+
+/** The documents' error object, as far as it came. */
+export interface ErrorBody {
+  readonly code?: string;
+  readonly message?: string;
+  /** Comes with status 421 from servers of several machines (compatibility.md). */
+  readonly primaryAddress?: string;
+}
+
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** Never fails: the status says enough. Bodies may be missing, plain text, HTML or cut (compatibility.md). */
+export async function readErrorBody(response: HttpResponse): Promise<ErrorBody> {
+  const text = await readStart(response.body).catch(() => '');
+  const value = parse(text);
+  if (typeof value === 'object' && value !== null) {
+    return { ...member(value, 'code'), ...member(value, 'message'), ...member(value, 'primaryAddress') };
+  }
+  const plain = (typeof value === 'string' ? value : text).trim();
+  return plain === '' || /^[<{[]/.test(plain) ? {} : { message: plain };
+}
+
+async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size >= MAX_ERROR_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString('utf8');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function member(value: object, name: 'code' | 'message' | 'primaryAddress'): ErrorBody {
+  const found: unknown = Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+  if (typeof found === 'number') return { [name]: String(found) };
+  return typeof found === 'string' && found !== '' ? { [name]: found } : {};
+}

@@ -1,0 +1,273 @@
+import type { Pace } from './pace.ts';
+
+/** An answer that makes no sense. The message says what was wrong with it, and quotes nothing of it. */
+export class BadAnswer extends Error {
+  override readonly name = 'BadAnswer';
+}
+
+export interface SplitOptions {
+  /** The member of the top-level object whose elements are read one at a time; undefined: the text is itself an array. */
+  readonly member?: string;
+  /** Limit of the whole text, in bytes. */
+  readonly maxBytes: number;
+  /** Limit of one element, and of everything around the elements together, in bytes: each is parsed in one go. */
+  readonly maxElementBytes: number;
+  /** Integers in elements that a number cannot hold exactly come as bigints. */
+  readonly exactIntegers?: boolean;
+}
+
+export interface SplitJson<T> {
+  /** The value without the elements: the array, if there is one, is empty in it. */
+  readonly outer: unknown;
+  readonly elements: readonly T[];
+}
+
+/** Pieces in which a body is scanned, so that a huge chunk cannot hold the event loop. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Reads a JSON text whose bulk is one array, an element at a time, so that neither the text nor its tree is ever in memory
+ * as a whole. Fails with BadAnswer, or with what `body` or `read` throw.
+ */
+export async function readSplitJson<T>(
+  body: AsyncIterable<Uint8Array>,
+  options: SplitOptions,
+  pace: Pace,
+  read: (element: unknown, index: number) => T,
+): Promise<SplitJson<T>> {
+  const splitter = new JsonSplitter(options);
+  const elements: T[] = [];
+  for await (const chunk of body) {
+    for (let start = 0; start < chunk.byteLength; start += PIECE_BYTES) {
+      for (const slice of splitter.push(chunk.subarray(start, start + PIECE_BYTES))) {
+        elements.push(read(parseJson(slice, options.exactIntegers), elements.length));
+        if (pace.due) await pace.rest();
+      }
+      if (pace.due) await pace.rest();
+    }
+  }
+  const outer = parseJson(splitter.end());
+  checkOuter(outer, options.member);
+  return { outer, elements };
+}
+
+function checkOuter(outer: unknown, member: string | undefined): void {
+  if (member === undefined) {
+    if (!Array.isArray(outer) || outer.length > 0) throw new BadAnswer('the answer is not an array');
+    return;
+  }
+  if (typeof outer !== 'object' || outer === null || Array.isArray(outer))
+    throw new BadAnswer('the answer is not an object');
+  const array: unknown = Object.hasOwn(outer, member) ? Reflect.get(outer, member) : undefined;
+  if (array === undefined || array === null) return;
+  if (!Array.isArray(array) || array.length > 0) throw new BadAnswer(`${member} in the answer is not an array`);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** One JSON value. Invalid UTF-8 is refused: a name with replaced letters would be another name. */
+export function parseJson(bytes: Uint8Array, exactIntegers = false): unknown {
+  const text = decodeUtf8(bytes);
+  try {
+    return exactIntegers && LONG_DIGITS.test(text) ? JSON.parse(text, toExactInteger) : JSON.parse(text);
+  } catch {
+    throw new BadAnswer(text.trim() === '' ? 'the answer is empty' : 'the answer is not valid JSON');
+  }
+}
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new BadAnswer('the answer is not valid UTF-8');
+  }
+}
+
+/** Without these no integer is too long; the reviver is slow and needed by few texts. */
+const LONG_DIGITS = /\d{16}/;
+
+function toExactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context?.source ?? '';
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Deeper nesting is no honest answer, and would break whoever walks through it. */
+const MAX_DEPTH = 512;
+const MAX_KEY_BYTES = 1024;
+
+/**
+ * Splits a JSON text by its brackets, commas and strings only; that each part is valid JSON is for `JSON.parse` to say.
+ * Bytes of more-than-one-byte characters never equal those marks, so chunks may end anywhere.
+ */
+export class JsonSplitter {
+  readonly #member: string | undefined;
+  readonly #limits: SplitOptions;
+  #bytes = 0;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  /** The depth of the wanted array's elements, while inside it. */
+  #arrayDepth: number | undefined;
+  #arraySeen = false;
+  /** The last string of the top-level object that stands where a key may. */
+  #key: number[] | undefined;
+  #keyComplete = false;
+  /** The colon after the wanted member's name was the last mark. */
+  #awaitsArray = false;
+  #element: Uint8Array[] = [];
+  #elementBytes = 0;
+  #elementsSeen = 0;
+  #outer: Uint8Array[] = [];
+  #outerBytes = 0;
+
+  constructor(options: SplitOptions) {
+    this.#member = options.member;
+    this.#limits = options;
+    this.#awaitsArray = options.member === undefined;
+  }
+
+  /** The elements that are complete with this chunk, each as its bytes. The chunk must not change afterwards. */
+  push(chunk: Uint8Array): Uint8Array[] {
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes > this.#limits.maxBytes) throw tooLarge('the answer', this.#limits.maxBytes);
+    const elements: Uint8Array[] = [];
+    let start = 0;
+    for (let index = 0; index < chunk.length; index++) {
+      const byte = chunk[index] ?? 0;
+      if (this.#inString) {
+        this.#stringByte(byte);
+      } else if (this.#arrayDepth === this.#depth && (byte === COMMA || byte === CLOSE_ARRAY)) {
+        this.#collect(chunk.subarray(start, index));
+        this.#finishElement(elements, byte);
+        // The comma between two elements belongs to nobody, the closing bracket to what is around them.
+        start = byte === COMMA ? index + 1 : index;
+        if (byte === CLOSE_ARRAY) this.#leave();
+      } else if (this.#mark(byte)) {
+        this.#collectOuter(chunk.subarray(start, index + 1));
+        start = index + 1;
+      }
+    }
+    this.#collect(chunk.subarray(start));
+    return elements;
+  }
+
+  /** What is around the elements, once the whole text has been pushed. */
+  end(): Uint8Array {
+    if (this.#inString || this.#depth > 0) throw new BadAnswer('the answer ends too early');
+    return Buffer.concat(this.#outer);
+  }
+
+  #stringByte(byte: number): void {
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) this.#endString();
+    if (this.#inString && this.#key !== undefined && this.#key.length < MAX_KEY_BYTES) this.#key.push(byte);
+  }
+
+  /** A byte outside strings. Returns true where the wanted array begins. */
+  #mark(byte: number): boolean {
+    switch (byte) {
+      case QUOTE:
+        this.#inString = true;
+        this.#key = this.#depth === 1 && this.#arrayDepth === undefined ? [] : undefined;
+        this.#keyComplete = false;
+        this.#awaitsArray = false;
+        return false;
+      case COLON:
+        this.#awaitsArray = this.#depth === 1 && this.#keyComplete && this.#isMember();
+        return false;
+      case OPEN_ARRAY:
+      case OPEN_OBJECT:
+        return this.#enter(byte);
+      case CLOSE_ARRAY:
+      case CLOSE_OBJECT:
+        if (this.#arrayDepth === this.#depth) throw new BadAnswer('the answer is not valid JSON');
+        this.#leave();
+        return false;
+      case COMMA:
+        this.#awaitsArray = false;
+        this.#keyComplete = false;
+        return false;
+      default:
+        // White space, and the byte order mark that some servers begin with.
+        if (byte > 0x20 && byte < 0x80) this.#awaitsArray = false;
+        return false;
+    }
+  }
+
+  #endString(): void {
+    this.#inString = false;
+    this.#keyComplete = this.#key !== undefined;
+  }
+
+  #isMember(): boolean {
+    if (this.#member === undefined || this.#key === undefined) return false;
+    if (this.#key.length >= MAX_KEY_BYTES) return false;
+    return parseJson(Uint8Array.from([QUOTE, ...this.#key, QUOTE])) === this.#member;
+  }
+
+  #enter(byte: number): boolean {
+    this.#depth++;
+    if (this.#depth > MAX_DEPTH) throw new BadAnswer('the answer is nested too deeply');
+    const begins = this.#awaitsArray && byte === OPEN_ARRAY;
+    this.#awaitsArray = false;
+    if (!begins) return false;
+    if (this.#arraySeen) throw new BadAnswer(`the answer holds ${this.#member ?? 'its array'} twice`);
+    this.#arraySeen = true;
+    this.#arrayDepth = this.#depth;
+    return true;
+  }
+
+  #leave(): void {
+    if (this.#arrayDepth === this.#depth) this.#arrayDepth = undefined;
+    this.#depth--;
+    if (this.#depth < 0) throw new BadAnswer('the answer is not valid JSON');
+  }
+
+  #finishElement(elements: Uint8Array[], end: number): void {
+    const bytes = this.#element.length === 1 ? (this.#element[0] ?? new Uint8Array()) : Buffer.concat(this.#element);
+    this.#element = [];
+    this.#elementBytes = 0;
+    // Only `[]` may hold nothing between its marks.
+    if (end === CLOSE_ARRAY && this.#elementsSeen === 0 && isBlank(bytes)) return;
+    this.#elementsSeen++;
+    elements.push(bytes);
+  }
+
+  #collect(bytes: Uint8Array): void {
+    if (this.#arrayDepth === undefined) {
+      this.#collectOuter(bytes);
+      return;
+    }
+    if (bytes.length === 0) return;
+    this.#elementBytes += bytes.length;
+    if (this.#elementBytes > this.#limits.maxElementBytes)
+      throw tooLarge('one element of the answer', this.#limits.maxElementBytes);
+    this.#element.push(bytes);
+  }
+
+  #collectOuter(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#outerBytes += bytes.length;
+    if (this.#outerBytes > this.#limits.maxElementBytes) throw tooLarge('the answer', this.#limits.maxElementBytes);
+    this.#outer.push(bytes);
+  }
+}
+
+function tooLarge(what: string, maxBytes: number): BadAnswer {
+  return new BadAnswer(`${what} is larger than ${maxBytes} bytes`);
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d);
+}

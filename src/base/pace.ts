@@ -1,0 +1,30 @@
+import type { Clock } from './clock.ts';
+
+/** Gives other work of the process a turn. */
+export type YieldNow = () => Promise<void>;
+
+export const yieldToEventLoop: YieldNow = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Long work asks `due` between its pieces and takes a `rest` when it is: the event loop is never held for long. */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #yieldNow: YieldNow;
+  readonly #everyMs: number;
+  #startedMs: number;
+
+  constructor(clock: Clock, yieldNow: YieldNow = yieldToEventLoop, everyMs = 8) {
+    this.#clock = clock;
+    this.#yieldNow = yieldNow;
+    this.#everyMs = everyMs;
+    this.#startedMs = clock.monotonic();
+  }
+
+  get due(): boolean {
+    return this.#clock.monotonic() - this.#startedMs >= this.#everyMs;
+  }
+
+  async rest(): Promise<void> {
+    await this.#yieldNow();
+    this.#startedMs = this.#clock.monotonic();
+  }
+}

@@ -1,0 +1,80 @@
+/** What stands in a text where a secret was. */
+export const REDACTED = '[redacted]';
+
+/** Any piece of a secret of this length is taken for the secret: servers cut what they echo. */
+export const REDACT_WINDOW = 8;
+
+/**
+ * The text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML or Base64 text (at any
+ * alignment, so also inside `Basic` credentials), nor pieces of them of 8 characters or more. Empty secrets are ignored.
+ */
+export function redact(text: string, secrets: readonly string[]): string {
+  const lowerCase = text.toLowerCase();
+  const covered = new Uint8Array(text.length);
+  for (const secret of secrets) {
+    for (const form of formsOf(secret)) cover(lowerCase, form.toLowerCase(), covered);
+  }
+  // Lower case of a few letters is longer than they are; then positions do not match, and all of the text is withheld.
+  if (lowerCase.length !== text.length) covered.fill(secrets.length === 0 ? 0 : 1);
+  return replaceCovered(text, covered);
+}
+
+/** Marks the characters of `text` that belong to a piece of `form`. */
+function cover(text: string, form: string, covered: Uint8Array): void {
+  const width = Math.min(REDACT_WINDOW, form.length);
+  const pieces = new Set<string>();
+  for (let start = 0; start + width <= form.length; start++) pieces.add(form.slice(start, start + width));
+  for (let start = 0; start + width <= text.length; start++) {
+    if (pieces.has(text.slice(start, start + width))) covered.fill(1, start, start + width);
+  }
+}
+
+function replaceCovered(text: string, covered: Uint8Array): string {
+  let result = '';
+  for (let index = 0; index < text.length; ) {
+    const end = endOfRun(covered, index);
+    result += covered[index] === 1 ? REDACTED : text.slice(index, end);
+    index = end;
+  }
+  return result;
+}
+
+function endOfRun(covered: Uint8Array, start: number): number {
+  let end = start + 1;
+  while (end < covered.length && covered[end] === covered[start]) end++;
+  return end;
+}
+
+function formsOf(secret: string): ReadonlySet<string> {
+  if (secret === '') return new Set();
+  const wellFormed = secret.toWellFormed();
+  const json = JSON.stringify(secret).slice(1, -1);
+  const uri = encodeURIComponent(wellFormed);
+  return new Set([
+    secret,
+    json,
+    json.replaceAll('/', '\\/'),
+    // JSON written in ASCII only.
+    json.replace(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    uri,
+    uri.replaceAll('%20', '+'),
+    encodeURI(wellFormed),
+    wellFormed.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    ...base64Forms(wellFormed),
+  ]);
+}
+
+/** Base64 of the secret at each of the three alignments within a longer text, without what depends on its neighbours. */
+function base64Forms(secret: string): string[] {
+  const forms: string[] = [];
+  for (const before of [0, 1, 2]) {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret, 'utf8')]);
+    const text = bytes.toString('base64').replace(/=+$/, '');
+    const first = before === 0 ? 0 : before + 1;
+    const last = bytes.length % 3 === 0 ? text.length : text.length - 1;
+    const form = text.slice(first, last);
+    // A shorter form would match words that have nothing to do with it.
+    if (form.length >= 4) forms.push(form, form.replaceAll('+', '-').replaceAll('/', '_'));
+  }
+  return forms;
+}

@@ -1,0 +1,272 @@
+import type { z } from 'zod';
+import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, readJson, refuseHTML, shaped } from '../base/answer.ts';
+import type { RequestRecord } from '../base/api-call.ts';
+import { ApiEndpoint } from '../base/api-endpoint.ts';
+import { ApiError } from '../base/api-error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { HttpResponse, HttpTransport } from '../base/http.ts';
+import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
+import { Pace, type YieldNow } from '../base/pace.ts';
+import type { Random } from '../base/random.ts';
+import type { RateLimit } from '../base/token-bucket.ts';
+import { type CloudOperation, cloudOperations } from './operations.ts';
+import {
+  cloneRequestSchema,
+  type DeployRequest,
+  deployRequestSchema,
+  type UpdateRequest,
+  updateRequestSchema,
+} from './request.ts';
+import { type Cluster, clusterSchema, versionsSchema } from './schema.ts';
+import { type AccessLevel, type CloudCredential, TokenSource } from './token.ts';
+
+export interface CloudClientOptions {
+  /** https, or http to a host that the caller trusts; may hold a path. */
+  readonly baseURL: string;
+  readonly teamID: string;
+  readonly spaceID: string;
+  /** At most one of each level is used: the first. One credential of a higher level may serve for all. */
+  readonly credentials: readonly CloudCredential[];
+  readonly transport: HttpTransport;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told of each exchange. `code` is the status or the kind of error. */
+  readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  readonly yieldNow?: YieldNow | undefined;
+}
+
+interface Holder {
+  readonly level: AccessLevel;
+  readonly tokens: TokenSource;
+}
+
+/** From the least to the most powerful. */
+const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
+
+/**
+ * The Cluster Management API for one space: each operation of the document as one method. Every failure is an ApiError; no
+ * method throws anything else. Nothing is sent twice by itself, but a GET over a kept-alive connection that had been closed,
+ * and what a 401 or 403 answered (it surely had no effect): after a 401 once more with a new token, after a 403 with the
+ * credential of the next higher level.
+ */
+export class CloudClient {
+  readonly #endpoint: ApiEndpoint;
+  readonly #operations: ReturnType<typeof cloudOperations>;
+  readonly #holders: readonly Holder[];
+  readonly #options: CloudClientOptions;
+  /** Which credential last served for a level: whether levels include the lower ones is not documented. */
+  readonly #worked = new Map<AccessLevel, Holder>();
+
+  constructor(options: CloudClientOptions) {
+    this.#options = options;
+    this.#endpoint = new ApiEndpoint({ ...options, api: 'cloud' });
+    this.#operations = cloudOperations(options.teamID, options.spaceID);
+    this.#holders = LEVELS.flatMap((level) => {
+      const credential = options.credentials.find((candidate) => candidate.level === level);
+      if (credential === undefined) return [];
+      return [{ level, tokens: new TokenSource(this.#endpoint, credential, options.clock) }];
+    });
+  }
+
+  /** Whether there is a credential that the document lets destroy clusters. */
+  get canDestroy(): boolean {
+    return this.#holders.some((holder) => holder.level === 'admin');
+  }
+
+  /**
+   * Makes sure that an access token is held: of that level, or of each that there is a credential for. Costs an exchange
+   * where none is held. `unauthorized`: the credential is wrong. ("Token exchange")
+   */
+  async authenticate(level?: AccessLevel, signal?: AbortSignal): Promise<void> {
+    const holders = this.#holders.filter((holder) => level === undefined || holder.level === level);
+    if (holders.length === 0) {
+      const what = `there is no API token${level === undefined ? '' : ` of level ${level}`}`;
+      throw new ApiError({
+        api: 'cloud',
+        operation: 'authenticate',
+        phrase: 'exchange an API token',
+        idempotent: true,
+        kind: 'forbidden',
+        what,
+      });
+    }
+    for (const holder of holders) await holder.tokens.get(signal);
+  }
+
+  /**
+   * Creates a cluster; it comes with the default login. Not idempotent: a second call is `conflict` (409), whoever made the
+   * first. ("Deploy")
+   */
+  async deploy(request: DeployRequest, signal?: AbortSignal): Promise<Cluster> {
+    const operation = this.#operations.deploy(request.id);
+    const body = this.#checked(operation, deployRequestSchema, request);
+    return this.#call(operation, (response) => readCluster(response, [request.id]), signal, body);
+  }
+
+  /** The cluster, or `undefined` where the cloud does not know it, or does not know the space (404). ("Get") */
+  async get(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
+    const operation = this.#operations.get(id);
+    return orMissing(this.#call(operation, (response) => readCluster(response, [id]), signal));
+  }
+
+  /** All clusters of the space, read one at a time. `notFound`: the team or the space does not exist. ("List") */
+  async list(signal?: AbortSignal): Promise<readonly Cluster[]> {
+    const { clock, yieldNow } = this.#options;
+    return this.#call(
+      this.#operations.list(),
+      async (response) => {
+        refuseHTML(response);
+        const limits = { maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
+        const read = (element: unknown, index: number) => shaped(clusterSchema, element, String(index));
+        return (await readSplitJson(response.body, limits, new Pace(clock, yieldNow), read)).elements;
+      },
+      signal,
+    );
+  }
+
+  /**
+   * Changes what is set in the request. A second call changes nothing more, but one that renames: its target is gone then
+   * (`notFound`). ("Update")
+   */
+  async update(id: string, request: UpdateRequest, signal?: AbortSignal): Promise<Cluster> {
+    const operation = this.#operations.update(id, request.id !== undefined && request.id !== id);
+    const body = this.#checked(operation, updateRequestSchema, request);
+    return this.#call(operation, (response) => readCluster(response, [request.id ?? id]), signal, body);
+  }
+
+  /** What a second call does is not documented: look at the status first. ("Suspend and Resume") */
+  async suspend(id: string, signal?: AbortSignal): Promise<Cluster> {
+    return this.#call(this.#operations.suspend(id), (response) => readCluster(response, [id]), signal);
+  }
+
+  /** What a second call does is not documented: look at the status first. ("Suspend and Resume") */
+  async resume(id: string, signal?: AbortSignal): Promise<Cluster> {
+    return this.#call(this.#operations.resume(id), (response) => readCluster(response, [id]), signal);
+  }
+
+  /**
+   * Creates a cluster with the data of another. Not idempotent; the document names no answer for an id in use: look
+   * first. ("Clone")
+   */
+  async clone(id: string, newID: string, signal?: AbortSignal): Promise<Cluster> {
+    const operation = this.#operations.clone(id, newID);
+    const body = this.#checked(operation, cloneRequestSchema, { id: newID });
+    return this.#call(operation, (response) => readCluster(response, [newID]), signal, body);
+  }
+
+  /**
+   * Destroys the cluster and its data; `undefined` where the cloud does not know it (404). A second call finds nothing, or
+   * another cluster that has taken the id: never sent twice by itself. ("Destroy")
+   */
+  async destroy(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
+    const operation = this.#operations.destroy(id);
+    return orMissing(this.#call(operation, (response) => readCluster(response, [id]), signal));
+  }
+
+  /** The versions that can be deployed, as the cloud orders them. ("List versions") */
+  async versions(signal?: AbortSignal): Promise<readonly string[]> {
+    const read = async (response: HttpResponse) => (await readJson(response, versionsSchema)).availableVersions;
+    return this.#call(this.#operations.versions(), read, signal);
+  }
+
+  async #call<T>(
+    operation: CloudOperation,
+    read: (response: HttpResponse) => Promise<T>,
+    signal: AbortSignal | undefined,
+    body?: string,
+  ): Promise<T> {
+    let refused: ApiError | undefined;
+    for (const holder of this.#candidates(operation)) {
+      try {
+        const result = await this.#callAs(holder, operation, read, signal, body);
+        this.#worked.set(operation.level, holder);
+        return result;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+        refused = error;
+      }
+    }
+    throw refused ?? this.#forbidden(operation);
+  }
+
+  /** The credentials that may serve, the one that last did first. */
+  #candidates(operation: CloudOperation): readonly Holder[] {
+    const least = LEVELS.indexOf(operation.level);
+    const sufficient = this.#holders.filter((holder) => LEVELS.indexOf(holder.level) >= least);
+    const worked = this.#worked.get(operation.level);
+    return worked === undefined ? sufficient : [worked, ...sufficient.filter((holder) => holder !== worked)];
+  }
+
+  async #callAs<T>(
+    holder: Holder,
+    operation: CloudOperation,
+    read: (response: HttpResponse) => Promise<T>,
+    signal: AbortSignal | undefined,
+    body: string | undefined,
+  ): Promise<T> {
+    const send = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return this.#endpoint.call(
+        operation,
+        { headers, signal, secrets: [token, ...this.#secrets()], ...(body === undefined ? {} : { body }) },
+        read,
+      );
+    };
+    const token = await holder.tokens.get(signal);
+    try {
+      return await send(token);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
+      holder.tokens.drop(token);
+      return await send(await holder.tokens.get(signal));
+    }
+  }
+
+  /** Of every call: a server may know them from an earlier one. */
+  #secrets(): readonly string[] {
+    return this.#options.credentials.map((credential) => credential.clientSecret);
+  }
+
+  /** The request as JSON, or an ApiError that names the first field that breaks a rule of the document. */
+  #checked<Schema extends z.ZodType>(operation: CloudOperation, schema: Schema, request: unknown): string {
+    const result = schema.safeParse(request);
+    if (result.success) return JSON.stringify(result.data);
+    const issue = result.error.issues[0];
+    const field = (issue?.path ?? []).map(String).join('.');
+    const what = `not sent, because ${field === '' ? 'the request' : field} is invalid: ${issue?.message ?? ''}`;
+    throw this.#error(operation, 'invalid', what);
+  }
+
+  #forbidden(operation: CloudOperation): ApiError {
+    const levels = LEVELS.slice(LEVELS.indexOf(operation.level)).join(' or ');
+    return this.#error(operation, 'forbidden', `not sent, because there is no API token of level ${levels}`);
+  }
+
+  #error(operation: CloudOperation, kind: 'invalid' | 'forbidden', what: string): ApiError {
+    return new ApiError({
+      api: 'cloud',
+      operation: operation.name,
+      phrase: operation.phrase,
+      idempotent: operation.idempotent,
+      kind,
+      what,
+    });
+  }
+}
+
+/** One cluster; another one than was asked for is no answer. */
+async function readCluster(response: HttpResponse, ids: readonly string[]): Promise<Cluster> {
+  const cluster = await readJson(response, clusterSchema);
+  if (!ids.includes(cluster.id)) throw new BadAnswer('the answer is about another cluster');
+  return cluster;
+}
+
+async function orMissing<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}

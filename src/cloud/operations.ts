@@ -1,0 +1,92 @@
+import type { Operation } from '../base/api-call.ts';
+import { quoted } from '../base/api-error.ts';
+import type { AccessLevel } from './token.ts';
+
+/** An operation of the document with the access level that it takes ("Endpoints"). */
+export interface CloudOperation extends Operation {
+  readonly level: AccessLevel;
+}
+
+/** The operations on one space. */
+export function cloudOperations(teamID: string, spaceID: string) {
+  const clusters = ['api', 'v1', 'team', teamID, 'spaces', spaceID, 'clusters'];
+  const one = (id: string) => [...clusters, id];
+  return {
+    deploy: (id: string): CloudOperation => ({
+      name: 'deploy',
+      phrase: `deploy cluster ${quoted(id)}`,
+      method: 'POST',
+      path: [...clusters, 'deploy'],
+      level: 'write',
+      idempotent: false,
+      words: { conflict: 'the id is already in use' },
+    }),
+    get: (id: string): CloudOperation => ({
+      name: 'get',
+      phrase: `get cluster ${quoted(id)}`,
+      method: 'GET',
+      path: one(id),
+      level: 'read',
+      idempotent: true,
+    }),
+    list: (): CloudOperation => ({
+      name: 'list',
+      phrase: `list the clusters of space ${quoted(spaceID)}`,
+      method: 'GET',
+      path: clusters,
+      level: 'read',
+      idempotent: true,
+      words: { notFound: 'the team or the space does not exist' },
+    }),
+    update: (id: string, renames: boolean): CloudOperation => ({
+      name: 'update',
+      phrase: `update cluster ${quoted(id)}`,
+      method: 'PATCH',
+      path: one(id),
+      level: 'write',
+      idempotent: !renames,
+    }),
+    suspend: (id: string): CloudOperation => ({
+      name: 'suspend',
+      phrase: `suspend cluster ${quoted(id)}`,
+      method: 'POST',
+      path: [...one(id), 'suspend'],
+      level: 'write',
+      idempotent: true,
+    }),
+    resume: (id: string): CloudOperation => ({
+      name: 'resume',
+      phrase: `resume cluster ${quoted(id)}`,
+      method: 'POST',
+      path: [...one(id), 'resume'],
+      level: 'write',
+      idempotent: true,
+    }),
+    clone: (id: string, newID: string): CloudOperation => ({
+      name: 'clone',
+      phrase: `clone cluster ${quoted(id)} as ${quoted(newID)}`,
+      method: 'POST',
+      path: [...one(id), 'clone'],
+      level: 'write',
+      idempotent: false,
+      words: { conflict: 'the id is already in use' },
+    }),
+    destroy: (id: string): CloudOperation => ({
+      name: 'destroy',
+      phrase: `destroy cluster ${quoted(id)}`,
+      method: 'DELETE',
+      path: one(id),
+      level: 'admin',
+      // A second call would hit another cluster that has taken the id meanwhile.
+      idempotent: false,
+    }),
+    versions: (): CloudOperation => ({
+      name: 'versions',
+      phrase: 'list the database versions',
+      method: 'GET',
+      path: ['api', 'v1', 'cluster-versions'],
+      level: 'read',
+      idempotent: true,
+    }),
+  };
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+/*
+ * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent.
+ * What is there but of the wrong type is an error: a guess could take one cluster for another.
+ */
+
+/** Absent and null alike. */
+function maybe<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+export interface ClusterServer {
+  /** Host and port. */
+  readonly address: string;
+  /** `pending` and `running` are known; others may come. */
+  readonly status: string;
+}
+
+/** A cluster as the cloud shows it ("Cluster (response shape)"). Backup settings cannot be read back. */
+export interface Cluster {
+  /** Unique within its space. */
+  readonly id: string;
+  /** `starting`, `running`, `suspending`, `suspended`, `resuming`, `destroying` are known; others may come. */
+  readonly status: string;
+  /** Identity together with `id`. Unit as the cloud has it; the examples look like milliseconds since the Unix epoch. */
+  readonly createdAt: number | undefined;
+  readonly version: string | undefined;
+  readonly provider: string | undefined;
+  readonly region: string | undefined;
+  readonly machineType: string | undefined;
+  /** May be `gp2` where `gp2-csi` was asked for (compatibility.md). */
+  readonly storageType: string | undefined;
+  readonly storageSizeGB: number | undefined;
+  readonly serverCount: number | undefined;
+  readonly isFree: boolean | undefined;
+  /** Those that have an address already. */
+  readonly servers: readonly ClusterServer[];
+}
+
+const serverSchema = z.object({ address: maybe(z.string()), status: maybe(z.string()) });
+
+const serversSchema = maybe(z.array(serverSchema)).transform((servers): readonly ClusterServer[] =>
+  (servers ?? []).flatMap(({ address, status }) =>
+    address === undefined || address === '' ? [] : [{ address, status: status ?? 'unknown' }],
+  ),
+);
+
+export const clusterSchema: z.ZodType<Cluster> = z.object({
+  id: z.string().min(1),
+  status: z.string().min(1),
+  createdAt: maybe(z.number()),
+  version: maybe(z.string()),
+  provider: maybe(z.string()),
+  region: maybe(z.string()),
+  machineType: maybe(z.string()),
+  storageType: maybe(z.string()),
+  storageSizeGB: maybe(z.number()),
+  serverCount: maybe(z.number()),
+  isFree: maybe(z.boolean()),
+  servers: serversSchema,
+});
+
+export const versionsSchema = z.object({ availableVersions: z.array(z.string()) });

@@ -1,0 +1,145 @@
+import { readTextAnswer } from '../base/answer.ts';
+import type { Operation } from '../base/api-call.ts';
+import type { ApiEndpoint } from '../base/api-endpoint.ts';
+import { ApiError } from '../base/api-error.ts';
+import type { Clock } from '../base/clock.ts';
+import { HttpError } from '../base/http.ts';
+import { BadAnswer } from '../base/json-stream.ts';
+import { SingleFlight } from '../base/single-flight.ts';
+
+/** An API token: a client id and secret with one access level on one space ("Authentication"). */
+export interface CloudCredential {
+  readonly level: AccessLevel;
+  readonly clientID: string;
+  readonly clientSecret: string;
+}
+
+export type AccessLevel = 'read' | 'write' | 'admin';
+
+interface Token {
+  readonly value: string;
+  /** Monotonic time from which it is renewed before use; `undefined`: only a 401 says that it has ended. */
+  readonly renewAtMs: number | undefined;
+}
+
+/**
+ * The access token of one credential. Never two exchanges at a time; renewed a little before its end, where that is known
+ * (compatibility.md: only a 401 says for sure).
+ */
+export class TokenSource {
+  readonly #endpoint: ApiEndpoint;
+  readonly #credential: CloudCredential;
+  readonly #clock: Clock;
+  readonly #exchanging = new SingleFlight<Token>();
+  #token: Token | undefined;
+
+  constructor(endpoint: ApiEndpoint, credential: CloudCredential, clock: Clock) {
+    this.#endpoint = endpoint;
+    this.#credential = credential;
+    this.#clock = clock;
+  }
+
+  /** The token in hand, or a new one. */
+  async get(signal?: AbortSignal): Promise<string> {
+    const token = this.#token;
+    if (token !== undefined && (token.renewAtMs === undefined || this.#clock.monotonic() < token.renewAtMs)) {
+      return token.value;
+    }
+    try {
+      return (await this.#exchanging.run((shared) => this.#exchange(shared), signal)).value;
+    } catch (error) {
+      if (error instanceof HttpError) throw this.#error('aborted', 'it was given up');
+      throw error;
+    }
+  }
+
+  /** A 401 came for this token. Another one that was got meanwhile is kept. */
+  drop(value: string): void {
+    if (this.#token?.value === value) this.#token = undefined;
+  }
+
+  async #exchange(signal: AbortSignal): Promise<Token> {
+    const { clientID, clientSecret } = this.#credential;
+    const problem = credentialProblem(clientID, 'client id') ?? credentialProblem(clientSecret, 'client secret');
+    if (problem !== undefined) throw this.#error('unauthorized', problem);
+    // As they are, not Base64 ("Token exchange", compatibility.md).
+    const basic = `${clientID}:${clientSecret}`;
+    const value = await this.#endpoint.call(
+      this.#operation(),
+      { headers: { authorization: `Basic ${basic}` }, signal, secrets: [clientSecret, basic] },
+      async (response) => tokenFrom(await readTextAnswer(response)),
+    );
+    const token = { value, renewAtMs: renewalMs(value, this.#clock) };
+    this.#token = token;
+    return token;
+  }
+
+  #operation(): Operation {
+    return {
+      name: 'authenticate',
+      phrase: `exchange the API token of level ${this.#credential.level}`,
+      method: 'POST',
+      path: ['api', 'v1', 'auth'],
+      idempotent: true,
+      // The document gives an invalid client id or secret the status 400.
+      kinds: { 400: 'unauthorized' },
+      words: { unauthorized: 'the client id or the client secret was refused' },
+    };
+  }
+
+  #error(kind: 'unauthorized' | 'aborted', what: string): ApiError {
+    const { name, phrase, idempotent } = this.#operation();
+    return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what });
+  }
+}
+
+function credentialProblem(value: string, name: string): string | undefined {
+  if (value === '') return `the ${name} is empty`;
+  if (/^[\x21-\x7e]+$/.test(value)) return undefined;
+  return `the ${name} holds a line break, a space or another character that cannot be sent: was it stored with one too many?`;
+}
+
+const MAX_TOKEN_LENGTH = 16 * 1024;
+
+/** A plain string; also one in quotation marks, as a JSON library would write it. */
+function tokenFrom(body: string): string {
+  const text = body.trim();
+  const token = /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text;
+  if (token.length > MAX_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token) || /^[{[<"]/.test(token)) {
+    throw new BadAnswer('the answer is no access token');
+  }
+  return token;
+}
+
+const RENEW_BEFORE_END_MS = 60_000;
+
+/**
+ * When to renew: a minute before the end, or a fifth of the lifetime if that is less. Reckoned from now by the lifetime
+ * where the token names both ends of it, so that a clock that is set differently does no harm.
+ */
+function renewalMs(token: string, clock: Clock): number | undefined {
+  const claims = jwtClaims(token);
+  const endS = numberOf(claims, 'exp');
+  if (endS === undefined) return undefined;
+  const startS = numberOf(claims, 'iat') ?? clock.now() / 1000;
+  const lifetimeMs = (endS - startS) * 1000;
+  // Ended before it began: nonsense, or a clock that is far off. A 401 will tell.
+  if (lifetimeMs <= 0) return undefined;
+  return clock.monotonic() + lifetimeMs - Math.min(RENEW_BEFORE_END_MS, lifetimeMs / 5);
+}
+
+function jwtClaims(token: string): unknown {
+  const payload = token.split('.')[1];
+  if (payload === undefined) return undefined;
+  try {
+    return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function numberOf(claims: unknown, name: 'exp' | 'iat'): number | undefined {
+  if (typeof claims !== 'object' || claims === null) return undefined;
+  const value: unknown = Reflect.get(claims, name);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}

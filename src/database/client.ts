@@ -1,0 +1,284 @@
+import type { z } from 'zod';
+import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, readJson, readNothing, refuseHTML, shaped } from '../base/answer.ts';
+import type { Exchange, Operation, RequestRecord } from '../base/api-call.ts';
+import { ApiEndpoint } from '../base/api-endpoint.ts';
+import { ApiError } from '../base/api-error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/http.ts';
+import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
+import { Pace, type YieldNow } from '../base/pace.ts';
+import type { Random } from '../base/random.ts';
+import type { RateLimit } from '../base/token-bucket.ts';
+import { serverOperations as operations } from './operations.ts';
+import { readSchemaText, sameName } from './plain-answers.ts';
+import { type QueryAnswer, readQueryAnswer } from './query-answer.ts';
+import {
+  type Login,
+  loginSchema,
+  type OneShotQueryRequest,
+  type OpenTransactionRequest,
+  oneShotQuerySchema,
+  openTransactionSchema,
+  passwordSchema,
+  type QueryRequest,
+  queryBodySchema,
+  toJson,
+} from './request.ts';
+import {
+  databaseSchema,
+  openedTransactionSchema,
+  type ServerInfo,
+  serverInfoSchema,
+  tokenSchema,
+  userSchema,
+} from './schema.ts';
+
+export interface ServerClientOptions {
+  /** https, or http to a host that the caller trusts; may hold a path. */
+  readonly baseURL: string;
+  readonly transport: HttpTransport;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told of each exchange. `code` is the status or the kind of error. */
+  readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  readonly yieldNow?: YieldNow | undefined;
+}
+
+/** A query or a commit may take as long as its transaction lives: five minutes by default, and a little for the way. */
+const SLOW_TIMEOUTS: HttpTimeouts = { headersMs: 310_000, bodyMs: 60_000, totalMs: 600_000 };
+
+/**
+ * The Database Server HTTP API of one server: each operation of the document as one method. Every failure is an ApiError;
+ * no method throws anything else. Nothing is sent twice by itself, but a GET over a kept-alive connection that had been
+ * closed. Tokens are the caller's: see Session.
+ */
+export class ServerClient {
+  readonly #endpoint: ApiEndpoint;
+  readonly #options: ServerClientOptions;
+
+  constructor(options: ServerClientOptions) {
+    this.#options = options;
+    this.#endpoint = new ApiEndpoint({ ...options, api: 'server' });
+  }
+
+  /**
+   * A new token for the login. `unauthorized`: username or password are wrong. A second call gives another token and harms
+   * none; it costs the server some 60 ms. ("Sign in")
+   */
+  async signIn(login: Login, signal?: AbortSignal): Promise<{ readonly token: string }> {
+    const operation = operations.signIn(login.username);
+    const body = this.#checked(operation, loginSchema, login);
+    const exchange = { body, signal, secrets: [login.password] };
+    return this.#endpoint.call(operation, exchange, (response) => readJson(response, tokenSchema));
+  }
+
+  /** Needs no token. ("Version") */
+  async version(signal?: AbortSignal): Promise<ServerInfo> {
+    return this.#endpoint.call(operations.version(), { signal }, (response) => readJson(response, serverInfoSchema));
+  }
+
+  /** Resolves if the server says that it is well. Needs no token. ("Health check") */
+  async health(signal?: AbortSignal): Promise<void> {
+    return this.#endpoint.call(operations.health(), { signal }, readNothing);
+  }
+
+  /** The databases' names. ("Get databases") */
+  async listDatabases(token: string, signal?: AbortSignal): Promise<readonly string[]> {
+    return this.#call(operations.listDatabases(), { token, signal }, (response) =>
+      this.#readList(response, 'databases', (element, where) => shaped(databaseSchema, element, where).name),
+    );
+  }
+
+  /** `undefined`: there is none (404). ("Get database") */
+  async getDatabase(token: string, name: string, signal?: AbortSignal): Promise<{ readonly name: string } | undefined> {
+    const call = this.#call(operations.getDatabase(name), { token, signal }, async (response) => {
+      const database = await readJson(response, databaseSchema);
+      sameName(database.name, name);
+      return database;
+    });
+    return or(undefined, call);
+  }
+
+  /** A second call is refused (`invalid`, 400) or does nothing (200), as the server likes. ("Create database") */
+  async createDatabase(token: string, name: string, signal?: AbortSignal): Promise<void> {
+    return this.#call(operations.createDatabase(name), { token, signal }, readNothing);
+  }
+
+  /**
+   * Deletes the database and its data. False where there was none (404); servers also answer 400 then (`invalid`): look.
+   * ("Delete database")
+   */
+  async deleteDatabase(token: string, name: string, signal?: AbortSignal): Promise<boolean> {
+    const call = this.#call(operations.deleteDatabase(name), { token, signal }, readNothing);
+    return or(false, call.then(yes));
+  }
+
+  /** Types and functions as a define statement; empty, or the word `define` alone, where nothing is defined. ("Get schema") */
+  async getSchema(token: string, name: string, signal?: AbortSignal): Promise<string> {
+    return this.#call(operations.getSchema(name), { token, signal }, readSchemaText);
+  }
+
+  /** As `getSchema`, without functions. ("Get type schema") */
+  async getTypeSchema(token: string, name: string, signal?: AbortSignal): Promise<string> {
+    return this.#call(operations.getTypeSchema(name), { token, signal }, readSchemaText);
+  }
+
+  /** The users' names. ("Get users") */
+  async listUsers(token: string, signal?: AbortSignal): Promise<readonly string[]> {
+    return this.#call(operations.listUsers(), { token, signal }, (response) =>
+      this.#readList(response, 'users', (element, where) => shaped(userSchema, element, where).username),
+    );
+  }
+
+  /** `undefined`: there is none (404). ("Get user") */
+  async getUser(
+    token: string,
+    username: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly username: string } | undefined> {
+    const call = this.#call(operations.getUser(username), { token, signal }, async (response) => {
+      const user = await readJson(response, userSchema);
+      sameName(user.username, username);
+      return user;
+    });
+    return or(undefined, call);
+  }
+
+  /** A second call is refused (`invalid`, 400) and changes nothing: the first password stays. ("Create user") */
+  async createUser(token: string, username: string, password: string, signal?: AbortSignal): Promise<void> {
+    const operation = operations.createUser(username);
+    const body = this.#checked(operation, passwordSchema, { password });
+    return this.#call(operation, { token, signal, body, secrets: [password] }, readNothing);
+  }
+
+  /**
+   * Sets the password; every token and open transaction of that user dies, also on a second call with the same password and
+   * also the caller's own (compatibility.md). `notFound`: there is no such user. ("Update user")
+   */
+  async updateUser(token: string, username: string, password: string, signal?: AbortSignal): Promise<void> {
+    const operation = operations.updateUser(username);
+    const body = this.#checked(operation, passwordSchema, { password });
+    return this.#call(operation, { token, signal, body, secrets: [password] }, readNothing);
+  }
+
+  /** False where there was none (404). The default user cannot be deleted. ("Delete user") */
+  async deleteUser(token: string, username: string, signal?: AbortSignal): Promise<boolean> {
+    return or(false, this.#call(operations.deleteUser(username), { token, signal }, readNothing).then(yes));
+  }
+
+  /**
+   * Each call opens another transaction, which ends by itself after its timeout. A schema transaction waits for the schema
+   * lock, and is refused (`invalid`) when that takes too long. ("Open transaction")
+   */
+  async openTransaction(
+    token: string,
+    request: OpenTransactionRequest,
+    signal?: AbortSignal,
+  ): Promise<{ readonly transactionId: string }> {
+    const operation = operations.openTransaction(request.databaseName, request.transactionType);
+    const body = this.#checked(operation, openTransactionSchema, request);
+    return this.#call(operation, { token, signal, body }, (response) => readJson(response, openedTransactionSchema));
+  }
+
+  /** Discards the changes. A second call does nothing: a transaction that is gone (404) is closed. ("Close transaction") */
+  async closeTransaction(token: string, transactionId: string, signal?: AbortSignal): Promise<void> {
+    return or(undefined, this.#call(operations.closeTransaction(transactionId), { token, signal }, readNothing));
+  }
+
+  /** Keeps the changes and closes. A second call is `notFound`, and so is one after a timeout. ("Commit transaction") */
+  async commitTransaction(token: string, transactionId: string, signal?: AbortSignal): Promise<void> {
+    return this.#call(
+      operations.commitTransaction(transactionId),
+      { token, signal, timeouts: SLOW_TIMEOUTS },
+      readNothing,
+    );
+  }
+
+  /** Discards the changes; servers were seen to keep the transaction open, with its lock: close it. ("Rollback transaction") */
+  async rollbackTransaction(token: string, transactionId: string, signal?: AbortSignal): Promise<void> {
+    return this.#call(operations.rollbackTransaction(transactionId), { token, signal }, readNothing);
+  }
+
+  /** A second call runs the query a second time. ("Query in transaction") */
+  async query(token: string, transactionId: string, request: QueryRequest, signal?: AbortSignal): Promise<QueryAnswer> {
+    const operation = operations.query(transactionId);
+    const { query, queryOptions, given, rowsField = 'given' } = request;
+    const body = this.#checked(operation, queryBodySchema, {
+      query,
+      ...(queryOptions === undefined ? {} : { queryOptions }),
+      ...(given === undefined ? {} : { [rowsField]: given }),
+    });
+    return this.#query(operation, { token, signal, body });
+  }
+
+  /** A query in a transaction of its own; `commit` says whether changes are kept. ("One-shot query") */
+  async oneShotQuery(token: string, request: OneShotQueryRequest, signal?: AbortSignal): Promise<QueryAnswer> {
+    const changes = request.commit && request.transactionType !== 'read';
+    const operation = operations.oneShotQuery(request.databaseName, changes);
+    return this.#query(operation, { token, signal, body: this.#checked(operation, oneShotQuerySchema, request) });
+  }
+
+  #query(operation: Operation, exchange: Exchange & { token: string }): Promise<QueryAnswer> {
+    const pace = new Pace(this.#options.clock, this.#options.yieldNow);
+    return this.#call(operation, { timeouts: SLOW_TIMEOUTS, ...exchange }, (response) =>
+      readQueryAnswer(response, pace),
+    );
+  }
+
+  #call<T>(
+    operation: Operation,
+    exchange: Exchange & { token: string },
+    read: (response: HttpResponse) => Promise<T>,
+  ): Promise<T> {
+    const { token, secrets = [], ...rest } = exchange;
+    const headers = { authorization: `Bearer ${token}` };
+    return this.#endpoint.call(operation, { ...rest, headers, secrets: [token, ...secrets] }, read);
+  }
+
+  async #readList<T>(
+    response: HttpResponse,
+    member: string,
+    read: (element: unknown, where: string) => T,
+  ): Promise<readonly T[]> {
+    refuseHTML(response);
+    const options = { member, maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
+    const pace = new Pace(this.#options.clock, this.#options.yieldNow);
+    const { outer, elements } = await readSplitJson(response.body, options, pace, (element, index) =>
+      read(element, `${member}.${index}`),
+    );
+    const array: unknown = typeof outer === 'object' && outer !== null ? Reflect.get(outer, member) : undefined;
+    if (!Array.isArray(array)) throw new BadAnswer(`the answer holds no ${member}`);
+    return elements;
+  }
+
+  /** The request as JSON, or an ApiError that names the first field that breaks a rule of the document. */
+  #checked<Schema extends z.ZodType>(operation: Operation, schema: Schema, request: unknown): string {
+    const result = schema.safeParse(request);
+    if (result.success) return toJson(result.data);
+    const issue = result.error.issues[0];
+    const field = (issue?.path ?? []).map(String).join('.');
+    throw new ApiError({
+      api: 'server',
+      operation: operation.name,
+      phrase: operation.phrase,
+      idempotent: operation.idempotent,
+      kind: 'invalid',
+      what: `not sent, because ${field === '' ? 'the request' : field} is invalid: ${issue?.message ?? ''}`,
+    });
+  }
+}
+
+function yes(): true {
+  return true;
+}
+
+/** The call's outcome; `missing` where the answer was 404. */
+async function or<T, Missing>(missing: Missing, call: Promise<T>): Promise<T | Missing> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return missing;
+    throw error;
+  }
+}
