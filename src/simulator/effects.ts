@@ -1,0 +1,101 @@
+import type { Fault } from './faults.ts';
+import { type Answer, json } from './message.ts';
+import { hasSentinel, type SentinelName } from './sentinels.ts';
+import type { Subject } from './subject.ts';
+
+/** How a request ends for the one who sent it. */
+export type Outcome =
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly breaksHalfway?: boolean }
+  /** The connection broke; whether any work was done is not to be seen. */
+  | { readonly kind: 'reset' }
+  /** Nobody took the connection: no work was done, and the client can tell. */
+  | { readonly kind: 'refused' };
+
+const RESET: Outcome = { kind: 'reset' };
+const DEFAULT_DELAY_MS = 1_000;
+
+export const delayOf = (fault: Fault): number => fault.delayMs ?? DEFAULT_DELAY_MS;
+
+/** What a fault puts in the place of the work; undefined: the work is done. */
+export function instead(fault: Fault, subject: Subject): Outcome | undefined {
+  switch (fault.effect) {
+    case 'errorBefore':
+      return answered(failure(fault.status ?? 500, 'Simulated failure'), retryAfter(fault));
+    case '5xx':
+      return answered(failure(fault.status ?? 503, 'Simulated unavailability'), retryAfter(fault));
+    case '429':
+      return answered(failure(429, 'Simulated rate limit'), retryAfter({ retryAfterSeconds: 1, ...fault }));
+    case 'html':
+      return answered({
+        status: fault.status ?? 502,
+        headers: { 'content-type': 'text/html' },
+        body: '<html><body><h1>502 Bad Gateway</h1></body></html>',
+      });
+    case 'reset':
+      return RESET;
+    case 'outage':
+      return subject.api === 'server' ? { kind: 'refused' } : RESET;
+    default:
+      return undefined;
+  }
+}
+
+/** What a fault makes of the answer to work that was done. */
+export function afterwards(fault: Fault, answer: Answer): Outcome {
+  switch (fault.effect) {
+    case 'lostAnswer':
+      return RESET;
+    case 'truncated':
+      return { kind: 'answer', answer: { ...answer, body: answer.body.slice(0, Math.floor(answer.body.length / 2)) } };
+    case 'brokenBody':
+      return { kind: 'answer', answer, breaksHalfway: true };
+    default:
+      return { kind: 'answer', answer };
+  }
+}
+
+function answered(answer: Answer, headers: Readonly<Record<string, string>> = {}): Outcome {
+  return { kind: 'answer', answer: { ...answer, headers: { ...answer.headers, ...headers } } };
+}
+
+const failure = (status: number, message: string) => json(status, { code: 'simulatedFault', message });
+
+function retryAfter({ retryAfterSeconds }: Pick<Fault, 'retryAfterSeconds'>): Record<string, string> {
+  return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+}
+
+interface SentinelFault {
+  readonly sentinel: SentinelName;
+  readonly operations: readonly string[];
+  /** It strikes the first request only. */
+  readonly once: boolean;
+  readonly fault: Fault;
+}
+
+const CREATES = ['deploy', 'clone'];
+
+const SENTINEL_FAULTS: readonly SentinelFault[] = [
+  { sentinel: 'failDeploy', operations: ['deploy'], once: false, fault: { effect: 'errorBefore' } },
+  { sentinel: 'failUpdate', operations: ['update'], once: false, fault: { effect: 'errorBefore' } },
+  { sentinel: 'failSuspend', operations: ['suspend'], once: false, fault: { effect: 'errorBefore' } },
+  { sentinel: 'failResume', operations: ['resume'], once: false, fault: { effect: 'errorBefore' } },
+  { sentinel: 'failClone', operations: ['clone'], once: false, fault: { effect: 'errorBefore' } },
+  { sentinel: 'failDestroy', operations: ['destroy'], once: false, fault: { effect: 'errorBefore' } },
+  { sentinel: 'lostAnswer', operations: CREATES, once: true, fault: { effect: 'lostAnswer' } },
+  { sentinel: 'throttled', operations: CREATES, once: true, fault: { effect: '429' } },
+  { sentinel: 'html', operations: CREATES, once: true, fault: { effect: 'html' } },
+];
+
+/** The faults that the cluster's own id asks for. `struck` remembers the ones that strike once. */
+export function sentinelFaults(subject: Subject, struck: Set<string>): readonly Fault[] {
+  const ids = [subject.newClusterID, subject.clusterID].filter((id) => id !== undefined);
+  return SENTINEL_FAULTS.flatMap(({ sentinel, operations, once, fault }) => {
+    if (subject.api !== 'cloud' || !operations.includes(subject.operation)) return [];
+    const id = ids.find((candidate) => hasSentinel(candidate, sentinel));
+    if (id === undefined) return [];
+    const key = `${sentinel} ${id}`;
+    if (once && struck.has(key)) return [];
+    struck.add(key);
+    return [fault];
+  });
+}

@@ -1,0 +1,160 @@
+import { isObject } from './shape.ts';
+
+/** What the documents leave open, to be set as a test needs it. Ranges are drawn from uniformly; all times in ms. */
+export interface Knobs {
+  readonly provisionMs: MsRange;
+  readonly suspendMs: MsRange;
+  readonly resumeMs: MsRange;
+  readonly destroyMs: MsRange;
+  readonly serverLagMs: MsRange;
+  readonly latencyMs: MsRange;
+  readonly passwordCheckMs: number;
+  readonly queryMs: number;
+  readonly accessTokenMs: number;
+  readonly serverTokenMs: number;
+  readonly levelsNest: boolean;
+  readonly transitionalOperations: 'refuse' | 'accept';
+  readonly redundantOperations: 'refuse' | 'accept';
+  readonly ruleViolationStatus: 400 | 403;
+  readonly backupRequired: boolean;
+  readonly cloneKeepsUsers: boolean;
+  readonly resumeChangesAddress: boolean;
+  readonly userUpdateEndsTokens: boolean;
+  readonly ownership: 'dialect' | 'team' | 'organization' | 'both' | 'none';
+  readonly extraFields: 'dialect' | 'none' | 'some';
+  readonly echoSecrets: boolean;
+}
+
+export type MsRange = readonly [number, number];
+
+/** How one knob is written, read and explained: flags, the admin interface and the manual come from this table. */
+export type KnobSpec =
+  | { readonly kind: 'range' | 'ms'; readonly about: string }
+  | { readonly kind: 'boolean'; readonly about: string }
+  | { readonly kind: 'choice'; readonly choices: readonly (string | number)[]; readonly about: string };
+
+export const KNOB_SPECS: { readonly [K in keyof Knobs]: KnobSpec } = {
+  provisionMs: { kind: 'range', about: 'starting until running, after deploy and clone' },
+  suspendMs: { kind: 'range', about: 'suspending until suspended' },
+  resumeMs: { kind: 'range', about: 'resuming until running' },
+  destroyMs: { kind: 'range', about: 'destroying until gone' },
+  serverLagMs: { kind: 'range', about: 'a cluster is running until its servers are' },
+  latencyMs: { kind: 'range', about: 'added to every answer' },
+  passwordCheckMs: { kind: 'ms', about: 'cost of a password check; a server makes one at a time' },
+  queryMs: { kind: 'ms', about: 'how long every query runs' },
+  accessTokenMs: { kind: 'ms', about: 'lifetime of access tokens of the management API' },
+  serverTokenMs: { kind: 'ms', about: 'lifetime of tokens of database servers' },
+  levelsNest: { kind: 'boolean', about: 'write includes read, admin includes both' },
+  transitionalOperations: {
+    kind: 'choice',
+    choices: ['refuse', 'accept'],
+    about: 'operations on a cluster that is starting, suspending, resuming or destroying',
+  },
+  redundantOperations: {
+    kind: 'choice',
+    choices: ['refuse', 'accept'],
+    about: 'suspend of a suspended cluster, resume of a running one',
+  },
+  ruleViolationStatus: { kind: 'choice', choices: [400, 403], about: 'status for a violated field rule' },
+  backupRequired: { kind: 'boolean', about: 'deploy of a paid cluster must carry backupConfiguration' },
+  cloneKeepsUsers: { kind: 'boolean', about: 'a clone has the users and passwords of its source' },
+  resumeChangesAddress: { kind: 'boolean', about: 'servers have other addresses after a resume' },
+  userUpdateEndsTokens: { kind: 'boolean', about: 'updating a user ends all tokens and transactions of that user' },
+  ownership: {
+    kind: 'choice',
+    choices: ['dialect', 'team', 'organization', 'both', 'none'],
+    about: 'fields that say whose a cluster is: teamID and spaceID, or organization and project',
+  },
+  extraFields: {
+    kind: 'choice',
+    choices: ['dialect', 'none', 'some'],
+    about: 'fields in answers that no document names',
+  },
+  echoSecrets: { kind: 'boolean', about: 'error messages repeat the request with its secrets, to test redaction' },
+};
+
+/** No time passes unless a test asks for it. */
+export const DEFAULT_KNOBS: Knobs = {
+  provisionMs: [0, 0],
+  suspendMs: [0, 0],
+  resumeMs: [0, 0],
+  destroyMs: [0, 0],
+  serverLagMs: [0, 0],
+  latencyMs: [0, 0],
+  passwordCheckMs: 0,
+  queryMs: 0,
+  accessTokenMs: 3_600_000,
+  serverTokenMs: 4 * 3_600_000,
+  levelsNest: true,
+  transitionalOperations: 'refuse',
+  redundantOperations: 'refuse',
+  ruleViolationStatus: 400,
+  backupRequired: true,
+  cloneKeepsUsers: true,
+  resumeChangesAddress: false,
+  userUpdateEndsTokens: true,
+  ownership: 'dialect',
+  extraFields: 'dialect',
+  echoSecrets: false,
+};
+
+/** `mooring simulate` and the demo: slow enough to be watched. */
+export const SIMULATE_KNOBS: Knobs = {
+  ...DEFAULT_KNOBS,
+  provisionMs: [3_000, 3_000],
+  suspendMs: [2_000, 2_000],
+  resumeMs: [2_000, 2_000],
+  destroyMs: [2_000, 2_000],
+  passwordCheckMs: 60,
+};
+
+/** Knobs by name from JSON or flags. Throws an Error that names the knob and what it takes. */
+export function parseKnobs(value: unknown): Partial<Knobs> {
+  if (!isObject(value)) throw new Error('Knobs must be an object');
+  const parsed: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(value)) parsed[name] = parseKnob(name, given);
+  return parsed as Partial<Knobs>;
+}
+
+function parseKnob(name: string, given: unknown): unknown {
+  if (!Object.hasOwn(KNOB_SPECS, name)) {
+    throw new Error(`Unknown knob ${name}; there are ${Object.keys(KNOB_SPECS).join(', ')}`);
+  }
+  const spec = KNOB_SPECS[name as keyof Knobs];
+  switch (spec.kind) {
+    case 'boolean':
+      if (given === true || given === 'true') return true;
+      if (given === false || given === 'false') return false;
+      throw new Error(`${name} takes true or false`);
+    case 'choice': {
+      const choice = spec.choices.find((candidate) => String(candidate) === String(given));
+      if (choice === undefined) throw new Error(`${name} takes one of ${spec.choices.join(', ')}`);
+      return choice;
+    }
+    case 'ms': {
+      const ms = parseMs(given);
+      if (ms === undefined)
+        throw new Error(`${name} takes a duration such as 60ms, 3s, 5m or a number of milliseconds`);
+      return ms;
+    }
+    case 'range': {
+      const range = parseRange(given);
+      if (range === undefined) throw new Error(`${name} takes a duration such as 3s, or a range such as 1s-5s`);
+      return range;
+    }
+  }
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+function parseMs(given: unknown): number | undefined {
+  if (typeof given === 'number') return Number.isFinite(given) && given >= 0 ? given : undefined;
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(given));
+  return match === null ? undefined : Number(match[1]) * (UNIT_MS[match[2] ?? 'ms'] ?? 1);
+}
+
+function parseRange(given: unknown): MsRange | undefined {
+  const parts: readonly unknown[] = Array.isArray(given) ? given : String(given).split('-');
+  const [min, max] = [parseMs(parts[0]), parseMs(parts.length === 1 ? parts[0] : parts[1])];
+  return min === undefined || max === undefined || parts.length > 2 || max < min ? undefined : [min, max];
+}

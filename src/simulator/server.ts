@@ -1,0 +1,134 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Outcome } from './effects.ts';
+import { createPortBook, Listeners } from './listeners.ts';
+import type { Answer } from './message.ts';
+import type { Simulator } from './simulator.ts';
+
+export interface SimulatorServerOptions {
+  /** Interface to listen on. Default 127.0.0.1. */
+  readonly host?: string;
+  /** Port of the management API; database servers get the ports after it. Default 0: any free one. */
+  readonly port?: number;
+  /** Host in the addresses of database servers, where clients reach them by another name. Default: `host`. */
+  readonly advertisedHost?: string;
+}
+
+export interface SimulatorServer {
+  readonly baseURL: string;
+  close(): Promise<void>;
+}
+
+const DEFAULT_HOST = '127.0.0.1';
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Serves the simulator over HTTP: the management API on one port, each running database server on its own. */
+export async function startSimulatorServer(
+  simulator: Simulator,
+  options: SimulatorServerOptions = {},
+): Promise<SimulatorServer> {
+  const host = options.host ?? DEFAULT_HOST;
+  const addresses = new WeakMap<Socket, string>();
+  const cloudAuthority = new URL(simulator.baseURL).host;
+  const management = createServer((request, response) => void serve(simulator, cloudAuthority, request, response));
+  await listen(management, host, options.port ?? 0);
+  const port = boundPort(management);
+
+  // One HTTP server reads the connections of all database servers: ten thousand of them would each keep timers.
+  const databases = createServer((request, response) => {
+    void serve(simulator, addresses.get(request.socket) ?? '', request, response);
+  });
+  simulator.useAddresses(createPortBook(options.advertisedHost ?? host, port + 1));
+  const listeners = new Listeners(simulator, host, (socket, address) => {
+    addresses.set(socket, address);
+    databases.emit('connection', socket);
+  });
+
+  return {
+    baseURL: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    close: async () => {
+      listeners.close();
+      await new Promise<void>((resolve) => {
+        management.close(() => resolve());
+        management.closeAllConnections();
+      });
+    },
+  };
+}
+
+async function serve(
+  simulator: Simulator,
+  authority: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const body = await readAll(request);
+  if (body === undefined) return void response.writeHead(413).end();
+  const outcome = await simulator.handle(
+    {
+      authority,
+      method: request.method ?? '',
+      path: request.url ?? '/',
+      headers: singleHeaders(request),
+      body,
+    },
+    gone.signal,
+  );
+  send(response, outcome);
+}
+
+/** The whole body, or undefined when it is too large or never ends. */
+async function readAll(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request) {
+      size += chunk.byteLength;
+      if (size > MAX_BODY_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function singleHeaders(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return headers;
+}
+
+function send(response: ServerResponse, outcome: Outcome): void {
+  const { socket } = response;
+  if (outcome.kind !== 'answer') return void socket?.resetAndDestroy();
+  const { answer, breaksHalfway } = outcome;
+  const body = Buffer.from(answer.body, 'utf8');
+  response.writeHead(answer.status, headersOf(answer, body.byteLength));
+  if (!breaksHalfway) return void response.end(body);
+  response.write(body.subarray(0, Math.floor(body.byteLength / 2)), () => socket?.destroy());
+}
+
+function headersOf(answer: Answer, length: number): Record<string, string | number> {
+  return answer.status === 204 ? { ...answer.headers } : { ...answer.headers, 'content-length': length };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function boundPort(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
+  return address.port;
+}

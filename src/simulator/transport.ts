@@ -1,0 +1,77 @@
+import type { Clock } from '../base/clock.ts';
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../base/http.ts';
+import type { Outcome } from './effects.ts';
+import type { Answer, Incoming } from './message.ts';
+
+export type Handle = (request: Incoming, signal?: AbortSignal) => Promise<Outcome>;
+
+/** The same patience as the real transport's. */
+const DEFAULT_TIMEOUTS = { headersMs: 20_000, totalMs: 60_000 };
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * HTTP without a network: base URL and server addresses are answered in process, time runs by the given clock, and what
+ * ends badly ends in the same HttpErrors as over undici.
+ */
+export function createTransport(handle: Handle, clock: Clock): HttpTransport {
+  return async (request) => {
+    if (request.signal?.aborted) throw aborted(request);
+    const url = new URL(request.url);
+    const patience = new AbortController();
+    const cancel = startTimer(request, clock, patience);
+    const abort = () => patience.abort();
+    request.signal?.addEventListener('abort', abort);
+    try {
+      const outcome = await handle(
+        {
+          authority: url.host,
+          method: request.method,
+          path: url.pathname + url.search,
+          headers: { ...request.headers, host: url.host },
+          body: request.body ?? '',
+        },
+        patience.signal,
+      );
+      return responseOf(request, outcome, patience.signal);
+    } finally {
+      cancel();
+      request.signal?.removeEventListener('abort', abort);
+    }
+  };
+}
+
+function startTimer(request: HttpRequest, clock: Clock, patience: AbortController): () => void {
+  const { headersMs, totalMs } = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
+  const limits = [headersMs, totalMs].filter((ms) => ms > 0);
+  return limits.length === 0 ? () => undefined : clock.after(Math.min(...limits), () => patience.abort());
+}
+
+function responseOf(request: HttpRequest, outcome: Outcome, patience: AbortSignal): HttpResponse {
+  const where = `${request.method} ${new URL(request.url).origin}`;
+  if (request.signal?.aborted) throw aborted(request);
+  if (patience.aborted) throw new HttpError('lost', `${where}: No complete answer in time`);
+  switch (outcome.kind) {
+    case 'refused':
+      throw new HttpError('unreachable', `${where}: Connection refused (ECONNREFUSED)`);
+    case 'reset':
+      throw new HttpError('lost', `${where}: Connection broke (ECONNRESET)`);
+    case 'answer':
+      return {
+        status: outcome.answer.status,
+        headers: outcome.answer.headers,
+        body: bodyOf(outcome.answer, outcome.breaksHalfway ? where : undefined),
+      };
+  }
+}
+
+async function* bodyOf(answer: Answer, breaksAt: string | undefined): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(answer.body, 'utf8');
+  const end = breaksAt === undefined ? bytes.byteLength : Math.floor(bytes.byteLength / 2);
+  for (let start = 0; start < end; start += CHUNK_BYTES)
+    yield bytes.subarray(start, Math.min(start + CHUNK_BYTES, end));
+  if (breaksAt !== undefined) throw new HttpError('lost', `${breaksAt}: Connection broke (ECONNRESET)`);
+}
+
+function aborted(request: HttpRequest): HttpError {
+  return new HttpError('aborted', `${request.method} ${new URL(request.url).origin}: Aborted`);
+}
