@@ -1,5 +1,5 @@
 import type { ValidationRule } from '../../kube/definition.ts';
-import { keepsField } from '../shared-schema.ts';
+import { keepsField, textWith } from '../shared-schema.ts';
 import { machineTypes, storageTypes } from './offerings.ts';
 
 /*
@@ -36,7 +36,12 @@ function listedBy(field: string, by: string, table: Readonly<Record<string, read
   return {
     rule: `self.allowUnlisted || !has(self.${field}) || !has(self.${by}) || !(self.${by} in ${rows}) || self.${field} in ${rows}[self.${by}]`,
     message: `${field} is not offered for this ${by}: choose another, ${PAST_THE_TABLE}`,
-    messageExpression: `"${field} '" + self.${field} + "' is not offered for ${by} '" + self.${by} + "': choose one of " + ${names}[self.${by}] + ", ${PAST_THE_TABLE}"`,
+    messageExpression: textWith(
+      `${field} '%s' is not offered for ${by} '%s': choose one of %s, ${PAST_THE_TABLE}`,
+      `self.${field}`,
+      `self.${by}`,
+      `${names}[self.${by}]`,
+    ),
     fieldPath: `.${field}`,
   };
 }
@@ -62,7 +67,10 @@ export const specRules: readonly ValidationRule[] = [
   {
     rule: `self.allowUnlisted || !has(self.provider) || self.provider in ${literal(providers)}`,
     message: `provider is not listed: choose one of ${providers.join(', ')}, ${PAST_THE_TABLE}`,
-    messageExpression: `"provider '" + self.provider + "' is not listed: choose one of ${providers.join(', ')}, ${PAST_THE_TABLE}"`,
+    messageExpression: textWith(
+      `provider '%s' is not listed: choose one of ${providers.join(', ')}, ${PAST_THE_TABLE}`,
+      'self.provider',
+    ),
     fieldPath: '.provider',
   },
   listedBy('region', 'provider', regionsOf),
@@ -70,32 +78,42 @@ export const specRules: readonly ValidationRule[] = [
   listedBy('storageType', 'provider', storageTypes),
   {
     rule: `self.allowUnlisted || self.serverCount == 1 || !has(self.version) || self.version.matches('^[0-2]([.]|$)')`,
-    message: 'From version 3.0 on, and with latest, serverCount must be 1',
-    messageExpression: `"serverCount " + string(self.serverCount) + " is not possible with version '" + self.version + "': set 1, ${PAST_THE_TABLE}"`,
+    message: `From version 3.0 on a cluster has one server: set serverCount to 1, ${PAST_THE_TABLE}`,
+    messageExpression: textWith(
+      `serverCount %d is not possible with version '%s': set 1, ${PAST_THE_TABLE}`,
+      'self.serverCount',
+      'self.version',
+    ),
     fieldPath: '.serverCount',
   },
   {
     rule: `self.allowUnlisted || !self.isFree || !has(self.machineType) || self.machineType in ${literal(freeMachineTypes)}`,
     message: 'A free cluster needs a free machine type',
-    messageExpression: `"machineType '" + self.machineType + "' is not free: choose one of ${freeMachineTypes.join(', ')} for a cluster with isFree: true, ${PAST_THE_TABLE}"`,
+    messageExpression: textWith(
+      `machineType '%s' is not free: choose one of ${freeMachineTypes.join(', ')} for a cluster with isFree: true, ${PAST_THE_TABLE}`,
+      'self.machineType',
+    ),
     fieldPath: '.machineType',
   },
   {
     rule: '!self.isFree || self.serverCount == 1',
-    message: 'A free cluster has one server',
-    messageExpression: `"serverCount " + string(self.serverCount) + " is not possible with isFree: true: set 1"`,
+    message: 'a free cluster has one server: set serverCount to 1',
+    messageExpression: textWith('serverCount %d is not possible with isFree: true: set 1', 'self.serverCount'),
     fieldPath: '.serverCount',
   },
   {
     rule: '!self.isFree || !has(self.storageSizeGB) || self.storageSizeGB <= 10',
-    message: 'A free cluster has at most 10 GB of storage',
-    messageExpression: `"storageSizeGB " + string(self.storageSizeGB) + " is not possible with isFree: true: set 10"`,
+    message: 'a free cluster has at most 10 GB of storage: set storageSizeGB to 10',
+    messageExpression: textWith('storageSizeGB %d is not possible with isFree: true: set 10', 'self.storageSizeGB'),
     fieldPath: '.storageSizeGB',
   },
   {
     rule: `!self.isFree || !has(self.backup) || self.backup.frequency == 'disabled'`,
     message: 'A free cluster has no backups',
-    messageExpression: `"backup.frequency '" + self.backup.frequency + "' is not possible with isFree: true: set disabled, or remove backup"`,
+    messageExpression: textWith(
+      "backup.frequency '%s' is not possible with isFree: true: set disabled, or remove backup",
+      'self.backup.frequency',
+    ),
     fieldPath: '.backup.frequency',
   },
 ];

@@ -10,6 +10,7 @@ import {
   objectName,
   rules,
   secretKey,
+  textWith,
 } from '../shared-schema.ts';
 
 /** No user information, query or fragment: credentials belong in Secrets, and paths are appended. No value in the message: it may hold a password. */
@@ -35,7 +36,7 @@ function pathSegment(example: string) {
     .meta(
       rules({
         rule: `self.matches('^[^/?#%[:space:][:cntrl:]]+$') && self != '.' && self != '..'`,
-        message: `Must be an id as the cloud shows it, without spaces, slashes, ? # and %, such as ${example}`,
+        message: `must be an id as the cloud shows it, without spaces, slashes, ? # and %, such as ${example}`,
       }),
     );
 }
@@ -148,7 +149,12 @@ function staysWhileManaged(field: string): ValidationRule {
   return {
     rule: `self.spec.${field} == oldSelf.spec.${field} || !has(oldSelf.status) || !has(oldSelf.status.clusters) || oldSelf.status.clusters.managed == 0`,
     message: `${field} can change only while no cluster of the space is managed: create another DatabaseSpace`,
-    messageExpression: `"${field} cannot change from '" + oldSelf.spec.${field} + "' to '" + self.spec.${field} + "' while " + string(oldSelf.status.clusters.managed) + " clusters of the space are managed: create another DatabaseSpace, or delete the DatabaseClusters first"`,
+    messageExpression: textWith(
+      `${field} cannot change from '%s' to '%s' while %d clusters of the space are managed: create another DatabaseSpace, or delete the DatabaseClusters first`,
+      `oldSelf.spec.${field}`,
+      `self.spec.${field}`,
+      'oldSelf.status.clusters.managed',
+    ),
     fieldPath: `.spec.${field}`,
     reason: 'FieldValueForbidden',
   };
