@@ -1,0 +1,83 @@
+// The command lines of the control plane's processes. All data lies in one folder of mode 0700.
+import { join } from 'node:path';
+
+/**
+ * etcd listens on a socket in the folder, not on a port: no port can be taken by another, and no other user of the
+ * machine reaches it past the API server. The advertised address is required to look like a port and is not used.
+ */
+export function etcdArguments(directory: string, progressFlag: string): string[] {
+  return [
+    `--data-dir=${join(directory, 'etcd')}`,
+    `--listen-client-urls=unix://${etcdSocket(directory)}`,
+    `--listen-peer-urls=unix://${join(directory, 'etcd-peer.sock')}`,
+    '--advertise-client-urls=http://localhost:2379',
+    '--unsafe-no-fsync', // The data is thrown away.
+    `${progressFlag}=5s`, // Else bookmarks of the API server lag by minutes on quiet kinds.
+    '--log-level=warn',
+  ];
+}
+
+export function etcdSocket(directory: string): string {
+  return join(directory, 'etcd.sock');
+}
+
+/** The flag was renamed in etcd 3.6, and 3.7 drops the old name. `help` is the text of `etcd --help`. */
+export function etcdProgressFlag(help: string): string {
+  const name = 'watch-progress-notify-interval';
+  return help.includes(` --${name} `) ? `--${name}` : `--experimental-${name}`;
+}
+
+/** Signs and checks service account tokens. */
+export function signingKeyFile(directory: string): string {
+  return join(directory, 'service-accounts.key');
+}
+
+export function tokenFile(directory: string): string {
+  return join(directory, 'tokens.csv');
+}
+
+/** The API server writes this at its first start: its own certificate and that of the authority it made for it. */
+export function servingCertificateFile(directory: string): string {
+  return join(directory, 'certificates', 'apiserver.crt');
+}
+
+export function apiServerArguments(directory: string, port: number): string[] {
+  return [
+    `--etcd-servers=unix://${etcdSocket(directory)}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--cert-dir=${join(directory, 'certificates')}`,
+    `--token-auth-file=${tokenFile(directory)}`,
+    '--authorization-mode=RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+    `--service-account-key-file=${signingKeyFile(directory)}`,
+    `--service-account-signing-key-file=${signingKeyFile(directory)}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+    '--endpoint-reconciler-type=none', // A loopback address is no valid endpoint of the service "kubernetes".
+    '--profiling=false',
+  ];
+}
+
+/** What works without a kubelet: enough for namespaces to go, owners to take their objects along, and charts to roll out. */
+const CONTROLLERS = [
+  'namespace-controller',
+  'garbage-collector-controller',
+  'serviceaccount-controller',
+  'root-ca-certificate-publisher-controller',
+  'clusterrole-aggregation-controller',
+  'deployment-controller',
+  'replicaset-controller',
+];
+
+export function controllerManagerArguments(directory: string, kubeconfig: string): string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--controllers=${CONTROLLERS.join(',')}`,
+    `--service-account-private-key-file=${signingKeyFile(directory)}`,
+    `--root-ca-file=${servingCertificateFile(directory)}`,
+    '--leader-elect=false',
+    '--secure-port=0', // It serves nothing that is asked for, and needs no port then.
+    '--profiling=false',
+  ];
+}

@@ -1,0 +1,84 @@
+import type { GoProgram } from './go-build.ts';
+import type { CommandLine } from './guard-messages.ts';
+
+export interface GoBuildRequest {
+  readonly module: string;
+  /** A folder for temporary files, removed afterwards. */
+  readonly scratch: string;
+  readonly ldflags: string;
+  readonly output: string;
+  readonly program: GoProgram;
+}
+
+export interface GoBuildLine extends CommandLine {
+  readonly cwd: string;
+  /** To be run when the build ends in any way. */
+  readonly atEnd?: CommandLine;
+}
+
+/** A way to run the Go compiler. */
+export interface GoCommand {
+  readonly name: string;
+  build(request: GoBuildRequest): GoBuildLine;
+}
+
+/** Pure Go, so that no C compiler is needed and the result runs anywhere; nothing of the user's workspace counts. */
+const SETTINGS = { CGO_ENABLED: '0', GOWORK: 'off' };
+
+function buildArguments({ ldflags, program }: GoBuildRequest, output: string): string[] {
+  return ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-ldflags', ldflags, '-o', output, program.package];
+}
+
+/** The user's Go, with the user's settings for proxies and caches. */
+export function installedGo(go: string, env: NodeJS.ProcessEnv): GoCommand {
+  return {
+    name: 'Go',
+    build: (request) => ({
+      command: go,
+      args: buildArguments(request, request.output),
+      env: { ...env, ...SETTINGS, GOTMPDIR: request.scratch },
+      cwd: request.module,
+    }),
+  };
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin' };
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+/** Go in its official image, for a machine that has Docker but no Go. Downloads are kept in a volume. */
+export function goInDocker(docker: string, env: NodeJS.ProcessEnv, version: string): GoCommand {
+  return {
+    name: 'Go in Docker',
+    build: (request) => {
+      const container = `mooring-go-${process.pid}-${request.program.name}`;
+      const owner = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
+      const settings = {
+        ...SETTINGS,
+        GOOS: PLATFORMS[process.platform] ?? process.platform,
+        GOARCH: ARCHITECTURES[process.arch] ?? process.arch,
+      };
+      const output = `/out/${request.program.name}`;
+      const goLine = ['go', ...buildArguments(request, output)].map(quote).join(' ');
+      return {
+        command: docker,
+        args: [
+          ...['run', '--rm', '--name', container],
+          ...['--volume', `${request.module}:/module:ro`, '--workdir', '/module'],
+          ...['--volume', `${request.scratch}:/out`],
+          ...['--volume', 'mooring-go-modules:/go/pkg/mod', '--volume', 'mooring-go-build:/root/.cache/go-build'],
+          ...Object.entries(settings).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+          `golang:${version}`,
+          ...['sh', '-c', `${goLine} && chown ${owner} ${output}`],
+        ],
+        env,
+        cwd: request.scratch,
+        // Ending the client does not end the container.
+        atEnd: { command: docker, args: ['rm', '--force', container], env },
+      };
+    },
+  };
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

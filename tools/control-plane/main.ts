@@ -1,0 +1,28 @@
+// npm run control-plane: a control plane to try things on, until Ctrl-C.
+import { parseArgs } from 'node:util';
+import { startControlPlane } from './start.ts';
+
+const { values } = parseArgs({ options: { kubeconfig: { type: 'string' } } });
+const aborted = new AbortController();
+const ended = Promise.withResolvers<void>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    aborted.abort(new Error(`Ended by ${signal}`));
+    ended.resolve();
+  });
+}
+
+const log = (line: string) => console.error(line);
+const begin = performance.now();
+try {
+  const controlPlane = await startControlPlane({ controllerManager: true, log, signal: aborted.signal, ...values });
+  log(`Ready after ${((performance.now() - begin) / 1000).toFixed(1)} s: ${controlPlane.origin}`);
+  log(`API server ${controlPlane.server}, kubectl ${controlPlane.kubectl}`);
+  log('Everything ends and is removed with Ctrl-C. In another terminal:');
+  console.log(`export KUBECONFIG=${controlPlane.kubeconfig}`);
+  await ended.promise;
+  await controlPlane.stop();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

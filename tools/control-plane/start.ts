@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { type BinariesOptions, builtBinaries, builtKubectl, installedBinaries } from './binaries.ts';
+import type { ControlPlane, Log } from './control-plane.ts';
+import { useExisting } from './existing.ts';
+import { type GoCommand, goInDocker, installedGo } from './go-command.ts';
+import { findDocker, startKind } from './kind.ts';
+import { startLocal } from './local.ts';
+import { findOnPath, isExecutable } from './run.ts';
+import { moduleText, readVersions } from './versions.ts';
+
+export interface StartOptions {
+  /** Also run the controllers that delete namespaces and collect garbage. Default false. */
+  readonly controllerManager?: boolean;
+  /** A kubeconfig whose cluster is used instead of starting one. Default: the variable MOORING_TEST_KUBECONFIG. */
+  readonly kubeconfig?: string;
+  /** Receives one line for each thing that takes time. Default: nothing is told. */
+  readonly log?: Log;
+  /** Ends the start, and all that was started. */
+  readonly signal?: AbortSignal;
+  /** Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * A Kubernetes API server that answers, with RBAC: an explicitly named kubeconfig, else binaries that are installed
+ * (KUBEBUILDER_ASSETS, PATH), else kind in Docker, else pinned binaries built with Go. The user's own kubeconfig is
+ * never read or written unless it was named. Throws with the remedy when there is no way, and when a start fails.
+ */
+export async function startControlPlane(options: StartOptions = {}): Promise<ControlPlane> {
+  const { controllerManager = false, env = process.env, log = () => {}, signal } = options;
+  const found: BinariesOptions = { controllerManager, env, log, signal };
+  const named = options.kubeconfig ?? env['MOORING_TEST_KUBECONFIG'];
+  if (named !== undefined && named !== '') return useExisting(named, await anyKubectl(found));
+
+  const installed = installedBinaries(found);
+  if (installed) return startLocal(installed, found);
+
+  const docker = await findDocker(env);
+  const kind = findOnPath('kind', env['PATH']);
+  const go = findGo(env, docker);
+  if (docker !== undefined && kind !== undefined) {
+    try {
+      return await startKind({ docker, kind, env, log, signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!go) throw error;
+      log(`${error instanceof Error ? error.message : String(error)}\nGoing on without kind`);
+    }
+  }
+  if (!go) throw new Error(noWay());
+  return startLocal(await builtBinaries(go, found), found);
+}
+
+/** Go itself, else Go in Docker. */
+function findGo(env: NodeJS.ProcessEnv, docker: string | undefined): GoCommand | undefined {
+  const go = findOnPath('go', env['PATH']);
+  if (go !== undefined) return installedGo(go, env);
+  return docker === undefined ? undefined : goInDocker(docker, env, readVersions(moduleText('go.mod')).go);
+}
+
+async function anyKubectl(options: BinariesOptions): Promise<string> {
+  const { env } = options;
+  const asset = join(env['KUBEBUILDER_ASSETS'] ?? '', 'kubectl');
+  const kubectl = isExecutable(asset) ? asset : findOnPath('kubectl', env['PATH']);
+  if (kubectl !== undefined) return kubectl;
+  const go = findGo(env, await findDocker(env));
+  if (!go) throw new Error('Cannot use the named cluster: kubectl is not on PATH. Install kubectl, or Go to build it');
+  return builtKubectl(go, options);
+}
+
+function noWay(): string {
+  const { go } = readVersions(moduleText('go.mod'));
+  return [
+    'Cannot start a Kubernetes API server: this machine has none of the binaries, no Docker that answers, and no Go.',
+    'Do one of these:',
+    `  - install Go ${go} or later: the binaries are built once, in about 5 minutes`,
+    '  - start Docker (with kind on PATH a kind cluster is used, otherwise Go runs in Docker)',
+    '  - set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl ("setup-envtest use")',
+    '  - name a cluster that may be used for this: --kubeconfig <file>, or MOORING_TEST_KUBECONFIG',
+  ].join('\n');
+}

@@ -1,0 +1,65 @@
+// A lock between processes, in plain JavaScript because the bootstrap uses it before Node can run TypeScript.
+// It saves work and is no guard of correctness: what is done under it must be atomic by itself, because two
+// processes that find the same abandoned lock in the same instant may both go on.
+import { mkdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const BEAT_MS = 2_000;
+const STALE_MS = 15_000;
+const POLL_MS = 250;
+
+export async function withLock(path, onWait, run) {
+  mkdirSync(dirname(path), { recursive: true });
+  for (let waiting = false; !take(path); await sleep(POLL_MS)) {
+    if (!waiting) onWait();
+    waiting = true;
+  }
+  // The holder is known to be alive by the folder's time, not by a process id: that works across containers too.
+  const beat = setInterval(() => touch(path), BEAT_MS);
+  try {
+    return await run();
+  } finally {
+    clearInterval(beat);
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function take(path) {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  if (ageMs(path) > STALE_MS) discard(path);
+  return false;
+}
+
+function ageMs(path) {
+  try {
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return 0; // Released in the meantime.
+  }
+}
+
+/** Away in one step, so that of several that wait only one removes it. */
+function discard(path) {
+  const aside = `${path}.stale-${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch {
+    return; // Another was faster.
+  }
+  rmSync(aside, { recursive: true, force: true });
+}
+
+function touch(path) {
+  try {
+    const now = new Date();
+    utimesSync(path, now, now);
+  } catch {
+    // Taken over while this process was stopped (a laptop asleep); the work goes on.
+  }
+}
