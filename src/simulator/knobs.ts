@@ -1,3 +1,4 @@
+import { DURATION_PATTERN, parseDuration } from '../base/duration.ts';
 import { isObject } from './shape.ts';
 
 /** What the documents leave open, to be set as a test needs it. Ranges are drawn from uniformly; all times in ms. */
@@ -29,48 +30,89 @@ export type MsRange = readonly [number, number];
 
 /** How one knob is written, read and explained: flags, the admin interface and the manual come from this table. */
 export type KnobSpec =
-  | { readonly kind: 'range' | 'ms'; readonly about: string }
-  | { readonly kind: 'boolean'; readonly about: string }
-  | { readonly kind: 'choice'; readonly choices: readonly (string | number)[]; readonly about: string };
+  | { readonly kind: 'range' | 'ms' | 'boolean'; readonly flag: string; readonly about: string }
+  | {
+      readonly kind: 'choice';
+      readonly choices: readonly (string | number)[];
+      readonly flag: string;
+      readonly about: string;
+    };
 
 export const KNOB_SPECS: { readonly [K in keyof Knobs]: KnobSpec } = {
-  provisionMs: { kind: 'range', about: 'starting until running, after deploy and clone' },
-  suspendMs: { kind: 'range', about: 'suspending until suspended' },
-  resumeMs: { kind: 'range', about: 'resuming until running' },
-  destroyMs: { kind: 'range', about: 'destroying until gone' },
-  serverLagMs: { kind: 'range', about: 'a cluster is running until its servers are' },
-  latencyMs: { kind: 'range', about: 'added to every answer' },
-  passwordCheckMs: { kind: 'ms', about: 'cost of a password check; a server makes one at a time' },
-  queryMs: { kind: 'ms', about: 'how long every query runs' },
-  accessTokenMs: { kind: 'ms', about: 'lifetime of access tokens of the management API' },
-  serverTokenMs: { kind: 'ms', about: 'lifetime of tokens of database servers' },
-  levelsNest: { kind: 'boolean', about: 'write includes read, admin includes both' },
+  provisionMs: { kind: 'range', flag: 'provision-time', about: 'starting until running, after deploy and clone' },
+  suspendMs: { kind: 'range', flag: 'suspend-time', about: 'suspending until suspended' },
+  resumeMs: { kind: 'range', flag: 'resume-time', about: 'resuming until running' },
+  destroyMs: { kind: 'range', flag: 'destroy-time', about: 'destroying until gone' },
+  serverLagMs: { kind: 'range', flag: 'server-lag', about: 'a cluster is running until its servers are' },
+  latencyMs: { kind: 'range', flag: 'latency', about: 'added to every answer' },
+  passwordCheckMs: {
+    kind: 'ms',
+    flag: 'password-check-time',
+    about: 'cost of a password check; a server makes one at a time',
+  },
+  queryMs: { kind: 'ms', flag: 'query-time', about: 'how long every query runs' },
+  accessTokenMs: {
+    kind: 'ms',
+    flag: 'access-token-lifetime',
+    about: 'lifetime of access tokens of the management API',
+  },
+  serverTokenMs: { kind: 'ms', flag: 'server-token-lifetime', about: 'lifetime of tokens of database servers' },
+  levelsNest: { kind: 'boolean', flag: 'levels-nest', about: 'write includes read, admin includes both' },
   transitionalOperations: {
     kind: 'choice',
+    flag: 'transitional-operations',
     choices: ['refuse', 'accept'],
     about: 'operations on a cluster that is starting, suspending, resuming or destroying',
   },
   redundantOperations: {
     kind: 'choice',
+    flag: 'redundant-operations',
     choices: ['refuse', 'accept'],
     about: 'suspend of a suspended cluster, resume of a running one',
   },
-  ruleViolationStatus: { kind: 'choice', choices: [400, 403], about: 'status for a violated field rule' },
-  backupRequired: { kind: 'boolean', about: 'deploy of a paid cluster must carry backupConfiguration' },
-  cloneKeepsUsers: { kind: 'boolean', about: 'a clone has the users and passwords of its source' },
-  resumeChangesAddress: { kind: 'boolean', about: 'servers have other addresses after a resume' },
-  userUpdateEndsTokens: { kind: 'boolean', about: 'updating a user ends all tokens and transactions of that user' },
+  ruleViolationStatus: {
+    kind: 'choice',
+    flag: 'rule-violation-status',
+    choices: [400, 403],
+    about: 'status for a violated field rule',
+  },
+  backupRequired: {
+    kind: 'boolean',
+    flag: 'backup-required',
+    about: 'deploy of a paid cluster must carry backupConfiguration',
+  },
+  cloneKeepsUsers: {
+    kind: 'boolean',
+    flag: 'clone-keeps-users',
+    about: 'a clone has the users and passwords of its source',
+  },
+  resumeChangesAddress: {
+    kind: 'boolean',
+    flag: 'resume-changes-address',
+    about: 'servers have other addresses after a resume',
+  },
+  userUpdateEndsTokens: {
+    kind: 'boolean',
+    flag: 'user-update-ends-tokens',
+    about: 'updating a user ends all tokens and transactions of that user',
+  },
   ownership: {
     kind: 'choice',
+    flag: 'ownership',
     choices: ['dialect', 'team', 'organization', 'both', 'none'],
     about: 'fields that say whose a cluster is: teamID and spaceID, or organization and project',
   },
   extraFields: {
     kind: 'choice',
+    flag: 'extra-fields',
     choices: ['dialect', 'none', 'some'],
     about: 'fields in answers that no document names',
   },
-  echoSecrets: { kind: 'boolean', about: 'error messages repeat the request with its secrets, to test redaction' },
+  echoSecrets: {
+    kind: 'boolean',
+    flag: 'echo-secrets',
+    about: 'error messages repeat the request with its secrets, to test redaction',
+  },
 };
 
 /** No time passes unless a test asks for it. */
@@ -108,19 +150,32 @@ export const SIMULATE_KNOBS: Knobs = {
   passwordCheckMs: 60,
 };
 
-/** Knobs by name from JSON or flags. Throws an Error that names the knob and what it takes. */
+/** Knobs by name from JSON. Throws an Error that names the knob and what it takes. */
 export function parseKnobs(value: unknown): Partial<Knobs> {
   if (!isObject(value)) throw new Error('Knobs must be an object');
   const parsed: Record<string, unknown> = {};
-  for (const [name, given] of Object.entries(value)) parsed[name] = parseKnob(name, given);
+  for (const [name, given] of Object.entries(value)) parsed[name] = knownKnob(name, given);
   return parsed as Partial<Knobs>;
 }
 
-function parseKnob(name: string, given: unknown): unknown {
+function knownKnob(name: string, given: unknown): unknown {
   if (!Object.hasOwn(KNOB_SPECS, name)) {
     throw new Error(`Unknown knob ${name}; there are ${Object.keys(KNOB_SPECS).join(', ')}`);
   }
-  const spec = KNOB_SPECS[name as keyof Knobs];
+  return parseKnob(name, KNOB_SPECS[name as keyof Knobs], given);
+}
+
+/** Knobs from flags, by the name of the flag: those that are not given are absent. */
+export function parseKnobFlags(flags: Readonly<Record<string, unknown>>): Partial<Knobs> {
+  const parsed: Record<string, unknown> = {};
+  for (const [name, spec] of Object.entries(KNOB_SPECS)) {
+    const given = flags[spec.flag];
+    if (given !== undefined) parsed[name] = parseKnob(`--${spec.flag}`, spec, given);
+  }
+  return parsed as Partial<Knobs>;
+}
+
+function parseKnob(name: string, spec: KnobSpec, given: unknown): unknown {
   switch (spec.kind) {
     case 'boolean':
       if (given === true || given === 'true') return true;
@@ -145,12 +200,11 @@ function parseKnob(name: string, given: unknown): unknown {
   }
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
 function parseMs(given: unknown): number | undefined {
   if (typeof given === 'number') return Number.isFinite(given) && given >= 0 ? given : undefined;
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(given));
-  return match === null ? undefined : Number(match[1]) * (UNIT_MS[match[2] ?? 'ms'] ?? 1);
+  const text = String(given);
+  if (/^\d+$/.test(text)) return Number(text);
+  return DURATION_PATTERN.test(text) ? parseDuration(text) : undefined;
 }
 
 function parseRange(given: unknown): MsRange | undefined {

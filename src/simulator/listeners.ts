@@ -19,7 +19,12 @@ export function createPortBook(host: string, first: number): AddressBook {
     next = next >= LAST_PORT ? FIRST_PORT : next + 1;
   };
   return {
-    take: () => {
+    take: (preferred) => {
+      const wanted = preferred === undefined ? undefined : portOf(preferred);
+      if (wanted !== undefined && preferred === `${host}:${wanted}` && !taken.has(wanted)) {
+        taken.add(wanted);
+        return preferred;
+      }
       while (taken.has(next) || BLOCKED_PORTS.has(next)) advance();
       const port = next;
       taken.add(port);

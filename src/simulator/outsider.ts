@@ -66,7 +66,7 @@ export function createOutsider(world: World, now: () => number): Outsider {
         cluster.machineType = change.machineType ?? cluster.machineType;
       }),
     restartServers: (ref) => changing(ref, (cluster) => restart(cluster.database)),
-    moveServers: (ref) => moveServers(world, find(ref), now()),
+    moveServers: (ref) => moveServers(world, find(ref)),
     setPassword: (ref, username, password) =>
       changing(ref, (cluster) => {
         setPassword(cluster.database, username, password);

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { HttpTransport } from '../base/http.ts';
 import type { Random } from '../base/random.ts';
-import { dropAddresses, moveServers, nextEventMs, settle } from './cloud/lifecycle.ts';
+import { adminRespond, isAdminPath } from './admin.ts';
+import { moveServers, nextEventMs, settle } from './cloud/lifecycle.ts';
 import { cloudRespond } from './cloud/operations.ts';
 import { CLOUD_ROUTES } from './cloud/routes.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Cluster,
   type Credentials,
   createCloudState,
+  LEVELS,
   type TeamOptions,
   type World,
 } from './cloud/state.ts';
@@ -24,6 +26,7 @@ import type { Incoming } from './message.ts';
 import { createOutsider, type Outsider } from './outsider.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRouter } from './router.ts';
+import { restoreState, type SavedState, saveState } from './saved-state.ts';
 import { hasSentinel } from './sentinels.ts';
 import { serverRespond } from './server/operations.ts';
 import { SERVER_ROUTES } from './server/routes.ts';
@@ -40,6 +43,8 @@ export interface SimulatorOptions {
   /** The login that every new cluster comes with. */
   readonly defaultCredentials?: Credentials;
   readonly availableVersions?: readonly string[];
+  /** What an earlier run saved. */
+  readonly state?: SavedState;
 }
 
 export interface Simulator extends Outsider {
@@ -53,6 +58,8 @@ export interface Simulator extends Outsider {
   handle(request: Incoming, signal?: AbortSignal): Promise<Outcome>;
   /** Everything there is now, without secrets. */
   inspect(): Snapshot;
+  /** Clusters, users and databases, for `state` of a later run. */
+  save(): SavedState;
   /** How often an operation was asked for, of one cluster or of all. */
   count(operation: string, clusterID?: string): number;
   resetCounters(): void;
@@ -70,21 +77,21 @@ export interface Simulator extends Outsider {
   readonly clock: Clock;
 }
 
-/** Sample credentials of the simulator itself: they open nothing else. */
-export const DEFAULT_TEAMS: readonly TeamOptions[] = [
-  {
-    id: 'acme',
-    spaces: ['production', 'staging'],
-    paymentMethod: true,
-    apiTokens: ['production', 'staging'].flatMap((spaceID) =>
-      (['read', 'write', 'admin'] as const).map((level) => {
-        const clientID = spaceID === 'production' ? `${level}-id` : `${spaceID}-${level}-id`;
-        return { clientID, clientSecret: clientID.replace(/id$/, 'secret-0123456789'), level, spaceID };
-      }),
-    ),
-  },
-];
+/**
+ * A team with one API token of each level for each of its spaces. The credentials are samples of the simulator's own:
+ * they open nothing else.
+ */
+export function createTeam(id: string, spaces: readonly string[], paymentMethod: boolean): TeamOptions {
+  const apiTokens = spaces.flatMap((spaceID, index) =>
+    LEVELS.map((level) => {
+      const name = index === 0 ? level : `${spaceID}-${level}`;
+      return { clientID: `${name}-id`, clientSecret: `${name}-secret-0123456789`, level, spaceID };
+    }),
+  );
+  return { id, spaces, paymentMethod, apiTokens };
+}
 
+export const DEFAULT_TEAMS: readonly TeamOptions[] = [createTeam('acme', ['production', 'staging'], true)];
 export const DEFAULT_CREDENTIALS: Credentials = { username: 'admin', password: 'password' };
 export const DEFAULT_VERSIONS = ['3.12.0', '3.5.0', '2.29.1'] as const;
 export const IN_PROCESS_BASE_URL = 'https://cloud.simulator.test';
@@ -112,6 +119,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     addresses: createNamedAddresses(),
     changed,
   };
+  if (options.state !== undefined) restoreState(world, options.state);
   const faults = createFaultBook(random, changed);
   const log = createRequestLog(LOGGED_REQUESTS);
   const exchange = createExchange({ clock, random, dialect: world.dialect, faults, log, knobs: () => world.knobs });
@@ -154,6 +162,9 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   };
 
   const handle = async (request: Incoming, signal?: AbortSignal): Promise<Outcome> => {
+    if (request.authority === cloudAuthority && isAdminPath(request.path)) {
+      return { kind: 'answer', answer: adminRespond(simulator, request) };
+    }
     if (request.authority === cloudAuthority) return exchange(cloudTarget(request), request, signal);
     const cluster = world.state.byAddress.get(request.authority);
     if (cluster === undefined) return { kind: 'refused' };
@@ -162,7 +173,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     return exchange(serverTarget(cluster, request), request, signal);
   };
 
-  return {
+  const simulator: Simulator = {
     ...createOutsider(world, () => clock.now()),
     transport: createTransport(handle, clock),
     baseURL: IN_PROCESS_BASE_URL,
@@ -172,21 +183,27 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     faults,
     handle,
     inspect: () => inspect(world, faults, log, clock.now()),
+    save: () => saveState(world),
     count: log.count,
     resetCounters: log.reset,
     knobs: () => world.knobs,
     setKnobs: (knobs) => {
       world.knobs = { ...world.knobs, ...knobs };
+      for (const cluster of allClusters(world.state)) cluster.rendered = undefined;
     },
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     useAddresses: (addresses) => {
-      const clusters = [...allClusters(world.state)];
-      for (const cluster of clusters) dropAddresses(world, cluster);
       world.addresses = addresses;
-      for (const cluster of clusters) moveServers(world, cluster, clock.now());
+      for (const cluster of allClusters(world.state)) {
+        moveServers(
+          world,
+          cluster,
+          cluster.servers.map((server) => server.address),
+        );
+      }
     },
     isServing,
     settle: (cluster) => settle(world, cluster, clock.now()),
@@ -194,6 +211,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     clusters: () => allClusters(world.state),
     clock,
   };
+  return simulator;
 }
 
 function createNamedAddresses(): AddressBook {

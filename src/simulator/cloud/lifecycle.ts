@@ -164,31 +164,31 @@ export function replace(world: World, cluster: Cluster, now: number): Cluster {
   return successor;
 }
 
-export function giveAddresses(world: World, cluster: Cluster): void {
+/** Gives each server an address, the preferred one where it is free. Whether it runs stays as it is. */
+export function giveAddresses(world: World, cluster: Cluster, preferred: readonly string[] = []): void {
+  const before = cluster.servers;
   dropAddresses(world, cluster);
-  cluster.servers = Array.from({ length: cluster.serverCount }, () => {
-    const address = world.addresses.take();
+  cluster.servers = Array.from({ length: cluster.serverCount }, (_, index) => {
+    const address = world.addresses.take(preferred[index]);
     world.state.byAddress.set(address, cluster);
-    return { address, status: 'pending' };
+    return { status: 'pending', ...before[index], address };
   });
 }
 
-/** The same servers somewhere else: they restart, and are there again at once if they were. */
-export function moveServers(world: World, cluster: Cluster, now: number): void {
-  restart(cluster.database);
-  giveAddresses(world, cluster);
-  if (cluster.status === 'running') for (const server of cluster.servers) server.runsAtMs = now;
-  settle(world, cluster, now);
-  touch(world, cluster);
-}
-
-export function dropAddresses(world: World, cluster: Cluster): void {
-  for (const server of cluster.servers) {
-    stop(server);
-    world.state.byAddress.delete(server.address);
-    world.addresses.giveBack(server.address);
+function dropAddresses(world: World, cluster: Cluster): void {
+  for (const { address } of cluster.servers) {
+    if (world.state.byAddress.get(address) !== cluster) continue;
+    world.state.byAddress.delete(address);
+    world.addresses.giveBack(address);
   }
   cluster.servers = [];
+}
+
+/** The same servers somewhere else, restarted. */
+export function moveServers(world: World, cluster: Cluster, preferred: readonly string[] = []): void {
+  restart(cluster.database);
+  giveAddresses(world, cluster, preferred);
+  touch(world, cluster);
 }
 
 function stop(server: Cluster['servers'][number]): void {

@@ -101,7 +101,8 @@ export interface CloudState {
 
 /** Where servers are reached. Over HTTP these are real ports. */
 export interface AddressBook {
-  take(): string;
+  /** An address that nobody has; the preferred one if it is free. */
+  take(preferred?: string): string;
   giveBack(address: string): void;
 }
 

@@ -53,7 +53,7 @@ export const LIMITS = {
 } as const;
 
 /** Resources, Deploy request fields: "lowercase alphanumeric characters, optionally separated by underscores and hyphens". */
-export const ID_PATTERN = /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/;
+export const ID_PATTERN = /^[a-z0-9]+(?:[_-]+[a-z0-9]+)*$/;
 
 export function providerNamed(name: string): Provider | undefined {
   return PROVIDERS.find((provider) => provider.name === name);

@@ -1,0 +1,60 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { parseState, type SavedState } from './saved-state.ts';
+import type { Simulator } from './simulator.ts';
+
+/** Changes within this time are written together. */
+const WRITE_AFTER_MS = 500;
+/** The file holds hashes of passwords. */
+const MODE = 0o600;
+
+/** The state that was kept, or undefined where there is no file yet. Throws where there is one that makes no sense. */
+export async function loadStateFile(path: string): Promise<SavedState | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return parseState(text);
+}
+
+export interface StateFile {
+  /** Writes what is not written yet, and stops. */
+  close(): Promise<void>;
+}
+
+/** Keeps the file up to date from now on. A reader sees the old state or the new one, never a part. */
+export function keepStateFile(simulator: Simulator, path: string, failed: (error: unknown) => void): StateFile {
+  let cancel: (() => void) | undefined;
+  let writing = Promise.resolve();
+  const write = () => {
+    cancel?.();
+    cancel = undefined;
+    writing = writing.then(() => replaceFile(path, JSON.stringify(simulator.save()))).catch(failed);
+    return writing;
+  };
+  const unsubscribe = simulator.onChange(() => {
+    cancel ??= simulator.clock.after(WRITE_AFTER_MS, () => void write());
+  });
+  return {
+    close: async () => {
+      unsubscribe();
+      await write();
+    },
+  };
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const next = `${path}.next`;
+  const file = await open(next, 'w', MODE);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(next, path);
+}
