@@ -91,14 +91,15 @@ export class ApiCall {
     };
   }
 
-  /** Sends the request; once more if it is a GET over a connection that had been closed. */
-  async send<T>(request: HttpRequest, read: (response: HttpResponse) => Promise<T>): Promise<T> {
+  /** Sends the request; if `mayRepeat`, once more where it is a GET over a connection that had been closed. */
+  async send<T>(request: HttpRequest, mayRepeat: boolean, read: (response: HttpResponse) => Promise<T>): Promise<T> {
     const startedMs = this.#options.clock.monotonic();
     try {
       return await this.#sendOnce(request, read);
     } catch (error) {
       const tookMs = this.#options.clock.monotonic() - startedMs;
       const again =
+        mayRepeat &&
         request.method === 'GET' &&
         error instanceof Unanswered &&
         error.cause.kind === 'lost' &&
@@ -151,8 +152,10 @@ export class ApiCall {
     const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
     const after =
       status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], this.#options.clock.now()) : undefined;
+    const what = status >= 300 && status <= 399 ? 'the address redirects, which is not followed' : undefined;
     const primary = primaryAddress === undefined ? '' : `; primary: ${primaryAddress}`;
     return this.error(kind, {
+      ...(what === undefined ? {} : { what }),
       status,
       code,
       serverMessage: `${message ?? ''}${primary}`,
@@ -162,12 +165,12 @@ export class ApiCall {
 
   fromThrown(error: unknown): ApiError {
     if (error instanceof Unanswered) return this.#fromHttpError(error.cause, undefined);
-    return this.error('lost', { what: 'the call broke off', serverMessage: messageOf(error) });
+    return this.error('lost', { what: 'the call broke off', detail: messageOf(error) });
   }
 
   #fromHttpError(error: HttpError, status: number | undefined): ApiError {
     const kind = error.kind === 'tooLarge' ? 'badAnswer' : error.kind;
-    return this.error(kind, { status, serverMessage: error.message });
+    return this.error(kind, { status, detail: error.message });
   }
 
   held(refusal: { readonly sinceMs: number; readonly lastFailure: string; readonly retryAfterMs: number }): ApiError {
@@ -183,6 +186,7 @@ export class ApiCall {
       status?: number | undefined;
       code?: string | undefined;
       serverMessage?: string;
+      detail?: string;
       retryAfterMs?: number;
     },
   ): ApiError {

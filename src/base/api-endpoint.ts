@@ -7,10 +7,8 @@ import { type RateLimit, TokenBucket } from './token-bucket.ts';
 
 export interface ApiEndpointOptions extends CallOptions {
   readonly random: Random;
-  readonly rateLimit?: RateLimit | undefined;
+  readonly rateLimit: RateLimit;
 }
-
-const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 20, burst: 40 };
 
 /**
  * One base URL of one API: everything that is the same for each call to it. Calls wait for their turn in a token bucket;
@@ -25,7 +23,7 @@ export class ApiEndpoint {
   constructor(options: ApiEndpointOptions) {
     this.#options = options;
     this.#breaker = new CircuitBreaker(options);
-    this.#bucket = new TokenBucket(options.clock, options.rateLimit ?? DEFAULT_RATE_LIMIT);
+    this.#bucket = new TokenBucket(options.clock, options.rateLimit);
   }
 
   /** The operation's outcome as `read` takes it from an answer of status 2xx. Every failure is an ApiError. */
@@ -40,7 +38,8 @@ export class ApiEndpoint {
     const admission = this.#breaker.admit();
     if (!admission.admitted) throw call.held(admission);
     try {
-      const result = await call.send(request, read);
+      // A probe of a side that is known to be down is one request.
+      const result = await call.send(request, !this.#breaker.open, read);
       // Everybody comes back after an outage: at the rate, without a burst.
       if (this.#breaker.open) this.#bucket.pause(0);
       admission.done('success');

@@ -33,6 +33,8 @@ export interface ApiErrorFields {
   /** The error body's `code` and `message`, as they came. */
   readonly code?: string | undefined;
   readonly serverMessage?: string | undefined;
+  /** What the transport said, where there is no answer. */
+  readonly detail?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   /** Whether a second call of the operation does no harm when the first one has taken effect. */
   readonly idempotent: boolean;
@@ -67,7 +69,8 @@ export class ApiError extends Error {
     const secrets = fields.secrets ?? [];
     const code = clean(fields.code, secrets, MAX_CODE);
     const serverMessage = clean(fields.serverMessage, secrets, MAX_SERVER_MESSAGE);
-    super(`Cannot ${fields.phrase}: ${fields.what}${inParentheses(fields.status, code, serverMessage)}`);
+    const detail = clean(fields.detail, secrets, MAX_SERVER_MESSAGE);
+    super(`Cannot ${fields.phrase}: ${fields.what}${inParentheses(fields.status, code, serverMessage ?? detail)}`);
     this.api = fields.api;
     this.operation = fields.operation;
     this.kind = fields.kind;

@@ -12,7 +12,7 @@ export class Pace {
   readonly #everyMs: number;
   #startedMs: number;
 
-  constructor(clock: Clock, yieldNow: YieldNow = yieldToEventLoop, everyMs = 8) {
+  constructor(clock: Clock, yieldNow: YieldNow = yieldToEventLoop, everyMs = 5) {
     this.#clock = clock;
     this.#yieldNow = yieldNow;
     this.#everyMs = everyMs;

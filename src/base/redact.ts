@@ -9,6 +9,7 @@ export const REDACT_WINDOW = 8;
  * alignment, so also inside `Basic` credentials), nor pieces of them of 8 characters or more. Empty secrets are ignored.
  */
 export function redact(text: string, secrets: readonly string[]): string {
+  if (text === '') return '';
   const lowerCase = text.toLowerCase();
   const covered = new Uint8Array(text.length);
   for (const secret of secrets) {

@@ -41,6 +41,9 @@ interface Holder {
   readonly tokens: TokenSource;
 }
 
+/** The cloud's own limit is not documented; 429 says when this is more. */
+const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 50, burst: 50 };
+
 /** From the least to the most powerful. */
 const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
 
@@ -60,7 +63,7 @@ export class CloudClient {
 
   constructor(options: CloudClientOptions) {
     this.#options = options;
-    this.#endpoint = new ApiEndpoint({ ...options, api: 'cloud' });
+    this.#endpoint = new ApiEndpoint({ ...options, api: 'cloud', rateLimit: options.rateLimit ?? DEFAULT_RATE_LIMIT });
     this.#operations = cloudOperations(options.teamID, options.spaceID);
     this.#holders = LEVELS.flatMap((level) => {
       const credential = options.credentials.find((candidate) => candidate.level === level);

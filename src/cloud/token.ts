@@ -63,10 +63,9 @@ export class TokenSource {
     const problem = credentialProblem(clientID, 'client id') ?? credentialProblem(clientSecret, 'client secret');
     if (problem !== undefined) throw this.#error('unauthorized', problem);
     // As they are, not Base64 ("Token exchange", compatibility.md).
-    const basic = `${clientID}:${clientSecret}`;
     const value = await this.#endpoint.call(
       this.#operation(),
-      { headers: { authorization: `Basic ${basic}` }, signal, secrets: [clientSecret, basic] },
+      { headers: { authorization: `Basic ${clientID}:${clientSecret}` }, signal, secrets: [clientSecret] },
       async (response) => tokenFrom(await readTextAnswer(response)),
     );
     const token = { value, renewAtMs: renewalMs(value, this.#clock) };
@@ -83,7 +82,10 @@ export class TokenSource {
       idempotent: true,
       // The document gives an invalid client id or secret the status 400.
       kinds: { 400: 'unauthorized' },
-      words: { unauthorized: 'the client id or the client secret was refused' },
+      words: {
+        unauthorized: 'the client id or the client secret was refused',
+        notFound: 'there is no such API at this address',
+      },
     };
   }
 

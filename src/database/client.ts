@@ -45,6 +45,8 @@ export interface ServerClientOptions {
   readonly yieldNow?: YieldNow | undefined;
 }
 
+const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 100, burst: 100 };
+
 /** A query or a commit may take as long as its transaction lives: five minutes by default, and a little for the way. */
 const SLOW_TIMEOUTS: HttpTimeouts = { headersMs: 310_000, bodyMs: 60_000, totalMs: 600_000 };
 
@@ -59,7 +61,7 @@ export class ServerClient {
 
   constructor(options: ServerClientOptions) {
     this.#options = options;
-    this.#endpoint = new ApiEndpoint({ ...options, api: 'server' });
+    this.#endpoint = new ApiEndpoint({ ...options, api: 'server', rateLimit: options.rateLimit ?? DEFAULT_RATE_LIMIT });
   }
 
   /**

@@ -7,14 +7,14 @@ export function sameName(got: string, asked: string): void {
   if (got.normalize() !== asked.normalize()) throw new BadAnswer('the answer is about something else');
 }
 
-/** A JSON string after the document, plain text in the field (compatibility.md). */
+/** A JSON string after the document, plain text in the field (compatibility.md); no schema text begins like other JSON. */
 export async function readSchemaText(response: HttpResponse): Promise<string> {
   const bytes = await readBytes(response);
   const text = decodeUtf8(bytes);
-  const isJson = /^\s*application\/json\b/i.test(response.headers['content-type'] ?? '') || /^\s*"/.test(text);
-  if (!isJson || text.trim() === '') return text;
+  const start = text.trimStart()[0];
+  if (start === '{' || start === '[') throw new BadAnswer('the answer is no schema text');
+  if (start !== '"') return text.trim() === 'null' ? '' : text;
   const value = parseJson(bytes);
-  if (value === null) return '';
   if (typeof value !== 'string') throw new BadAnswer('the answer is no schema text');
   return value;
 }

@@ -84,6 +84,11 @@ export const conceptSchemas: Readonly<Record<string, z.ZodType<Concept>>> = {
   roleType: typeConceptSchema,
 };
 
-export const rowSchema = z.object({ data: z.record(z.string(), z.unknown()) });
+export const rowSchema = z.object({ data: z.custom<object>(isObject, 'expected an object') });
 
 export const conceptKindSchema = z.object({ kind: z.string() });
+
+/** z.record would drop a variable called `__proto__`. */
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,289 @@
+import { expect, test } from 'vitest';
+import { manualClock, noChance } from '../../test/support/clock.ts';
+import { type Script, scriptedTransport } from '../../test/support/http.ts';
+import { readNothing, readTextAnswer } from './answer.ts';
+import type { Exchange, Operation, RequestRecord } from './api-call.ts';
+import { ApiEndpoint } from './api-endpoint.ts';
+import { ApiError } from './api-error.ts';
+import { HttpError, type HttpResponse } from './http.ts';
+
+const read: Operation = { name: 'get', phrase: 'get x', method: 'GET', path: ['v1', 'x'], idempotent: true };
+const write: Operation = { name: 'put', phrase: 'put x', method: 'POST', path: ['v1', 'x'], idempotent: false };
+
+function anEndpoint(script: Script, baseURL = 'https://host/base/') {
+  const clock = manualClock();
+  const transport = scriptedTransport(script);
+  const records: RequestRecord[] = [];
+  const endpoint = new ApiEndpoint({
+    api: 'cloud',
+    baseURL,
+    transport,
+    clock,
+    random: noChance,
+    rateLimit: { ratePerSecond: 1, burst: 100 },
+    onRequest: (record) => records.push(record),
+  });
+  const call = (
+    operation: Operation = read,
+    exchange: Exchange = {},
+    reader: (response: HttpResponse) => Promise<unknown> = readNothing,
+  ) => endpoint.call(operation, exchange, reader);
+  return { call, clock, records, requests: transport.requests, transport };
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ApiError)) throw new Error('expected an ApiError', { cause: error });
+  return error;
+}
+
+test.each([
+  [400, 'invalid'],
+  [401, 'unauthorized'],
+  [402, 'invalid'],
+  [403, 'forbidden'],
+  [404, 'notFound'],
+  [405, 'invalid'],
+  [408, 'unavailable'],
+  [409, 'conflict'],
+  [418, 'invalid'],
+  [421, 'unavailable'],
+  [422, 'invalid'],
+  [429, 'throttled'],
+  [500, 'unavailable'],
+  [501, 'unavailable'],
+  [503, 'unavailable'],
+  [599, 'unavailable'],
+  [301, 'badAnswer'],
+  [307, 'badAnswer'],
+  [304, 'badAnswer'],
+  [600, 'badAnswer'],
+  [199, 'badAnswer'],
+] as const)('ApiEndpoint.call() takes status %d for %s', async (status, kind) => {
+  const { call, transport } = anEndpoint(() => ({ status, body: { code: 'C', message: 'm' } }));
+  const error = await errorOf(call());
+  expect(error).toMatchObject({ kind, status, code: 'C', serverMessage: 'm', operation: 'get', api: 'cloud' });
+  expect(transport.released()).toBe(1);
+});
+
+test.each([200, 201, 204, 206, 299])('ApiEndpoint.call() takes status %d for success', async (status) => {
+  const { call, transport } = anEndpoint(() => ({ status }));
+  await call();
+  expect(transport.released()).toBe(1);
+});
+
+test('ApiEndpoint.call() lets an operation give a status another meaning and its own words', async () => {
+  const { call } = anEndpoint(() => ({ status: 400 }));
+  const error = await errorOf(
+    call({ ...read, kinds: { 400: 'unauthorized' }, words: { unauthorized: 'wrong login' } }),
+  );
+  expect(error.message).toBe('Cannot get x: wrong login (HTTP 400)');
+});
+
+test('ApiEndpoint.call() sends what it is given to its own host only', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 200 }));
+  await call(write, { headers: { authorization: 'Bearer t' }, body: '{"a":1}', timeouts: { totalMs: 5 } });
+  expect(requests).toEqual([
+    {
+      method: 'POST',
+      url: 'https://host/base/v1/x',
+      headers: {
+        accept: 'application/json, text/plain',
+        'content-type': 'application/json',
+        authorization: 'Bearer t',
+      },
+      body: '{"a":1}',
+      timeouts: { totalMs: 5 },
+    },
+  ]);
+});
+
+test('ApiEndpoint.call() tells of redirects instead of following them', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 302, headers: { location: 'https://evil/' } }));
+  expect((await errorOf(call())).message).toContain('redirect');
+  expect(requests).toHaveLength(1);
+});
+
+test.each(['..', '', 'a/b', '%2e%2e'])('ApiEndpoint.call() does not send a path with %j', async (name) => {
+  const { call, requests } = anEndpoint(() => ({ status: 200 }));
+  const error = await errorOf(call({ ...read, path: ['v1', name] }));
+  expect(error).toMatchObject({ kind: 'invalid', status: undefined });
+  expect(requests).toHaveLength(0);
+});
+
+test('ApiEndpoint.call() does not send to an address that is none', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 200 }), 'host');
+  expect((await errorOf(call())).message).toBe('Cannot get x: not sent, because the base URL is not a URL');
+  expect(requests).toHaveLength(0);
+});
+
+test('ApiEndpoint.call() does not send headers that would be split, and does not show them', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 200 }));
+  const error = await errorOf(call(read, { headers: { authorization: 'Bearer canary\r\nx: y' } }));
+  expect(error.kind).toBe('invalid');
+  expect(error.message).not.toContain('canary');
+  expect(requests).toHaveLength(0);
+});
+
+test.each([
+  ['unreachable', 'unreachable'],
+  ['lost', 'lost'],
+  ['aborted', 'aborted'],
+  ['tooLarge', 'badAnswer'],
+] as const)('ApiEndpoint.call() passes %s of the transport on as %s', async (thrown, kind) => {
+  const { call, records } = anEndpoint(() => new HttpError(thrown, 'connect ECONNREFUSED'));
+  const error = await errorOf(call(write));
+  expect(error).toMatchObject({ kind, status: undefined, serverMessage: undefined });
+  expect(error.message).toContain('ECONNREFUSED');
+  expect(records).toMatchObject([{ operation: 'put', code: thrown }]);
+});
+
+test('ApiEndpoint.call() takes anything else that the transport throws for a lost call', async () => {
+  const { call } = anEndpoint(() => new TypeError('odd'));
+  expect(await errorOf(call(write))).toMatchObject({ kind: 'lost' });
+});
+
+test('ApiEndpoint.call() tells a body that breaks off from one that makes no sense', async () => {
+  const { call } = anEndpoint(() => ({ status: 200, body: '{"a', breaks: new HttpError('lost', 'reset') }));
+  expect(await errorOf(call(write))).toMatchObject({ kind: 'lost', status: 200, effectUnknown: true });
+  const other = anEndpoint(() => ({ status: 200, chunks: [Buffer.from([0xff])] }));
+  expect(await errorOf(other.call(write, {}, readTextAnswer))).toMatchObject({ kind: 'badAnswer', status: 200 });
+});
+
+test('ApiEndpoint.call() keeps the status of a failure whose body breaks off', async () => {
+  const { call } = anEndpoint(() => ({ status: 500, body: '{"a', breaks: new HttpError('lost', 'reset') }));
+  expect(await errorOf(call())).toMatchObject({ kind: 'unavailable', status: 500 });
+});
+
+test('ApiEndpoint.call() repeats a GET once whose connection broke at once', async () => {
+  const { call, requests, records } = anEndpoint((_, count) =>
+    count === 0 ? new HttpError('lost', 'reset') : { status: 200 },
+  );
+  await call();
+  expect(requests).toHaveLength(2);
+  expect(records.map((record) => record.code)).toEqual(['lost', '200']);
+});
+
+test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('ApiEndpoint.call() never repeats a %s', async (method) => {
+  const { call, requests } = anEndpoint(() => new HttpError('lost', 'reset'));
+  await errorOf(call({ ...read, method }));
+  expect(requests).toHaveLength(1);
+});
+
+test('ApiEndpoint.call() does not repeat a GET that ran out of time, broke twice, or never left', async () => {
+  const slow = anEndpoint(() => {
+    slow.clock.advance(20_000);
+    return new HttpError('lost', 'timeout');
+  });
+  await errorOf(slow.call());
+  expect(slow.requests).toHaveLength(1);
+  const twice = anEndpoint(() => new HttpError('lost', 'reset'));
+  await errorOf(twice.call());
+  expect(twice.requests).toHaveLength(2);
+  const unreachable = anEndpoint(() => new HttpError('unreachable', 'refused'));
+  await errorOf(unreachable.call());
+  expect(unreachable.requests).toHaveLength(1);
+});
+
+test('ApiEndpoint.call() does not repeat a GET whose answer had begun', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 200, breaks: new HttpError('lost', 'reset') }));
+  await errorOf(call());
+  expect(requests).toHaveLength(1);
+});
+
+test('ApiEndpoint.call() does nothing for a signal that has aborted', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 200 }));
+  expect(await errorOf(call(read, { signal: AbortSignal.abort() }))).toMatchObject({ kind: 'aborted' });
+  expect(requests).toHaveLength(0);
+});
+
+test('ApiEndpoint.call() stops waiting for its turn when its signal aborts', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 200 }));
+  for (let count = 0; count < 100; count++) await call();
+  const controller = new AbortController();
+  const waiting = errorOf(call(read, { signal: controller.signal }));
+  controller.abort();
+  expect((await waiting).kind).toBe('aborted');
+  expect(requests).toHaveLength(100);
+});
+
+test('ApiEndpoint.call() holds all calls back after a 429 for the time that it names', async () => {
+  const { call, clock, requests } = anEndpoint((_, count) =>
+    count === 0 ? { status: 429, headers: { 'retry-after': '30' } } : { status: 200 },
+  );
+  expect(await errorOf(call())).toMatchObject({ kind: 'throttled', status: 429, retryAfterMs: 30_000 });
+  clock.advance(10_000);
+  expect(await errorOf(call(write))).toMatchObject({ kind: 'throttled', status: undefined, retryAfterMs: 20_000 });
+  expect(requests).toHaveLength(1);
+  clock.advance(21_000);
+  await call(write);
+  expect(requests).toHaveLength(2);
+});
+
+test('ApiEndpoint.call() reads Retry-After of a 503 and of no other failure', async () => {
+  const headers = { 'retry-after': '7' };
+  expect((await errorOf(anEndpoint(() => ({ status: 503, headers })).call())).retryAfterMs).toBe(7_000);
+  expect((await errorOf(anEndpoint(() => ({ status: 500, headers })).call())).retryAfterMs).toBeUndefined();
+});
+
+test('ApiEndpoint.call() fails at once while the other side is down, and says since when and why', async () => {
+  const { call, clock, requests } = anEndpoint(() => ({ status: 500 }));
+  for (let count = 0; count < 5; count++) await errorOf(call(write));
+  clock.advance(12_000);
+  const error = await errorOf(call(write));
+  expect(error.message).toBe(
+    'Cannot put x: not tried, because every call has failed since 2023-11-14T22:13:20.000Z; the last: HTTP 500',
+  );
+  expect(error).toMatchObject({ kind: 'unavailable', status: undefined, retryAfterMs: 18_000, effectUnknown: false });
+  expect(requests).toHaveLength(5);
+});
+
+test('ApiEndpoint.call() probes once in 30 s, with one request also for a GET, and all is well after a success', async () => {
+  let up = false;
+  const { call, clock, requests } = anEndpoint(() => (up ? { status: 200 } : new HttpError('lost', 'reset')));
+  for (let count = 0; count < 5; count++) await errorOf(call(write));
+  clock.advance(30_000);
+  await Promise.all([errorOf(call()), errorOf(call()), errorOf(call())]);
+  expect(requests).toHaveLength(6);
+  up = true;
+  clock.advance(30_000);
+  await call();
+  const next = call();
+  clock.advance(1_000);
+  await next;
+  expect(requests).toHaveLength(8);
+});
+
+test.each([
+  ['a 4xx', 20, () => ({ status: 400 })],
+  ['a 429', 20, () => ({ status: 429 })],
+  ['an abort', 20, () => new HttpError('aborted', 'x')],
+  ['an answer that makes no sense', 20, () => ({ status: 302 })],
+  ['a 5xx', 5, () => ({ status: 503 })],
+  ['a refused connection', 5, () => new HttpError('unreachable', 'x')],
+] as const)('ApiEndpoint.call() that ends in %s 20 times is sent %d times', async (_, sent, answer) => {
+  const { call, requests } = anEndpoint(answer);
+  for (let count = 0; count < 20; count++) await errorOf(call(write));
+  expect(requests).toHaveLength(sent);
+});
+
+test('ApiEndpoint.call() does not take slow operations that run out of time for an outage', async () => {
+  const { call, requests } = anEndpoint(() => new HttpError('lost', 'timeout'));
+  for (let count = 0; count < 20; count++) await errorOf(call({ ...write, slow: true }));
+  expect(requests).toHaveLength(20);
+});
+
+test('ApiEndpoint.call() shows none of the secrets of its request, whatever the server echoes', async () => {
+  const secrets = ['canary-secret-1', 'canary-secret-2'];
+  const { call } = anEndpoint(() => ({ status: 500, body: { code: secrets[0], message: `got ${secrets[1]}` } }));
+  const error = await errorOf(call(read, { secrets }));
+  expect(JSON.stringify({ ...error, message: error.message })).not.toContain('canary');
+});
+
+test('ApiEndpoint.call() says where the primary of several machines is', async () => {
+  const { call } = anEndpoint(() => ({ status: 421, body: { message: 'not here', primaryAddress: 'b.example:8000' } }));
+  expect((await errorOf(call())).message).toContain('not here; primary: b.example:8000');
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { retryAfterMs } from './retry-after.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
+
+test.each([
+  ['5', 5_000],
+  [' 0 ', 0],
+  ['1.5', 1_500],
+  ['Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
+  ['Friday, 20-Nov-26 10:00:30 GMT', 30_000],
+  ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
+  ['999999999', 600_000],
+  ['Fri, 20 Nov 2099 10:00:00 GMT', 600_000],
+  ['', undefined],
+  [undefined, undefined],
+  ['soon', undefined],
+  ['-5', undefined],
+  ['Fri, nonsense', undefined],
+  ['2026-11-20', undefined],
+])('retryAfterMs() reads %j as %s', (header, expected) => {
+  expect(retryAfterMs(header, NOW)).toBe(expected);
+});

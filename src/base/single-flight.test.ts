@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { SingleFlight } from './single-flight.ts';
+
+function aWork() {
+  const runs: { resolve(value: string): void; reject(error: Error): void; signal: AbortSignal }[] = [];
+  const work = (signal: AbortSignal) =>
+    new Promise<string>((resolve, reject) => {
+      runs.push({ resolve, reject, signal });
+    });
+  return { runs, work };
+}
+
+test('SingleFlight runs the work once for all who ask meanwhile', async () => {
+  const flight = new SingleFlight<string>();
+  const { runs, work } = aWork();
+  const results = Promise.all([flight.run(work), flight.run(work), flight.run(work)]);
+  expect(runs).toHaveLength(1);
+  runs[0]?.resolve('token');
+  expect(await results).toEqual(['token', 'token', 'token']);
+});
+
+test('SingleFlight runs again once the work has ended, well or not', async () => {
+  const flight = new SingleFlight<string>();
+  const { runs, work } = aWork();
+  const failed = expect(flight.run(work)).rejects.toThrow('no');
+  runs[0]?.reject(new Error('no'));
+  await failed;
+  const second = flight.run(work);
+  expect(runs).toHaveLength(2);
+  runs[1]?.resolve('b');
+  expect(await second).toBe('b');
+});
+
+test('SingleFlight lets one caller leave and finishes for the others', async () => {
+  const flight = new SingleFlight<string>();
+  const { runs, work } = aWork();
+  const controller = new AbortController();
+  const leaver = expect(flight.run(work, controller.signal)).rejects.toMatchObject({ kind: 'aborted' });
+  const stayer = flight.run(work);
+  controller.abort();
+  await leaver;
+  expect(runs[0]?.signal.aborted).toBe(false);
+  runs[0]?.resolve('token');
+  expect(await stayer).toBe('token');
+});
+
+test('SingleFlight aborts the work when all have left, and the next one starts anew', async () => {
+  const flight = new SingleFlight<string>();
+  const { runs, work } = aWork();
+  const controller = new AbortController();
+  const leaver = expect(flight.run(work, controller.signal)).rejects.toMatchObject({ kind: 'aborted' });
+  controller.abort();
+  await leaver;
+  expect(runs[0]?.signal.aborted).toBe(true);
+  const next = flight.run(work);
+  expect(runs).toHaveLength(2);
+  runs[0]?.reject(new Error('aborted'));
+  runs[1]?.resolve('token');
+  expect(await next).toBe('token');
+});
+
+test('SingleFlight does not start for a signal that has aborted already', async () => {
+  const flight = new SingleFlight<string>();
+  const { runs, work } = aWork();
+  await expect(flight.run(work, AbortSignal.abort())).rejects.toMatchObject({ kind: 'aborted' });
+  expect(runs).toHaveLength(0);
+});
+
+test('SingleFlight passes on what work throws before it returns', async () => {
+  const flight = new SingleFlight<string>();
+  const throws = () => Promise.reject(new Error('early'));
+  await expect(flight.run(throws)).rejects.toThrow('early');
+});

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { manualClock, noChance } from '../../test/support/clock.ts';
+import { aClient, errorOf, tokenOf } from '../../test/support/cloud.ts';
+import { scriptedTransport } from '../../test/support/http.ts';
+import { CloudClient } from './client.ts';
+
+const running = { id: 'orders', status: 'running', createdAt: 1 };
+
+test('CloudClient.canDestroy tells whether there is a credential for it', () => {
+  expect(aClient(() => ({ status: 200 }), ['read', 'write']).client.canDestroy).toBe(false);
+  expect(aClient(() => ({ status: 200 }), ['admin']).client.canDestroy).toBe(true);
+});
+
+test.each([
+  [['read'], 'suspend', 'write or admin'],
+  [['read', 'write'], 'destroy', 'admin'],
+  [[], 'list', 'read or write or admin'],
+] as const)('CloudClient with %j sends no %s and names the missing level', async (levels, operation, words) => {
+  const { client, transport } = aClient(() => ({ status: 200 }), levels);
+  const error = await errorOf(operation === 'list' ? client.list() : client[operation]('orders'));
+  expect(error).toMatchObject({ kind: 'forbidden', status: undefined });
+  expect(error.message).toContain(`there is no API token of level ${words}`);
+  expect(transport.requests).toHaveLength(0);
+});
+
+test.each([
+  [['write', 'admin'], 'list', 'write'],
+  [['admin'], 'list', 'admin'],
+  [['read', 'admin'], 'suspend', 'admin'],
+] as const)('CloudClient with %j uses for %s the least sufficient: %s', async (levels, operation, level) => {
+  const { client, calls } = aClient(
+    (sent) => ({ status: 200, body: sent.method === 'GET' ? [running] : running }),
+    levels,
+  );
+  await (operation === 'list' ? client.list() : client[operation]('orders'));
+  expect(calls().map(tokenOf)).toEqual([`Bearer ${level}-token`]);
+});
+
+test('CloudClient tries the next credential after a 403 and remembers for the level which one worked', async () => {
+  const { client, calls } = aClient((sent) =>
+    tokenOf(sent) === 'Bearer admin-token' ? { status: 200, body: running } : { status: 403 },
+  );
+  await client.get('orders');
+  await client.get('orders');
+  await client.suspend('orders');
+  expect(calls().map(tokenOf)).toEqual([
+    'Bearer read-token',
+    'Bearer write-token',
+    'Bearer admin-token',
+    'Bearer admin-token',
+    'Bearer write-token',
+    'Bearer admin-token',
+  ]);
+});
+
+test('CloudClient tries every credential before it gives up, also when the remembered one is refused', async () => {
+  let level = 'admin';
+  const { client, calls } = aClient((sent) =>
+    tokenOf(sent) === `Bearer ${level}-token` ? { status: 200, body: running } : { status: 403 },
+  );
+  await client.get('orders');
+  level = 'read';
+  await client.get('orders');
+  level = 'none';
+  expect((await errorOf(client.get('orders'))).kind).toBe('forbidden');
+  expect(calls().map(tokenOf)).toEqual(
+    ['read', 'write', 'admin', 'admin', 'read', 'read', 'write', 'admin'].map((name) => `Bearer ${name}-token`),
+  );
+});
+
+test('CloudClient renews a refused token once and repeats the call once', async () => {
+  const { client, calls, exchanges } = aClient((_, count) =>
+    count === 1 ? { status: 401 } : { status: 200, body: running },
+  );
+  await client.suspend('orders');
+  expect([calls().length, exchanges()]).toEqual([2, 2]);
+});
+
+test('CloudClient gives up when the new token is refused too, without an exchange for each call', async () => {
+  const { client, calls, exchanges } = aClient(() => ({ status: 401 }));
+  expect((await errorOf(client.get('orders'))).kind).toBe('unauthorized');
+  expect([calls().length, exchanges()]).toEqual([2, 2]);
+  await errorOf(client.get('orders'));
+  expect([calls().length, exchanges()]).toEqual([4, 3]);
+});
+
+test('CloudClient renews once for many calls that are refused together', async () => {
+  let old = true;
+  const transport = scriptedTransport((sent) => {
+    if (sent.url.endsWith('/auth')) return { status: 200, body: old ? 'old' : 'new' };
+    return tokenOf(sent) === 'Bearer new' ? { status: 200, body: running } : { status: 401 };
+  });
+  const client = new CloudClient({
+    baseURL: 'https://cloud.example.com',
+    teamID: 'acme',
+    spaceID: 'production',
+    credentials: [{ level: 'write', clientID: 'a', clientSecret: 'b' }],
+    transport,
+    clock: manualClock(),
+    random: noChance,
+  });
+  await client.authenticate();
+  old = false;
+  await Promise.all(Array.from({ length: 20 }, () => client.get('orders')));
+  expect(transport.requests.filter((sent) => sent.url.endsWith('/auth'))).toHaveLength(2);
+});
+
+test('CloudClient.authenticate() exchanges for the level, or for all, and only where no token is held', async () => {
+  const { client, exchanges } = aClient(() => ({ status: 200 }));
+  await client.authenticate('write');
+  expect(exchanges()).toBe(1);
+  await client.authenticate();
+  expect(exchanges()).toBe(3);
+  await client.authenticate();
+  expect(exchanges()).toBe(3);
+});
+
+test('CloudClient.authenticate() says which level is missing', async () => {
+  const error = await errorOf(aClient(() => ({ status: 200 }), ['read']).client.authenticate('admin'));
+  expect(error).toMatchObject({ kind: 'forbidden', operation: 'authenticate' });
+  expect(error.message).toContain('there is no API token of level admin');
+});

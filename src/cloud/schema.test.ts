@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { clusterSchema, versionsSchema } from './schema.ts';
+
+const least = { id: 'orders', status: 'running' };
+
+test('clusterSchema reads a whole cluster and drops what it does not know', () => {
+  const cluster = {
+    ...least,
+    createdAt: 1_700_000_000_000,
+    version: '3.5.0',
+    provider: 'aws',
+    region: 'eu-west-2',
+    machineType: 'c7g.large',
+    storageType: 'gp2',
+    storageSizeGB: 10,
+    serverCount: 1,
+    isFree: true,
+    servers: [{ address: 'a.example.com:443', status: 'running' }],
+  };
+  const server = { ...cluster.servers[0], zone: 'b' };
+  const answer = { ...cluster, servers: [server], teamID: 't', spaceID: 's', organization: 'o', project: 'p', new: {} };
+  expect(clusterSchema.parse(answer)).toEqual(cluster);
+});
+
+test.each([
+  [{}, []],
+  [{ servers: null }, []],
+  [{ servers: [] }, []],
+  [{ servers: [{ address: 'a:1', status: null }] }, [{ address: 'a:1', status: 'unknown' }]],
+  [{ servers: [{ address: null, status: 'pending' }, { status: 'pending' }, { address: '', status: 'pending' }] }, []],
+])('clusterSchema reads the servers of %j', (fields, servers) => {
+  expect(clusterSchema.parse({ ...least, ...fields }).servers).toEqual(servers);
+});
+
+test('clusterSchema takes null for absent and keeps words that it does not know', () => {
+  const nulls = { createdAt: null, version: null, isFree: null, storageSizeGB: null };
+  expect(clusterSchema.parse({ ...least, status: 'upgrading', provider: 'moon', ...nulls })).toMatchObject({
+    status: 'upgrading',
+    provider: 'moon',
+    createdAt: undefined,
+    isFree: undefined,
+  });
+});
+
+test.each([
+  {},
+  { ...least, id: null },
+  { ...least, id: 7 },
+  { ...least, id: '' },
+  { ...least, status: null },
+  { ...least, createdAt: '2026' },
+  { ...least, storageSizeGB: '10' },
+  { ...least, isFree: 'no' },
+  { ...least, servers: {} },
+  { ...least, servers: ['a:1'] },
+  [],
+  null,
+  'orders',
+])('clusterSchema refuses to guess what %j means', (answer) => {
+  expect(clusterSchema.safeParse(answer).success).toBe(false);
+});
+
+test('versionsSchema reads the version list', () => {
+  expect(versionsSchema.parse({ availableVersions: ['3.5.0'], x: 1 })).toEqual({ availableVersions: ['3.5.0'] });
+  expect(versionsSchema.safeParse({ availableVersions: null }).success).toBe(false);
+});

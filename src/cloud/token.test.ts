@@ -1,0 +1,187 @@
+import { expect, test } from 'vitest';
+import { manualClock, noChance } from '../../test/support/clock.ts';
+import { type Script, scriptedTransport } from '../../test/support/http.ts';
+import { ApiEndpoint } from '../base/api-endpoint.ts';
+import { HttpError } from '../base/http.ts';
+import { type CloudCredential, TokenSource } from './token.ts';
+
+const credential: CloudCredential = { level: 'write', clientID: 'client', clientSecret: 'canary-client-secret' };
+
+function aSource(script: Script = (_, count) => ({ status: 200, body: `token-${count}` }), changes = {}) {
+  const clock = manualClock();
+  const transport = scriptedTransport(script);
+  const endpoint = new ApiEndpoint({
+    api: 'cloud',
+    baseURL: 'https://cloud.example.com',
+    transport,
+    clock,
+    random: noChance,
+    rateLimit: { ratePerSecond: 100, burst: 100 },
+  });
+  const source = new TokenSource(endpoint, { ...credential, ...changes }, clock);
+  return { source, clock, requests: transport.requests };
+}
+
+function aJwt(claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'none' })}.${part(claims)}.signature`;
+}
+
+test('TokenSource.get() sends the client id and secret as they are', async () => {
+  const { source, requests } = aSource();
+  expect(await source.get()).toBe('token-0');
+  expect(requests).toHaveLength(1);
+  expect(requests[0]).toMatchObject({
+    method: 'POST',
+    url: 'https://cloud.example.com/api/v1/auth',
+    headers: { authorization: 'Basic client:canary-client-secret' },
+  });
+  expect(requests[0]?.body).toBeUndefined();
+});
+
+test.each([
+  ['abc.def', 'abc.def'],
+  ['  abc\n', 'abc'],
+  ['"abc"', 'abc'],
+  ['"abc"\n', 'abc'],
+])('TokenSource.get() reads the token from %j', async (body, token) => {
+  expect(await aSource(() => ({ status: 200, body })).source.get()).toBe(token);
+});
+
+test.each([
+  '',
+  ' ',
+  '""',
+  '"a',
+  '{"token":"canary"}',
+  '["canary"]',
+  '<html>',
+  'two words',
+  'a\nb',
+  'größe',
+  'x'.repeat(20_000),
+])('TokenSource.get() refuses %j as a token, without showing it', async (body) => {
+  const error = aSource(() => ({ status: 200, body })).source.get();
+  await expect(error).rejects.toMatchObject({ name: 'ApiError', kind: 'badAnswer', operation: 'authenticate' });
+  await expect(error).rejects.not.toThrow('canary');
+});
+
+test('TokenSource.get() makes one exchange for all who ask at once, and none while it holds a token', async () => {
+  const { source, requests } = aSource();
+  expect(new Set(await Promise.all(Array.from({ length: 50 }, () => source.get())))).toEqual(new Set(['token-0']));
+  await source.get();
+  expect(requests).toHaveLength(1);
+});
+
+test('TokenSource.drop() forgets the refused token only, so that late refusals cost no exchange', async () => {
+  const { source, requests } = aSource();
+  await source.get();
+  source.drop('token-0');
+  expect(await source.get()).toBe('token-1');
+  source.drop('token-0');
+  expect(await source.get()).toBe('token-1');
+  expect(requests).toHaveLength(2);
+});
+
+test.each([
+  ['a minute before the end of an hour', { lifetimeS: 3600 }, 3_540_000],
+  ['a fifth before the end of a short life', { lifetimeS: 100 }, 80_000],
+])('TokenSource.get() renews %s', async (_, { lifetimeS }, renewedAtMs) => {
+  // The cloud's clock is years ahead of ours: only the lifetime counts.
+  const iat = 4_000_000_000;
+  const { source, clock, requests } = aSource(() => ({ status: 200, body: aJwt({ iat, exp: iat + lifetimeS }) }));
+  await source.get();
+  clock.advance(renewedAtMs - 1);
+  await source.get();
+  expect(requests).toHaveLength(1);
+  clock.advance(1);
+  await source.get();
+  expect(requests).toHaveLength(2);
+});
+
+test('TokenSource.get() reckons from its own clock where the token does not say when it began', async () => {
+  const holder: { nowS: number } = { nowS: 0 };
+  const { source, clock, requests } = aSource(() => ({ status: 200, body: aJwt({ exp: holder.nowS + 3600 }) }));
+  holder.nowS = clock.now() / 1000;
+  await source.get();
+  clock.advance(3_540_000);
+  await source.get();
+  expect(requests).toHaveLength(2);
+});
+
+test.each(['a.b.c', 'a.e30.c', aJwt({ exp: 'soon' }), aJwt({ exp: 1 }), 'opaque', `a.${'%'.repeat(10)}.c`])(
+  'TokenSource.get() keeps %s until it is refused',
+  async (body) => {
+    const { source, clock, requests } = aSource(() => ({ status: 200, body }));
+    await source.get();
+    clock.advance(365 * 86_400_000);
+    await source.get();
+    expect(requests).toHaveLength(1);
+  },
+);
+
+test.each([
+  [400, 'unauthorized'],
+  [401, 'unauthorized'],
+  [403, 'forbidden'],
+  [404, 'notFound'],
+  [500, 'unavailable'],
+] as const)(
+  'TokenSource.get() takes status %d of an exchange for %s and tries anew next time',
+  async (status, kind) => {
+    const body = { code: 'X', message: 'bad canary-client-secret' };
+    const { source } = aSource((_, count) => (count === 0 ? { status, body } : { status: 200, body: 'token' }));
+    const error = source.get();
+    await expect(error).rejects.toMatchObject({ kind, status, operation: 'authenticate' });
+    await expect(error).rejects.not.toThrow('canary');
+    expect(await source.get()).toBe('token');
+  },
+);
+
+test.each([
+  ['client id is empty', { clientID: '' }],
+  ['client secret is empty', { clientSecret: '' }],
+  ['client secret holds a line break', { clientSecret: 'canary\n' }],
+  ['client secret holds a line break', { clientSecret: 'canary\r\nx-admin: 1' }],
+  ['client id holds', { clientID: 'canary b' }],
+  ['client secret holds', { clientSecret: 'canäry' }],
+])('TokenSource.get() sends nothing where the %s', async (words, changes) => {
+  const { source, requests } = aSource(undefined, changes);
+  await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized', status: undefined });
+  await expect(source.get()).rejects.toThrow(words);
+  await expect(source.get()).rejects.not.toThrow('canary');
+  expect(requests).toHaveLength(0);
+});
+
+test('TokenSource.get() ends for the one who gives up, not for the others', async () => {
+  let answer: (() => void) | undefined;
+  const { source, requests } = aSource(
+    () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ status: 200, body: 'token' });
+      }),
+  );
+  const controller = new AbortController();
+  const leaver = source.get(controller.signal);
+  const stayer = source.get();
+  controller.abort();
+  await expect(leaver).rejects.toMatchObject({ name: 'ApiError', kind: 'aborted' });
+  answer?.();
+  expect(await stayer).toBe('token');
+  expect(requests).toHaveLength(1);
+});
+
+test('TokenSource.get() aborts the exchange when all have given up', async () => {
+  const { source, requests } = aSource(
+    (request) =>
+      new Promise((resolve) => {
+        request.signal?.addEventListener('abort', () => resolve(new HttpError('aborted', 'x')));
+      }),
+  );
+  const controller = new AbortController();
+  const leaver = source.get(controller.signal);
+  await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
+  await expect(leaver).rejects.toMatchObject({ kind: 'aborted' });
+  expect(requests[0]?.signal?.aborted).toBe(true);
+});
