@@ -1,0 +1,27 @@
+// npm test: runs the tests as vitest does, and ends with one line that counts them.
+import { parseCLI, startVitest, type Vitest } from 'vitest/node';
+
+const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+const vitest = await startVitest(filter, { ...options, run: true, watch: false });
+await vitest.close();
+const { passed, failed, skipped } = count(vitest);
+const ran = passed + failed > 0;
+if (!ran) console.error('No test ran');
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exit(ran && failed === 0 && !process.exitCode ? 0 : 1);
+
+/** A file that could not run, and an error outside of any test, count as a failed test each. */
+function count({ state }: Vitest): { passed: number; failed: number; skipped: number } {
+  const modules = state.getTestModules().map((module) => {
+    const states = [...module.children.allTests()].map((test) => test.result().state);
+    const of = (wanted: string) => states.filter((one) => one === wanted).length;
+    const failed = Math.max(of('failed'), module.state() === 'failed' ? 1 : 0);
+    return { passed: of('passed'), failed, skipped: of('skipped') };
+  });
+  const sum = (key: 'passed' | 'failed' | 'skipped') => modules.reduce((total, module) => total + module[key], 0);
+  return {
+    passed: sum('passed'),
+    failed: sum('failed') + state.getUnhandledErrors().length,
+    skipped: sum('skipped'),
+  };
+}

@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config';
+
+/** Each test file in a process of its own, two at once: the machines that run this have two cores. */
+const shared = { pool: 'forks', maxWorkers: 2 } as const;
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: [
+            'src/**/*.test.ts',
+            'tools/**/*.test.ts',
+            'test/unit/**/*.test.ts',
+            'test/sim/**/*.test.ts',
+            'test/tidy*.test.ts',
+          ],
+        },
+      },
+      {
+        // Against a real API server, one for all files; each test makes a namespace of its own.
+        test: {
+          ...shared,
+          name: 'cluster',
+          include: ['test/kube/**/*.test.ts', 'test/process/**/*.test.ts', 'test/control-plane/**/*.test.ts'],
+          globalSetup: 'test/support/control-plane-setup.ts',
+          sequence: { groupOrder: 1 }, // After the unit tests, which say faster what is wrong.
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
