@@ -78,7 +78,7 @@ export const specRules: readonly ValidationRule[] = [
   listedBy('storageType', 'provider', storageTypes),
   {
     rule: `self.allowUnlisted || self.serverCount == 1 || !has(self.version) || self.version.matches('^[0-2]([.]|$)')`,
-    message: `From version 3.0 on a cluster has one server: set serverCount to 1, ${PAST_THE_TABLE}`,
+    message: `from version 3.0 on a cluster has one server: set serverCount to 1, ${PAST_THE_TABLE}`,
     messageExpression: textWith(
       `serverCount %d is not possible with version '%s': set 1, ${PAST_THE_TABLE}`,
       'self.serverCount',
@@ -88,7 +88,7 @@ export const specRules: readonly ValidationRule[] = [
   },
   {
     rule: `self.allowUnlisted || !self.isFree || !has(self.machineType) || self.machineType in ${literal(freeMachineTypes)}`,
-    message: 'A free cluster needs a free machine type',
+    message: 'a free cluster needs a free machine type',
     messageExpression: textWith(
       `machineType '%s' is not free: choose one of ${freeMachineTypes.join(', ')} for a cluster with isFree: true, ${PAST_THE_TABLE}`,
       'self.machineType',
@@ -109,7 +109,7 @@ export const specRules: readonly ValidationRule[] = [
   },
   {
     rule: `!self.isFree || !has(self.backup) || self.backup.frequency == 'disabled'`,
-    message: 'A free cluster has no backups',
+    message: 'a free cluster has no backups',
     messageExpression: textWith(
       "backup.frequency '%s' is not possible with isFree: true: set disabled, or remove backup",
       'self.backup.frequency',

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { atLeast, immutableScalar, keepsField, objectName, secretKey, textWith } from './shared-schema.ts';
+
+test('textWith() writes CEL whose cost the API server can estimate, and quotes the text', () => {
+  expect(textWith('a "quoted" %s and %d', 'self.name', 'self.count')).toBe(
+    String.raw`"a \"quoted\" %s and %d".format([dyn(self.name), dyn(self.count)])`,
+  );
+});
+
+test('immutableScalar() names the field, both values and the remedy', () => {
+  expect(immutableScalar('region', 'make another')).toMatchObject({
+    rule: 'self == oldSelf',
+    message: 'region cannot change: make another',
+    messageExpression: '"region cannot change from %s to %s: make another".format([dyn(oldSelf), dyn(self)])',
+  });
+});
+
+test('keepsField() points at the field that is gone', () => {
+  expect(keepsField('region', 'it stays')).toMatchObject({
+    rule: '!has(oldSelf.region) || has(self.region)',
+    fieldPath: '.region',
+  });
+});
+
+test('atLeast() lets 0s through only where that means something', () => {
+  expect(atLeast('interval', '1s').message).toBe('interval must be at least 1s');
+  expect(atLeast('interval', '1s', true).message).toBe('interval must be at least 1s, or 0s');
+});
+
+test.each(['a', 'a-b', 'a.b', 'x'.repeat(253)])('objectName() takes "%s"', (name) => {
+  expect(objectName().safeParse(name).success).toBe(true);
+});
+
+test.each(['', 'A', '-a', 'a-', 'a..b', '../a', 'x'.repeat(254)])('objectName() refuses "%s"', (name) => {
+  expect(objectName().safeParse(name).success).toBe(false);
+});
+
+test.each(['', 'a b', 'a/b', '../a'])('secretKey() refuses "%s"', (key) => {
+  expect(secretKey().safeParse(key).success).toBe(false);
+});
