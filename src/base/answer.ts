@@ -49,6 +49,11 @@ export function shaped<Schema extends z.ZodType>(schema: Schema, value: unknown,
   throw new BadAnswer(`the answer makes no sense${path === '' ? '' : ` at ${path}`}: ${issue?.message ?? 'invalid'}`);
 }
 
+/** Absent and null alike (compatibility.md: servers send null for what is absent). */
+export function maybe<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
 /** Fails with BadAnswer if the answer says of itself that it is a web page. */
 export function refuseHTML(response: HttpResponse): void {
   if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {

@@ -193,7 +193,7 @@ test('CloudClient sends nothing for a hostile team or space', async () => {
 test('CloudClient.deploy() and others name the field that breaks a rule, and send nothing', async () => {
   const { client, transport } = aClient(() => ({ status: 200, body: running }));
   expect((await errorOf(client.deploy({ ...request, storageSizeGB: 9 }))).message).toMatch(
-    /^Cannot deploy cluster "orders": not sent, because storageSizeGB is invalid: /,
+    /^Cannot deploy cluster "orders": not sent, because storageSizeGB is invalid \(/,
   );
   expect((await errorOf(client.update('orders', {}))).message).toContain('at least one field must be set');
   expect((await errorOf(client.clone('orders', 'Copy'))).message).toContain('id is invalid');

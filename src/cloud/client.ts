@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, readJson, refuseHTML, shaped } from '../base/answer.ts';
 import type { RequestRecord } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
@@ -8,6 +7,7 @@ import type { HttpResponse, HttpTransport } from '../base/http.ts';
 import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
+import { requestBody } from '../base/request-body.ts';
 import type { RateLimit } from '../base/token-bucket.ts';
 import { type CloudOperation, cloudOperations } from './operations.ts';
 import {
@@ -103,7 +103,7 @@ export class CloudClient {
    */
   async deploy(request: DeployRequest, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.deploy(request.id);
-    const body = this.#checked(operation, deployRequestSchema, request);
+    const body = requestBody('cloud', operation, deployRequestSchema, request);
     return this.#call(operation, (response) => readCluster(response, [request.id]), signal, body);
   }
 
@@ -134,7 +134,7 @@ export class CloudClient {
    */
   async update(id: string, request: UpdateRequest, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.update(id, request.id !== undefined && request.id !== id);
-    const body = this.#checked(operation, updateRequestSchema, request);
+    const body = requestBody('cloud', operation, updateRequestSchema, request);
     return this.#call(operation, (response) => readCluster(response, [request.id ?? id]), signal, body);
   }
 
@@ -154,7 +154,7 @@ export class CloudClient {
    */
   async clone(id: string, newID: string, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.clone(id, newID);
-    const body = this.#checked(operation, cloneRequestSchema, { id: newID });
+    const body = requestBody('cloud', operation, cloneRequestSchema, { id: newID });
     return this.#call(operation, (response) => readCluster(response, [newID]), signal, body);
   }
 
@@ -231,30 +231,11 @@ export class CloudClient {
     return this.#options.credentials.map((credential) => credential.clientSecret);
   }
 
-  /** The request as JSON, or an ApiError that names the first field that breaks a rule of the document. */
-  #checked<Schema extends z.ZodType>(operation: CloudOperation, schema: Schema, request: unknown): string {
-    const result = schema.safeParse(request);
-    if (result.success) return JSON.stringify(result.data);
-    const issue = result.error.issues[0];
-    const field = (issue?.path ?? []).map(String).join('.');
-    const what = `not sent, because ${field === '' ? 'the request' : field} is invalid: ${issue?.message ?? ''}`;
-    throw this.#error(operation, 'invalid', what);
-  }
-
   #forbidden(operation: CloudOperation): ApiError {
     const levels = LEVELS.slice(LEVELS.indexOf(operation.level)).join(' or ');
-    return this.#error(operation, 'forbidden', `not sent, because there is no API token of level ${levels}`);
-  }
-
-  #error(operation: CloudOperation, kind: 'invalid' | 'forbidden', what: string): ApiError {
-    return new ApiError({
-      api: 'cloud',
-      operation: operation.name,
-      phrase: operation.phrase,
-      idempotent: operation.idempotent,
-      kind,
-      what,
-    });
+    const { name, phrase, idempotent } = operation;
+    const what = `not sent, because there is no API token of level ${levels}`;
+    return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind: 'forbidden', what });
   }
 }
 

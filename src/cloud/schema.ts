@@ -1,14 +1,10 @@
 import { z } from 'zod';
+import { maybe } from '../base/answer.ts';
 
 /*
  * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent.
  * What is there but of the wrong type is an error: a guess could take one cluster for another.
  */
-
-/** Absent and null alike. */
-function maybe<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().transform((value) => value ?? undefined);
-}
 
 export interface ClusterServer {
   /** Host and port. */

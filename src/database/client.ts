@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, readJson, readNothing, refuseHTML, shaped } from '../base/answer.ts';
 import type { Exchange, Operation, RequestRecord } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
@@ -8,6 +7,7 @@ import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/http.ts'
 import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
+import { requestBody } from '../base/request-body.ts';
 import type { RateLimit } from '../base/token-bucket.ts';
 import { serverOperations as operations } from './operations.ts';
 import { readSchemaText, sameName } from './plain-answers.ts';
@@ -22,7 +22,6 @@ import {
   passwordSchema,
   type QueryRequest,
   queryBodySchema,
-  toJson,
 } from './request.ts';
 import {
   databaseSchema,
@@ -70,7 +69,7 @@ export class ServerClient {
    */
   async signIn(login: Login, signal?: AbortSignal): Promise<{ readonly token: string }> {
     const operation = operations.signIn(login.username);
-    const body = this.#checked(operation, loginSchema, login);
+    const body = requestBody('server', operation, loginSchema, login, [login.password]);
     const exchange = { body, signal, secrets: [login.password] };
     return this.#endpoint.call(operation, exchange, (response) => readJson(response, tokenSchema));
   }
@@ -150,7 +149,7 @@ export class ServerClient {
   /** A second call is refused (`invalid`, 400) and changes nothing: the first password stays. ("Create user") */
   async createUser(token: string, username: string, password: string, signal?: AbortSignal): Promise<void> {
     const operation = operations.createUser(username);
-    const body = this.#checked(operation, passwordSchema, { password });
+    const body = requestBody('server', operation, passwordSchema, { password }, [password]);
     return this.#call(operation, { token, signal, body, secrets: [password] }, readNothing);
   }
 
@@ -160,7 +159,7 @@ export class ServerClient {
    */
   async updateUser(token: string, username: string, password: string, signal?: AbortSignal): Promise<void> {
     const operation = operations.updateUser(username);
-    const body = this.#checked(operation, passwordSchema, { password });
+    const body = requestBody('server', operation, passwordSchema, { password }, [password]);
     return this.#call(operation, { token, signal, body, secrets: [password] }, readNothing);
   }
 
@@ -179,7 +178,7 @@ export class ServerClient {
     signal?: AbortSignal,
   ): Promise<{ readonly transactionId: string }> {
     const operation = operations.openTransaction(request.databaseName, request.transactionType);
-    const body = this.#checked(operation, openTransactionSchema, request);
+    const body = requestBody('server', operation, openTransactionSchema, request);
     return this.#call(operation, { token, signal, body }, (response) => readJson(response, openedTransactionSchema));
   }
 
@@ -206,7 +205,7 @@ export class ServerClient {
   async query(token: string, transactionId: string, request: QueryRequest, signal?: AbortSignal): Promise<QueryAnswer> {
     const operation = operations.query(transactionId);
     const { query, queryOptions, given, rowsField = 'given' } = request;
-    const body = this.#checked(operation, queryBodySchema, {
+    const body = requestBody('server', operation, queryBodySchema, {
       query,
       ...(queryOptions === undefined ? {} : { queryOptions }),
       ...(given === undefined ? {} : { [rowsField]: given }),
@@ -218,7 +217,11 @@ export class ServerClient {
   async oneShotQuery(token: string, request: OneShotQueryRequest, signal?: AbortSignal): Promise<QueryAnswer> {
     const changes = request.commit && request.transactionType !== 'read';
     const operation = operations.oneShotQuery(request.databaseName, changes);
-    return this.#query(operation, { token, signal, body: this.#checked(operation, oneShotQuerySchema, request) });
+    return this.#query(operation, {
+      token,
+      signal,
+      body: requestBody('server', operation, oneShotQuerySchema, request),
+    });
   }
 
   #query(operation: Operation, exchange: Exchange & { token: string }): Promise<QueryAnswer> {
@@ -252,22 +255,6 @@ export class ServerClient {
     const array: unknown = typeof outer === 'object' && outer !== null ? Reflect.get(outer, member) : undefined;
     if (!Array.isArray(array)) throw new BadAnswer(`the answer holds no ${member}`);
     return elements;
-  }
-
-  /** The request as JSON, or an ApiError that names the first field that breaks a rule of the document. */
-  #checked<Schema extends z.ZodType>(operation: Operation, schema: Schema, request: unknown): string {
-    const result = schema.safeParse(request);
-    if (result.success) return toJson(result.data);
-    const issue = result.error.issues[0];
-    const field = (issue?.path ?? []).map(String).join('.');
-    throw new ApiError({
-      api: 'server',
-      operation: operation.name,
-      phrase: operation.phrase,
-      idempotent: operation.idempotent,
-      kind: 'invalid',
-      what: `not sent, because ${field === '' ? 'the request' : field} is invalid: ${issue?.message ?? ''}`,
-    });
   }
 }
 

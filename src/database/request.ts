@@ -77,13 +77,3 @@ export interface QueryRequest {
   /** The document says `given`, the default; servers were seen that ignore it and take `givenRows`. */
   readonly rowsField?: 'given' | 'givenRows';
 }
-
-/** JSON in which a bigint is an integer. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'bigint' ? rawJSON(member.toString()) : member,
-  );
-}
-
-/** `JSON.rawJSON`, which the compiler's library does not know yet. */
-const rawJSON: (text: string) => unknown = Reflect.get(JSON, 'rawJSON');

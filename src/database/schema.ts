@@ -1,14 +1,10 @@
 import { z } from 'zod';
+import { maybe } from '../base/answer.ts';
 
 /*
  * Answers of the Database Server HTTP API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent.
  * What is there but of the wrong type is an error.
  */
-
-/** Absent and null alike. */
-function maybe<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().transform((value) => value ?? undefined);
-}
 
 /** Only what a header can carry is a token. */
 export const tokenSchema = z.object({ token: z.string().regex(/^[\x21-\x7e]+$/, 'not a token') });

@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import type { Operation } from './api-call.ts';
+import { ApiError } from './api-error.ts';
+
+/** The request as JSON, or an ApiError `invalid` that names the first field that breaks a rule of the document. */
+export function requestBody(
+  api: ApiError['api'],
+  operation: Operation,
+  schema: z.ZodType,
+  request: unknown,
+  secrets: readonly string[] = [],
+): string {
+  const result = schema.safeParse(request);
+  if (result.success) return toJson(result.data);
+  const issue = result.error.issues[0];
+  const field = (issue?.path ?? []).map(String).join('.');
+  throw new ApiError({
+    api,
+    operation: operation.name,
+    phrase: operation.phrase,
+    idempotent: operation.idempotent,
+    kind: 'invalid',
+    what: `not sent, because ${field === '' ? 'the request' : field} is invalid`,
+    detail: issue?.message,
+    secrets,
+  });
+}
+
+/** JSON in which a bigint is an integer. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? rawJSON(member.toString()) : member,
+  );
+}
+
+/** `JSON.rawJSON`, which the compiler's library does not know yet. */
+const rawJSON: (text: string) => unknown = Reflect.get(JSON, 'rawJSON');

@@ -1,0 +1,197 @@
+import type { ServerClient } from '../../src/database/client.ts';
+
+export const TOKEN = 'canary-server-token';
+export const PASSWORD = 'canary-user-password';
+
+/** One operation of the Database Server HTTP API: how to call it, what is sent, what comes back. */
+export interface ServerCase {
+  readonly name: string;
+  /** With the name or id that stands in the path. */
+  readonly run: (client: ServerClient, name: string) => Promise<unknown>;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly answer?: unknown;
+  readonly result?: unknown;
+  /** What 404 is, where it is no error. */
+  readonly missing?: { readonly value: unknown };
+  readonly token?: false;
+}
+
+export const okAnswer = { queryType: 'schema', answerType: 'ok' };
+const okResult = { queryType: 'schema', answerType: 'ok', warning: undefined };
+export const oneShot = { databaseName: 'orders', transactionType: 'read', query: 'match', commit: false } as const;
+
+/** All twenty, in the document's order. */
+export const CASES: readonly ServerCase[] = [
+  {
+    name: 'signIn',
+    run: (client) => client.signIn({ username: 'app', password: PASSWORD }),
+    method: 'POST',
+    path: '/v1/signin',
+    body: { username: 'app', password: PASSWORD },
+    answer: { token: 'new-token' },
+    result: { token: 'new-token' },
+    token: false,
+  },
+  {
+    name: 'version',
+    run: (client) => client.version(),
+    method: 'GET',
+    path: '/v1/version',
+    answer: { distribution: 'D', version: '3.12.0' },
+    result: { distribution: 'D', version: '3.12.0' },
+    token: false,
+  },
+  { name: 'health', run: (client) => client.health(), method: 'GET', path: '/health', token: false },
+  {
+    name: 'listDatabases',
+    run: (client) => client.listDatabases(TOKEN),
+    method: 'GET',
+    path: '/v1/databases',
+    answer: { databases: [{ name: 'a', x: 1 }, { name: 'b' }] },
+    result: ['a', 'b'],
+  },
+  {
+    name: 'getDatabase',
+    run: (client, name) => client.getDatabase(TOKEN, name),
+    method: 'GET',
+    path: '/v1/databases/orders',
+    answer: { name: 'orders' },
+    result: { name: 'orders' },
+    missing: { value: undefined },
+  },
+  {
+    name: 'createDatabase',
+    run: (client, name) => client.createDatabase(TOKEN, name),
+    method: 'POST',
+    path: '/v1/databases/orders',
+  },
+  {
+    name: 'deleteDatabase',
+    run: (client, name) => client.deleteDatabase(TOKEN, name),
+    method: 'DELETE',
+    path: '/v1/databases/orders',
+    result: true,
+    missing: { value: false },
+  },
+  {
+    name: 'getSchema',
+    run: (client, name) => client.getSchema(TOKEN, name),
+    method: 'GET',
+    path: '/v1/databases/orders/schema',
+    answer: 'define entity person;',
+    result: 'define entity person;',
+  },
+  {
+    name: 'getTypeSchema',
+    run: (client, name) => client.getTypeSchema(TOKEN, name),
+    method: 'GET',
+    path: '/v1/databases/orders/type-schema',
+    answer: '"define\\n"',
+    result: 'define\n',
+  },
+  {
+    name: 'listUsers',
+    run: (client) => client.listUsers(TOKEN),
+    method: 'GET',
+    path: '/v1/users',
+    answer: { users: [{ username: 'admin' }] },
+    result: ['admin'],
+  },
+  {
+    name: 'getUser',
+    run: (client, name) => client.getUser(TOKEN, name),
+    method: 'GET',
+    path: '/v1/users/orders',
+    answer: { username: 'orders' },
+    result: { username: 'orders' },
+    missing: { value: undefined },
+  },
+  {
+    name: 'createUser',
+    run: (client, name) => client.createUser(TOKEN, name, PASSWORD),
+    method: 'POST',
+    path: '/v1/users/orders',
+    body: { password: PASSWORD },
+  },
+  {
+    name: 'updateUser',
+    run: (client, name) => client.updateUser(TOKEN, name, PASSWORD),
+    method: 'PUT',
+    path: '/v1/users/orders',
+    body: { password: PASSWORD },
+  },
+  {
+    name: 'deleteUser',
+    run: (client, name) => client.deleteUser(TOKEN, name),
+    method: 'DELETE',
+    path: '/v1/users/orders',
+    result: true,
+    missing: { value: false },
+  },
+  {
+    name: 'openTransaction',
+    run: (client) =>
+      client.openTransaction(TOKEN, {
+        databaseName: 'orders',
+        transactionType: 'schema',
+        transactionOptions: { transactionTimeoutMillis: 1, schemaLockAcquireTimeoutMillis: 2 },
+      }),
+    method: 'POST',
+    path: '/v1/transactions/open',
+    body: {
+      databaseName: 'orders',
+      transactionType: 'schema',
+      transactionOptions: { transactionTimeoutMillis: 1, schemaLockAcquireTimeoutMillis: 2 },
+    },
+    answer: { transactionId: 't-1' },
+    result: { transactionId: 't-1' },
+  },
+  {
+    name: 'closeTransaction',
+    run: (client, id) => client.closeTransaction(TOKEN, id),
+    method: 'POST',
+    path: '/v1/transactions/orders/close',
+    missing: { value: undefined },
+  },
+  {
+    name: 'commitTransaction',
+    run: (client, id) => client.commitTransaction(TOKEN, id),
+    method: 'POST',
+    path: '/v1/transactions/orders/commit',
+  },
+  {
+    name: 'rollbackTransaction',
+    run: (client, id) => client.rollbackTransaction(TOKEN, id),
+    method: 'POST',
+    path: '/v1/transactions/orders/rollback',
+  },
+  {
+    name: 'query',
+    run: (client, id) =>
+      client.query(TOKEN, id, {
+        query: 'define',
+        queryOptions: { includeInstanceTypes: false, answerCountLimit: 5 },
+        given: [{ x: { kind: 'entity', iid: '0x1a' }, n: { kind: 'value', valueType: 'integer', value: 2n ** 62n } }],
+      }),
+    method: 'POST',
+    path: '/v1/transactions/orders/query',
+    body: {
+      query: 'define',
+      queryOptions: { includeInstanceTypes: false, answerCountLimit: 5 },
+      given: [{ x: { kind: 'entity', iid: '0x1a' }, n: { kind: 'value', valueType: 'integer', value: 2 ** 62 } }],
+    },
+    answer: okAnswer,
+    result: okResult,
+  },
+  {
+    name: 'oneShotQuery',
+    run: (client) => client.oneShotQuery(TOKEN, oneShot),
+    method: 'POST',
+    path: '/v1/query',
+    body: oneShot,
+    answer: okAnswer,
+    result: okResult,
+  },
+];
