@@ -1,0 +1,130 @@
+import type { ObjectMeta } from './object.ts';
+
+/** A collection of the Kubernetes API. */
+export interface Resource {
+  /** '' for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+}
+
+export const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' };
+export const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace' };
+export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
+
+/** Anything with metadata. What else an object holds is for its reader to check. */
+export interface AnyObject {
+  readonly metadata: ObjectMeta;
+}
+
+/** `namespace` undefined: of all namespaces, or cluster-scoped. */
+export interface ObjectRef {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export interface ListOptions {
+  readonly namespace?: string | undefined;
+  /** Objects per page. */
+  readonly limit?: number;
+  readonly continueToken?: string | undefined;
+  /** With `resourceVersion`, answers at least as new as it (resourceVersionMatch=NotOlderThan). */
+  readonly notOlderThan?: string | undefined;
+  /** Only metadata (PartialObjectMetadata): contents never reach this process. */
+  readonly metadataOnly?: boolean | undefined;
+}
+
+export interface ListPage {
+  readonly items: readonly AnyObject[];
+  readonly resourceVersion: string;
+  readonly continueToken: string | undefined;
+}
+
+export interface WatchOptions {
+  readonly namespace?: string | undefined;
+  readonly resourceVersion: string;
+  readonly timeoutSeconds: number;
+  readonly metadataOnly?: boolean | undefined;
+}
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: AnyObject }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+/**
+ * The Kubernetes API as this operator uses it: the seam for simulation. All methods throw `KubeError` for an answer that
+ * is not a success, and `HttpError` where there was none. An ERROR event of a watch is thrown as the KubeError it holds.
+ */
+export interface KubeApi {
+  /** Undefined when there is none. */
+  get(resource: Resource, ref: ObjectRef, signal?: AbortSignal): Promise<AnyObject | undefined>;
+  list(resource: Resource, options: ListOptions, signal?: AbortSignal): Promise<ListPage>;
+  /** Ends without an error when the server closes the watch. */
+  watch(resource: Resource, options: WatchOptions, signal?: AbortSignal): AsyncIterable<WatchEvent>;
+  /** A second call with the same name throws AlreadyExists (409). */
+  create(resource: Resource, namespace: string, object: unknown, signal?: AbortSignal): Promise<AnyObject>;
+  /**
+   * JSON merge patch. With `metadata.resourceVersion` in it, an object that changed since answers Conflict (409): the
+   * only protection against writing on what was not seen, as the server ignores `metadata.uid` on subresources.
+   */
+  patch(
+    resource: Resource,
+    ref: ObjectRef,
+    patch: unknown,
+    options?: { readonly subresource?: 'status' },
+    signal?: AbortSignal,
+  ): Promise<AnyObject>;
+  /** Returns false when there was none. With `uid`, another object of that name answers Conflict (409). */
+  delete(
+    resource: Resource,
+    ref: ObjectRef,
+    preconditions: { readonly uid: string },
+    signal?: AbortSignal,
+  ): Promise<boolean>;
+}
+
+/** metav1.Status of a request that failed. */
+export class KubeError extends Error {
+  override readonly name = 'KubeError';
+  readonly status: number;
+  /** metav1.StatusReason, such as Conflict, Gone, Forbidden; '' if the answer had none. */
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+  /** metav1.StatusCause reasons, such as NamespaceTerminating. */
+  readonly causes: readonly string[];
+
+  constructor(
+    message: string,
+    details: { status: number; reason?: string; retryAfterMs?: number | undefined; causes?: readonly string[] },
+  ) {
+    super(message);
+    this.status = details.status;
+    this.reason = details.reason ?? '';
+    this.retryAfterMs = details.retryAfterMs;
+    this.causes = details.causes ?? [];
+  }
+}
+
+/** The object changed since it was read. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 409 && error.reason !== 'AlreadyExists';
+}
+
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 409 && error.reason === 'AlreadyExists';
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 404;
+}
+
+/** The resource version is too old to watch from: list again. */
+export function isGone(error: unknown): boolean {
+  return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired');
+}
+
+/** Nothing can be created in a namespace that is being deleted. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return error instanceof KubeError && error.causes.includes('NamespaceTerminating');
+}

@@ -1,0 +1,246 @@
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/http.ts';
+import {
+  type AnyObject,
+  type KubeApi,
+  KubeError,
+  type ListOptions,
+  type ObjectRef,
+  type Resource,
+  type WatchEvent,
+} from './api.ts';
+import { readLines } from './lines.ts';
+
+export interface KubeClientOptions {
+  /** The API server's URL. */
+  readonly server: string;
+  readonly transport: HttpTransport;
+  /** Headers that authenticate. `renew` asks for fresh ones, after a 401. */
+  readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
+  readonly userAgent: string;
+  /** Called after each request with the HTTP status, or 0 where there was no answer. */
+  readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
+}
+
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+const REQUEST_TIMEOUTS = { headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
+/** Longer than any gap that the server leaves by itself: a bookmark comes about every minute, if any. */
+const WATCH_SILENCE_MS = 130_000;
+
+const JSON_TYPE = 'application/json';
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const METADATA_WATCH = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+
+/** KubeApi over HTTP. */
+export function createKubeClient(options: KubeClientOptions): KubeApi {
+  const server = options.server.replace(/\/$/, '');
+
+  async function send(
+    verb: string,
+    resource: Resource,
+    request: Omit<HttpRequest, 'url'> & { path: string },
+  ): Promise<HttpResponse> {
+    const { path, ...rest } = request;
+    for (let attempt = 0; ; attempt++) {
+      const authorization = await options.authorize(attempt > 0);
+      let code = 0;
+      try {
+        const response = await options.transport({
+          ...rest,
+          url: server + path,
+          headers: { accept: JSON_TYPE, 'user-agent': options.userAgent, ...rest.headers, ...authorization },
+        });
+        code = response.status;
+        if (response.status === 401 && attempt === 0) {
+          await readText(response, MAX_ANSWER_BYTES);
+          continue;
+        }
+        return response;
+      } finally {
+        options.onRequest?.({ verb, resource: resource.plural, code });
+      }
+    }
+  }
+
+  async function call(verb: string, resource: Resource, request: Omit<HttpRequest, 'url'> & { path: string }) {
+    const response = await send(verb, resource, { timeouts: REQUEST_TIMEOUTS, ...request });
+    const text = await readText(response, MAX_ANSWER_BYTES);
+    if (response.status >= 200 && response.status < 300) return parseJson(text, verb, resource);
+    throw toKubeError(response, text, `Cannot ${verb} ${resource.plural}`);
+  }
+
+  return {
+    async get(resource, ref, signal) {
+      try {
+        return toObject(
+          await call('get', resource, { method: 'GET', path: objectPath(resource, ref), ...given(signal) }),
+        );
+      } catch (error) {
+        // A missing object carries details.name; a 404 without is a path that the server does not know (no such resource).
+        if (error instanceof KubeError && error.status === 404) return undefined;
+        throw error;
+      }
+    },
+
+    async list(resource, list, signal) {
+      const path = collectionPath(resource, list.namespace) + listQuery(list);
+      const body = await call('list', resource, {
+        method: 'GET',
+        path,
+        headers: { accept: list.metadataOnly ? METADATA_LIST : JSON_TYPE },
+        ...given(signal),
+      });
+      const metadata = asRecord(asRecord(body)['metadata']);
+      const items = asRecord(body)['items'];
+      return {
+        items: (Array.isArray(items) ? items : []).map(toObject),
+        resourceVersion: String(metadata['resourceVersion'] ?? ''),
+        continueToken:
+          typeof metadata['continue'] === 'string' && metadata['continue'] !== '' ? metadata['continue'] : undefined,
+      };
+    },
+
+    async *watch(resource, watch, signal) {
+      const query = new URLSearchParams({
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        resourceVersion: watch.resourceVersion,
+        timeoutSeconds: String(watch.timeoutSeconds),
+      });
+      const response = await send('watch', resource, {
+        method: 'GET',
+        path: `${collectionPath(resource, watch.namespace)}?${query}`,
+        headers: { accept: watch.metadataOnly ? METADATA_WATCH : JSON_TYPE },
+        timeouts: { headersMs: 30_000, bodyMs: WATCH_SILENCE_MS, totalMs: (watch.timeoutSeconds + 60) * 1000 },
+        ...given(signal),
+      });
+      if (response.status !== 200) {
+        throw toKubeError(response, await readText(response, MAX_ANSWER_BYTES), `Cannot watch ${resource.plural}`);
+      }
+      for await (const line of readLines(response.body))
+        yield toWatchEvent(parseJson(line, 'watch', resource), resource);
+    },
+
+    async create(resource, namespace, object, signal) {
+      const request = {
+        method: 'POST',
+        path: collectionPath(resource, namespace),
+        ...json(object, JSON_TYPE),
+      } as const;
+      return toObject(await call('create', resource, { ...request, ...given(signal) }));
+    },
+
+    async patch(resource, ref, patch, patchOptions, signal) {
+      const subresource = patchOptions?.subresource === undefined ? '' : `/${patchOptions.subresource}`;
+      const path = `${objectPath(resource, ref)}${subresource}?fieldManager=mooring`;
+      const request = { method: 'PATCH', path, ...json(patch, 'application/merge-patch+json') } as const;
+      return toObject(await call('patch', resource, { ...request, ...given(signal) }));
+    },
+
+    async delete(resource, ref, preconditions, signal) {
+      try {
+        const request = {
+          method: 'DELETE',
+          path: objectPath(resource, ref),
+          ...json({ preconditions }, JSON_TYPE),
+        } as const;
+        await call('delete', resource, { ...request, ...given(signal) });
+        return true;
+      } catch (error) {
+        if (error instanceof KubeError && error.status === 404) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+function given(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+function json(body: unknown, contentType: string) {
+  return { body: JSON.stringify(body), headers: { 'content-type': contentType } };
+}
+
+function collectionPath(resource: Resource, namespace: string | undefined): string {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `${root}${scope}/${resource.plural}`;
+}
+
+function objectPath(resource: Resource, ref: ObjectRef): string {
+  return `${collectionPath(resource, ref.namespace)}/${encodeURIComponent(ref.name)}`;
+}
+
+function listQuery(options: ListOptions): string {
+  const query = new URLSearchParams();
+  if (options.limit !== undefined) query.set('limit', String(options.limit));
+  if (options.continueToken !== undefined) query.set('continue', options.continueToken);
+  else if (options.notOlderThan !== undefined) {
+    query.set('resourceVersion', options.notOlderThan);
+    query.set('resourceVersionMatch', 'NotOlderThan');
+  }
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+function parseJson(text: string, verb: string, resource: Resource): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new HttpError('lost', `Cannot ${verb} ${resource.plural}: Answer is not JSON`, { cause: error });
+  }
+}
+
+/** The parse border: the API server's answers have metadata, or they are not what was asked for. */
+function toObject(value: unknown): AnyObject {
+  const metadata = asRecord(asRecord(value)['metadata']);
+  if (typeof metadata['name'] !== 'string' || typeof metadata['resourceVersion'] !== 'string') {
+    throw new HttpError('lost', 'Answer is not a Kubernetes object');
+  }
+  return value as AnyObject;
+}
+
+function toWatchEvent(value: unknown, resource: Resource): WatchEvent {
+  const event = asRecord(value);
+  switch (event['type']) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type: event['type'], object: toObject(event['object']) };
+    case 'BOOKMARK': {
+      const metadata = asRecord(asRecord(event['object'])['metadata']);
+      return { type: 'BOOKMARK', resourceVersion: String(metadata['resourceVersion'] ?? '') };
+    }
+    default:
+      throw statusError(asRecord(event['object']), 500, `Cannot watch ${resource.plural}`);
+  }
+}
+
+function toKubeError(response: HttpResponse, text: string, what: string): KubeError {
+  let status: Record<string, unknown> = {};
+  try {
+    status = asRecord(JSON.parse(text));
+  } catch {
+    // Proxies and the router answer in plain text.
+    status = { message: text.slice(0, 200) };
+  }
+  return statusError(status, response.status, what, response.headers['retry-after']);
+}
+
+function statusError(status: Record<string, unknown>, fallback: number, what: string, retryAfter?: string): KubeError {
+  const details = asRecord(status['details']);
+  const causes = Array.isArray(details['causes'])
+    ? details['causes'].map((cause) => String(asRecord(cause)['reason'] ?? ''))
+    : [];
+  const seconds = Number(retryAfter ?? details['retryAfterSeconds']);
+  const code = typeof status['code'] === 'number' ? status['code'] : fallback;
+  return new KubeError(`${what}: ${String(status['message'] ?? '') || `HTTP ${code}`}`, {
+    status: code,
+    reason: String(status['reason'] ?? ''),
+    causes,
+    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+  });
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
