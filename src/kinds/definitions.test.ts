@@ -27,6 +27,10 @@ describe.each(definitions)('$kind', (definition) => {
     expect(closed.map(({ path }) => path)).toEqual(['status.conditions[].status']);
   });
 
+  test('can read a status without any field: parseStatus() falls back on it', () => {
+    expect(definition.status.parse({})).toEqual({ observedGeneration: -1 });
+  });
+
   test('shows Ready and its reason first, and its age last', () => {
     const columns = definition.printerColumns.map(({ name }) => name);
     expect([columns[0], columns[1], columns.at(-1)]).toEqual(['Ready', 'Reason', 'Age']);

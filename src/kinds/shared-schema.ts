@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DURATION_PATTERN } from '../base/duration.ts';
-import type { ValidationRule } from '../kube/definition.ts';
+import type { PrinterColumn, ValidationRule } from '../kube/definition.ts';
 
 /** CEL rules for `.meta(…)`, beside the field that they judge. */
 export function rules(...list: readonly ValidationRule[]) {
@@ -194,4 +194,28 @@ export const commonStatus = {
     })
     .optional()
     .describe('The last failure that is not mended yet.'),
+};
+
+/** The first columns of every kind. */
+export const READY_COLUMNS: readonly PrinterColumn[] = [
+  {
+    name: 'Ready',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+    description: 'Whether what the spec says is reached.',
+  },
+  {
+    name: 'Reason',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+    description: 'Why it is Ready or not.',
+  },
+];
+
+/** The last column of every kind. */
+export const AGE_COLUMN: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'Age of this object.',
 };

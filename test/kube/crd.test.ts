@@ -92,7 +92,7 @@ describe('an object as the API server stores it', () => {
     });
   });
 
-  test('equals what the operator parses from the user’s words alone', async () => {
+  test("equals what the operator parses from the user's words alone", async () => {
     for (const definition of definitions) {
       const raw = VALID[definition.kind as keyof typeof VALID];
       const { spec } = await create(definition.kind as keyof typeof VALID, 'parsed');

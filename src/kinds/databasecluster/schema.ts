@@ -2,19 +2,20 @@ import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
 import {
+  AGE_COLUMN,
   allowedNamespaces,
   atLeast,
-  commonStatus,
   durationText,
   immutable,
   immutableScalar,
   loginSecretRef,
   objectName,
   objectReference,
+  READY_COLUMNS,
   rules,
-  timestamp,
 } from '../shared-schema.ts';
 import { clusterRules, specRules } from './rules.ts';
+import { status } from './status.ts';
 
 const OTHER_CLUSTER = 'a cluster keeps what it was created with, so create another DatabaseCluster';
 
@@ -193,7 +194,7 @@ const spec = z
       .enum(['Never', 'IfExists', 'MustExist'])
       .default('Never')
       .describe(
-        'What happens if a cluster with this id exists already. Never: it is somebody else’s and left alone. IfExists: ' +
+        "What happens if a cluster with this id exists already. Never: it is somebody else's and left alone. IfExists: " +
           'it is taken over, otherwise one is created. MustExist: it is taken over, none is ever created.',
       ),
     recreatePolicy: z
@@ -224,7 +225,7 @@ const spec = z
       .boolean()
       .default(false)
       .describe('true: deleting this object waits, and leaves the cluster alone, until this is false.'),
-    adminCredentials: adminCredentials.optional().describe('The login of the cluster’s default user.'),
+    adminCredentials: adminCredentials.optional().describe("The login of the cluster's default user."),
     allowedNamespaces: allowedNamespaces('Who may place DatabaseUsers and Databases on this cluster.').optional(),
     allowUnlisted: z
       .boolean()
@@ -236,78 +237,6 @@ const spec = z
   })
   .meta(rules(...specRules))
   .describe('What the cluster should be.');
-
-const status = z
-  .object({
-    ...commonStatus,
-    state: z.string().optional().describe('The state of the cluster in the cloud’s word, such as running.'),
-    clusterID: z.string().optional().describe('Id of the cluster in the cloud.'),
-    createdAt: z
-      .string()
-      .optional()
-      .describe('When the cluster was created, as the cloud says. With another value it is another cluster.'),
-    version: z.string().optional().describe('Version of the database that the cluster runs.'),
-    observed: z
-      .object({
-        machineType: z.string().optional().describe('Machine type of each server.'),
-        storageSizeGB: z.int().optional().describe('Storage of each server in GB.'),
-        serverCount: z.int().optional().describe('Number of servers.'),
-        provider: z.string().optional().describe('Cloud provider.'),
-        region: z.string().optional().describe('Region of the provider.'),
-      })
-      .optional()
-      .describe('What the cloud reports about the cluster.'),
-    servers: z
-      .array(
-        z.object({
-          address: z.string().describe('Host and port.'),
-          status: z.string().optional().describe('Its state in the cloud’s word, such as running.'),
-        }),
-      )
-      .optional()
-      .meta({ 'x-kubernetes-list-type': 'atomic' })
-      .describe('The servers of the cluster; none while it is suspended.'),
-    endpoint: z.string().optional().describe('HTTP base URL of the database server, such as https://host:port.'),
-    operation: z
-      .object({
-        type: z.string().describe('What is done, such as Deploy or Clone.'),
-        target: z.string().describe('Id of the cluster that it is done to.'),
-        startedAt: timestamp().describe('When it was about to be asked for.'),
-      })
-      .optional()
-      .describe('A call that must not happen twice, written down before it is made.'),
-    drift: z
-      .array(
-        z.object({
-          field: z.string().describe('Field of the spec.'),
-          desired: z.string().describe('Its value in the spec.'),
-          observed: z.string().describe('Its value in the cloud.'),
-        }),
-      )
-      .max(32)
-      .optional()
-      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['field'] })
-      .describe('Where the cluster differs from the spec.'),
-    backup: z
-      .object({
-        frequency: z.string().describe('How often a backup is made.'),
-        retentionDays: z.int().describe('How many days a backup is kept.'),
-      })
-      .optional()
-      .describe('The backup settings that the cloud accepted last. It does not report them.'),
-    credentials: z
-      .object({
-        secretName: z.string().describe('Name of the Secret that holds the login.'),
-        secretResourceVersion: z
-          .string()
-          .describe('The Secret’s metadata.resourceVersion when the login was verified.'),
-        endpoint: z.string().describe('The server that the login was verified at.'),
-        verifiedAt: timestamp().optional().describe('When the login was verified last.'),
-      })
-      .optional()
-      .describe('The login that was last verified: it works, and the one that new clusters come with does not.'),
-  })
-  .describe('What was found. Written by the operator only.');
 
 export type DatabaseClusterSpec = Immutable<z.output<typeof spec>>;
 export type DatabaseClusterStatus = Immutable<z.output<typeof status>>;
@@ -323,19 +252,8 @@ export const databaseClusterDefinition: ResourceDefinition<DatabaseClusterSpec, 
   status,
   rules: clusterRules,
   printerColumns: [
-    {
-      name: 'Ready',
-      type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-      description: 'Whether the cluster is as the spec says.',
-    },
-    {
-      name: 'Reason',
-      type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-      description: 'Why it is Ready or not.',
-    },
-    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'The cloud’s word for its state.' },
+    ...READY_COLUMNS,
+    { name: 'State', type: 'string', jsonPath: '.status.state', description: "The cloud's word for its state." },
     { name: 'Version', type: 'string', jsonPath: '.status.version', description: 'Version of the database.' },
     { name: 'Endpoint', type: 'string', jsonPath: '.status.endpoint', description: 'HTTP base URL.', priority: 1 },
     {
@@ -359,6 +277,6 @@ export const databaseClusterDefinition: ResourceDefinition<DatabaseClusterSpec, 
       description: 'What deleting this object does to the cluster.',
       priority: 1,
     },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of this object.' },
+    AGE_COLUMN,
   ],
 };

@@ -2,12 +2,14 @@ import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
 import type { ResourceDefinition, ValidationRule } from '../../kube/definition.ts';
 import {
+  AGE_COLUMN,
   allowedNamespaces,
   atLeast,
   commonStatus,
   durationText,
   loginSecretRef,
   objectName,
+  READY_COLUMNS,
   rules,
   secretKey,
   textWith,
@@ -24,7 +26,7 @@ const apiToken = z.object({
       clientIDKey: secretKey().optional().describe('Key that holds the client id. Default: clientID.'),
       clientSecretKey: secretKey().optional().describe('Key that holds the client secret. Default: clientSecret.'),
     })
-    .describe('The Secret that holds the token’s client id and client secret.'),
+    .describe("The Secret that holds the token's client id and client secret."),
 });
 
 /** One segment of a path in the cloud's interface. */
@@ -58,9 +60,9 @@ const spec = z
         'Base URL of the Cluster Management API, such as https://cloud.example.com. It must be https, unless the host ' +
           'is loopback or the operator runs with --allow-http.',
       ),
-    teamID: pathSegment('acme').describe('The team, as in the cloud’s URLs. May change while no cluster is managed.'),
+    teamID: pathSegment('acme').describe("The team, as in the cloud's URLs. May change while no cluster is managed."),
     spaceID: pathSegment('production').describe(
-      'The space of the team, as in the cloud’s URLs. May change while no cluster is managed.',
+      "The space of the team, as in the cloud's URLs. May change while no cluster is managed.",
     ),
     apiTokens: z
       .array(apiToken)
@@ -94,7 +96,7 @@ const spec = z
       .base64()
       .max(524_288)
       .optional()
-      .describe('Certificates to trust for both APIs besides the system’s, as base64 of PEM.'),
+      .describe("Certificates to trust for both APIs besides the system's, as base64 of PEM."),
     pollInterval: durationText()
       .meta(rules(atLeast('pollInterval', '1s')))
       .default('60s')
@@ -131,7 +133,7 @@ const status = z
           provider: z.string().optional().describe('Cloud provider.'),
           region: z.string().optional().describe('Region of the provider.'),
           machineType: z.string().optional().describe('Machine type of each server.'),
-          state: z.string().optional().describe('Its state in the cloud’s word.'),
+          state: z.string().optional().describe("Its state in the cloud's word."),
         }),
       )
       .max(50)
@@ -171,21 +173,10 @@ export const databaseSpaceDefinition: ResourceDefinition<DatabaseSpaceSpec, Data
   status,
   rules: [staysWhileManaged('teamID'), staysWhileManaged('spaceID')],
   printerColumns: [
-    {
-      name: 'Ready',
-      type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-      description: 'Whether the space can be reached and used.',
-    },
-    {
-      name: 'Reason',
-      type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-      description: 'Why it is Ready or not.',
-    },
+    ...READY_COLUMNS,
     { name: 'Team', type: 'string', jsonPath: '.spec.teamID', description: 'The team.' },
     { name: 'Space', type: 'string', jsonPath: '.spec.spaceID', description: 'The space.' },
     { name: 'Clusters', type: 'integer', jsonPath: '.status.clusters.managed', description: 'Clusters managed here.' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of this object.' },
+    AGE_COLUMN,
   ],
 };
