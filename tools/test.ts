@@ -5,10 +5,11 @@ const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]
 const vitest = await startVitest(filter, { ...options, run: true, watch: false });
 await vitest.close();
 const { passed, failed, skipped } = count(vitest);
-const ran = passed + failed > 0;
-if (!ran) console.error('No test ran');
-console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-process.exit(ran && failed === 0 && !process.exitCode ? 0 : 1);
+if (passed + failed === 0) console.error('No test ran');
+// Nothing that fails the run, such as a set-up for all files, goes by with "0 failed".
+const failures = failed > 0 || (passed > 0 && !process.exitCode) ? failed : 1;
+console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exit(failures === 0 ? 0 : 1);
 
 /** A file that could not run, and an error outside of any test, count as a failed test each. */
 function count({ state }: Vitest): { passed: number; failed: number; skipped: number } {
