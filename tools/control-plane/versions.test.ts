@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { moduleText, readVersions } from './versions.ts';
+
+test('readVersions() reads what go.mod pins', () => {
+  const text =
+    'module m\n\ngo 1.26.0\n\nrequire (\n\tgo.etcd.io/etcd/server/v3 v3.6.8\n\tk8s.io/kubernetes v1.36.3\n)\n';
+  expect(readVersions(text)).toEqual({ kubernetes: 'v1.36.3', etcd: 'v3.6.8', go: '1.26' });
+});
+
+test('the staging modules stand at the version that belongs to Kubernetes', () => {
+  const text = moduleText('go.mod');
+  const { kubernetes } = readVersions(text);
+  const client = /k8s\.io\/client-go v0(\S+)/.exec(text)?.[1];
+  expect(`v1${client}`).toBe(kubernetes);
+});
+
+test('readVersions() names what is missing', () => {
+  expect(() => readVersions('module m\n')).toThrow('does not name k8s.io/kubernetes');
+});
