@@ -32,7 +32,7 @@ async function install() {
   const onWait = () => say('Waiting for another process that installs the npm packages');
   await withLock(join(ROOT, '.mooring', 'install.lock'), onWait, async () => {
     if (isInstalled()) return;
-    say('Installing the npm packages (only when they changed, about 20 s)');
+    say('Installing the npm packages (only when they changed, about 15 s)');
     const { code, output } = await npmCi();
     if (code !== 0) fail(`${output}Cannot install the npm packages: "npm ci" failed, see above`);
   });
@@ -56,7 +56,7 @@ function isInstalled() {
     const found = present[path];
     // Optional packages are those of other platforms.
     if (path === '' || (found === undefined && optional)) return true;
-    return found?.version === version && found?.integrity === integrity;
+    return found?.version === version && (integrity === undefined || found.integrity === integrity);
   });
 }
 

@@ -72,7 +72,7 @@ describe('bootstrap installs the packages', () => {
   test('when there are none, with one line and none of npm’s own', async () => {
     const { code, stdout, stderr } = await bootstrap(['program.ts', '--flag', 'x']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'ran --flag x\n' });
-    expect(stderr).toBe('Installing the npm packages (only when they changed, about 20 s)\n');
+    expect(stderr).toBe('Installing the npm packages (only when they changed, about 15 s)\n');
     expect(npmCalls()).toBe(1);
   });
 
