@@ -1,7 +1,9 @@
 import { addsFields } from '../cloud/render.ts';
 import { type Answer, type Incoming, json, Refusal, type Reply } from '../message.ts';
 import { readBody } from '../shape.ts';
-import { type GivenRow, type QueryOptions, type QueryResult, runQuery, SyntaxRefusal } from './query/engine.ts';
+import { type QueryOptions, type QueryResult, runQuery } from './query/engine.ts';
+import type { GivenRow } from './query/given.ts';
+import { SyntaxRefusal } from './query/refusal.ts';
 import { TRANSACTION_TYPES, type Transaction } from './state.ts';
 import { acquire, end, expireTransactions, keep, TRANSACTION_OPTIONS, transactionOf } from './transactions.ts';
 import type { ServerWorld } from './world.ts';
@@ -84,7 +86,8 @@ function run(
       throw new Refusal(408, 'queryTimeout', 'The transaction ended before the query did');
     }
     try {
-      const result = runQuery(transaction, query, options, given);
+      const nulls = server.world.dialect.absentKeys === 'null';
+      const result = runQuery(transaction, query, { ...options, nulls }, given);
       after(false);
       return render(server, result);
     } catch (error) {
