@@ -1,0 +1,56 @@
+import { describe, test } from 'vitest';
+
+/** One thing that a document says, tried on a target. */
+export interface Check<Setting> {
+  /** The section of the document that says it. */
+  readonly section: string;
+  /** A sentence. */
+  readonly name: string;
+  /** What the target must be able to do for it; without it the check is left out, by name. */
+  readonly needs: readonly string[];
+  readonly run: (setting: Setting) => Promise<void>;
+}
+
+/** Somewhere to try checks on. */
+export interface Target<Setting> {
+  readonly name: string;
+  /** What it can do: see the documentation of the setting. */
+  readonly can: readonly string[];
+  /** Opens a setting for one check: fresh where the target can give fresh ones. */
+  readonly open: () => Promise<Setting & { close(): Promise<void> }>;
+}
+
+/** Makes each check a test; those that the target cannot do are skipped by name. */
+export function registerChecks<Setting>(target: Target<Setting>, checks: readonly Check<Setting>[]): void {
+  describe(target.name, () => {
+    for (const check of checks) {
+      test(`${check.section}: ${check.name}`, async (context) => {
+        const missing = missingNeeds(target, check);
+        if (missing.length > 0) context.skip(`${target.name} cannot: ${missing.join(', ')}`);
+        await runCheck(target, check);
+      });
+    }
+  });
+}
+
+export async function runCheck<Setting>(target: Target<Setting>, check: Check<Setting>): Promise<void> {
+  const setting = await target.open();
+  try {
+    await check.run(setting);
+  } finally {
+    await setting.close();
+  }
+}
+
+export function missingNeeds<Setting>(target: Target<Setting>, check: Check<Setting>): readonly string[] {
+  return check.needs.filter((need) => !target.can.includes(need));
+}
+
+/** Checks of one section: a table of sentences. */
+export function section<Setting>(
+  name: string,
+  needs: readonly string[],
+  sentences: Readonly<Record<string, (setting: Setting) => Promise<void>>>,
+): readonly Check<Setting>[] {
+  return Object.entries(sentences).map(([sentence, run]) => ({ section: name, name: sentence, needs, run }));
+}

@@ -1,0 +1,8 @@
+import { registerChecks } from '../../conformance/check.ts';
+import { CLOUD_CHECKS } from '../../conformance/cloud-checks.ts';
+import { simulatedCloudInProcess, simulatedCloudOverHTTP } from '../../conformance/simulated-cloud.ts';
+
+for (const dialect of ['document', 'field'] as const) {
+  registerChecks(simulatedCloudInProcess(dialect), CLOUD_CHECKS);
+  registerChecks(simulatedCloudOverHTTP(dialect), CLOUD_CHECKS);
+}
