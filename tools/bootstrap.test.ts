@@ -4,6 +4,7 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -122,6 +123,7 @@ describe('bootstrap installs the packages', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('npm error no space left');
     expect(stderr).toContain('Cannot install the npm packages');
+    expect(existsSync(join(root, '.mooring', 'install.lock'))).toBe(false);
   });
 });
 

@@ -17,30 +17,33 @@ export async function withLock(path, onWait, run) {
   }
   // The holder is known to be alive by the folder's time, not by a process id: that works across containers too.
   const beat = setInterval(() => touch(path), BEAT_MS);
+  const release = () => rmSync(path, { recursive: true, force: true });
+  process.once('exit', release);
   try {
     return await run();
   } finally {
     clearInterval(beat);
-    rmSync(path, { recursive: true, force: true });
+    process.off('exit', release);
+    release();
   }
 }
 
 function take(path) {
+  if (ageMs(path) > STALE_MS) discard(path);
   try {
     mkdirSync(path);
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
+    return false;
   }
-  if (ageMs(path) > STALE_MS) discard(path);
-  return false;
 }
 
 function ageMs(path) {
   try {
     return Date.now() - statSync(path).mtimeMs;
   } catch {
-    return 0; // Released in the meantime.
+    return 0; // It is free.
   }
 }
 
