@@ -6,9 +6,10 @@ import { run } from './control-plane/run.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const selfChecks = globSync('test/**/{tidy,generated}*.test.ts', { cwd: root });
 
+const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
 const checks = [
   { name: 'types', command: ['tsc', '--noEmit', '--project', '.'] },
-  { name: 'format and lint', command: ['biome', 'ci', '--error-on-warnings', '.'] },
+  { name: 'format and lint', command: ['biome', 'ci', '--error-on-warnings', colors, '.'] },
   { name: 'generated files and house rules', command: ['vitest', 'run', '--project', 'unit', ...selfChecks] },
 ];
 

@@ -4,7 +4,7 @@ import type { Log } from './control-plane.ts';
 import { type GoModule, type GoProgram, goBuild } from './go-build.ts';
 import type { GoCommand } from './go-command.ts';
 import { findOnPath, isExecutable } from './run.ts';
-import { MODULE_FOLDER, moduleText, readVersions } from './versions.ts';
+import { MODULE_FOLDER, moduleText, readVersions, type Versions } from './versions.ts';
 
 export interface Binaries {
   /** Where they come from, for a person to read. */
@@ -61,12 +61,12 @@ export function installedBinaries({ controllerManager, env, log }: BinariesOptio
 }
 
 /** The pinned binaries, built with Go into the user's cache unless they are there already. */
-export async function builtBinaries(go: GoCommand, options: BinariesOptions): Promise<Binaries> {
-  const { module, programs } = pinned();
+export async function builtBinaries(go: () => GoCommand, options: BinariesOptions): Promise<Binaries> {
+  const { module, programs, versions } = pinned();
   const wanted = programs.filter(({ name }) => options.controllerManager || name !== CONTROLLER_MANAGER);
   const folder = await goBuild(module, wanted, { ...options, cache: cacheFolder(options.env), go });
   return {
-    origin: `${module.key} built with ${go.name}`,
+    origin: `Kubernetes ${versions.kubernetes}, built with Go`,
     etcd: join(folder, 'etcd'),
     apiServer: join(folder, 'kube-apiserver'),
     controllerManager: options.controllerManager ? join(folder, CONTROLLER_MANAGER) : undefined,
@@ -76,7 +76,7 @@ export async function builtBinaries(go: GoCommand, options: BinariesOptions): Pr
 
 /** The pinned kubectl alone. */
 export async function builtKubectl(
-  go: GoCommand,
+  go: () => GoCommand,
   options: Omit<BinariesOptions, 'controllerManager'>,
 ): Promise<string> {
   const { module, programs } = pinned();
@@ -84,12 +84,13 @@ export async function builtKubectl(
   return join(await goBuild(module, wanted, { ...options, cache: cacheFolder(options.env), go }), 'kubectl');
 }
 
-function pinned(): { readonly module: GoModule; readonly programs: readonly GoProgram[] } {
-  const { kubernetes, etcd } = readVersions(moduleText('go.mod'));
+function pinned(): { readonly module: GoModule; readonly programs: readonly GoProgram[]; readonly versions: Versions } {
+  const versions = readVersions(moduleText('go.mod'));
+  const { kubernetes, etcd } = versions;
   const [, major, minor] = /^v(\d+)\.(\d+)/.exec(kubernetes) ?? [];
   const variables = [`gitVersion=${kubernetes}`, `gitMajor=${major}`, `gitMinor=${minor}`];
   // Otherwise the binaries call themselves v0.0.0: the server in /version, the clients in their user agent.
-  const versions = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((name) =>
+  const settings = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((name) =>
     variables.map((variable) => `-X ${name}.${variable}`),
   );
   const command = (name: string, about: string): GoProgram => ({
@@ -102,8 +103,9 @@ function pinned(): { readonly module: GoModule; readonly programs: readonly GoPr
     module: {
       folder: MODULE_FOLDER,
       key: `kubernetes-${kubernetes}-etcd-${etcd}`,
-      ldflags: ['-s -w', ...versions].join(' '),
+      ldflags: ['-s -w', ...settings].join(' '),
     },
+    versions,
     programs: [
       { name: 'etcd', package: 'go.etcd.io/etcd/server/v3', version: etcd, about: '40 s' },
       command('kube-apiserver', '3 min'),

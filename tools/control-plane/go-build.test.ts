@@ -28,7 +28,12 @@ afterEach(() => fakes.remove());
 
 function build(programs: readonly GoProgram[], script: string, signal?: AbortSignal): Promise<string> {
   const go = installedGo(fakes.add('go', script), fakes.env);
-  return goBuild(module, programs, { cache: join(fakes.folder, 'cache'), go, log: (line) => lines.push(line), signal });
+  return goBuild(module, programs, {
+    cache: join(fakes.folder, 'cache'),
+    go: () => go,
+    log: (line) => lines.push(line),
+    signal,
+  });
 }
 
 describe('goBuild()', () => {

@@ -28,7 +28,8 @@ export interface GoModule {
 
 export interface BuildOptions {
   readonly cache: string;
-  readonly go: GoCommand;
+  /** Asked for only when something must be built; throws when there is none. */
+  readonly go: () => GoCommand;
   readonly log: Log;
   readonly signal?: AbortSignal | undefined;
 }
@@ -58,8 +59,9 @@ export async function goBuild(
 }
 
 async function build(module: GoModule, program: GoProgram, target: string, options: BuildOptions): Promise<void> {
-  const { go, log, signal } = options;
+  const { log, signal } = options;
   signal?.throwIfAborted();
+  const go = options.go();
   log(`Building ${program.name} ${program.version} with ${go.name} (only the first time, about ${program.about})`);
   // The guard's folder takes the compiler's temporary files and goes with it: an interrupted build leaves nothing.
   const guard = new Guard(target);

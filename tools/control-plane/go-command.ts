@@ -1,5 +1,6 @@
 import type { GoProgram } from './go-build.ts';
 import type { CommandLine } from './guard-messages.ts';
+import { findOnPath } from './run.ts';
 
 export interface GoBuildRequest {
   readonly module: string;
@@ -27,6 +28,21 @@ const SETTINGS = { CGO_ENABLED: '0', GOWORK: 'off' };
 
 function buildArguments({ ldflags, program }: GoBuildRequest, output: string): string[] {
   return ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-ldflags', ldflags, '-o', output, program.package];
+}
+
+/** Go itself, else Go of that version (as in "1.26") in Docker, if Docker's path is given. */
+export function findGo(env: NodeJS.ProcessEnv, docker: string | undefined, version: string): GoCommand | undefined {
+  const go = findOnPath('go', env['PATH']);
+  if (go !== undefined) return installedGo(go, env);
+  return docker === undefined ? undefined : goInDocker(docker, env, version);
+}
+
+/** Asks for Go only when it is needed, and complains then. */
+export function mustHaveGo(go: GoCommand | undefined, complaint: string): () => GoCommand {
+  return () => {
+    if (!go) throw new Error(complaint);
+    return go;
+  };
 }
 
 /** The user's Go, with the user's settings for proxies and caches. */

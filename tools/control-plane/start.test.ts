@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeCommands } from '../../test/support/fake-commands.ts';
@@ -91,6 +91,15 @@ describe('startControlPlane() takes, in this order', () => {
     await expect(start()).rejects.toThrow('Cannot start etcd');
     expect(lines.join('\n')).toContain('Cannot create a cluster with kind. The last lines:\n  it is broken');
     expect(fakes.calls().filter((call) => call.startsWith('kind delete'))).toHaveLength(1);
+  });
+
+  test('binaries that were built before, though Go is gone', async () => {
+    addGo();
+    await expect(start()).rejects.toThrow('Cannot start etcd');
+    rmSync(join(fakes.folder, 'bin', 'go'));
+    lines = [];
+    await expect(start()).rejects.toThrow('Cannot start etcd');
+    expect(lines).toEqual([]);
   });
 
   test('Go in Docker, when there is neither Go nor kind', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type BinariesOptions, builtBinaries, builtKubectl, installedBinaries } from './binaries.ts';
 import type { ControlPlane, Log } from './control-plane.ts';
 import { useExisting } from './existing.ts';
-import { type GoCommand, goInDocker, installedGo } from './go-command.ts';
+import { findGo, mustHaveGo } from './go-command.ts';
 import { findDocker, startKind } from './kind.ts';
 import { startLocal } from './local.ts';
 import { findOnPath, isExecutable } from './run.ts';
@@ -37,7 +37,7 @@ export async function startControlPlane(options: StartOptions = {}): Promise<Con
 
   const docker = await findDocker(env);
   const kind = findOnPath('kind', env['PATH']);
-  const go = findGo(env, docker);
+  const go = findGo(env, docker, goVersion());
   if (docker !== undefined && kind !== undefined) {
     try {
       return await startKind({ docker, kind, env, log, signal });
@@ -47,15 +47,8 @@ export async function startControlPlane(options: StartOptions = {}): Promise<Con
       log(`${error instanceof Error ? error.message : String(error)}\nGoing on without kind`);
     }
   }
-  if (!go) throw new Error(noWay());
-  return startLocal(await builtBinaries(go, found), found);
-}
-
-/** Go itself, else Go in Docker. */
-function findGo(env: NodeJS.ProcessEnv, docker: string | undefined): GoCommand | undefined {
-  const go = findOnPath('go', env['PATH']);
-  if (go !== undefined) return installedGo(go, env);
-  return docker === undefined ? undefined : goInDocker(docker, env, readVersions(moduleText('go.mod')).go);
+  const needGo = mustHaveGo(go, noWay());
+  return startLocal(await builtBinaries(needGo, found), found);
 }
 
 async function anyKubectl(options: BinariesOptions): Promise<string> {
@@ -63,17 +56,23 @@ async function anyKubectl(options: BinariesOptions): Promise<string> {
   const asset = join(env['KUBEBUILDER_ASSETS'] ?? '', 'kubectl');
   const kubectl = isExecutable(asset) ? asset : findOnPath('kubectl', env['PATH']);
   if (kubectl !== undefined) return kubectl;
-  const go = findGo(env, await findDocker(env));
-  if (!go) throw new Error('Cannot use the named cluster: kubectl is not on PATH. Install kubectl, or Go to build it');
-  return builtKubectl(go, options);
+  const go = findGo(env, await findDocker(env), goVersion());
+  const needGo = mustHaveGo(
+    go,
+    'Cannot use the named cluster: kubectl is not on PATH. Install kubectl, or Go to build it',
+  );
+  return builtKubectl(needGo, options);
+}
+
+function goVersion(): string {
+  return readVersions(moduleText('go.mod')).go;
 }
 
 function noWay(): string {
-  const { go } = readVersions(moduleText('go.mod'));
   return [
     'Cannot start a Kubernetes API server: this machine has none of the binaries, no Docker that answers, and no Go.',
     'Do one of these:',
-    `  - install Go ${go} or later: the binaries are built once, in about 5 minutes`,
+    `  - install Go ${goVersion()} or later: the binaries are built once, in about 5 minutes`,
     '  - start Docker (with kind on PATH a kind cluster is used, otherwise Go runs in Docker)',
     '  - set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl ("setup-envtest use")',
     '  - name a cluster that may be used for this: --kubeconfig <file>, or MOORING_TEST_KUBECONFIG',

@@ -14,8 +14,8 @@ export interface Versions {
 /** What go.mod pins: the one place where these versions stand. */
 export function readVersions(goMod: string): Versions {
   return {
-    kubernetes: capture(goMod, /^\s*k8s\.io\/kubernetes (v\S+)/m, 'k8s.io/kubernetes'),
-    etcd: capture(goMod, /^\s*go\.etcd\.io\/etcd\/server\/v3 (v\S+)/m, 'go.etcd.io/etcd/server/v3'),
+    kubernetes: requiredVersion(goMod, 'k8s.io/kubernetes'),
+    etcd: requiredVersion(goMod, 'go.etcd.io/etcd/server/v3'),
     go: capture(goMod, /^go (\d+\.\d+)/m, 'go'),
   };
 }
@@ -24,8 +24,14 @@ export function moduleText(file: 'go.mod' | 'go.sum'): string {
   return readFileSync(`${MODULE_FOLDER}/${file}`, 'utf8');
 }
 
+/** The version that a go.mod requires of one module. */
+export function requiredVersion(goMod: string, module: string): string {
+  const pattern = new RegExp(`^(?:require)?\\s+${module.replaceAll('.', '\\.')} (v\\S+)`, 'm');
+  return capture(goMod, pattern, module);
+}
+
 function capture(text: string, pattern: RegExp, what: string): string {
   const version = pattern.exec(text)?.[1];
-  if (version === undefined) throw new Error(`Cannot read the control plane's go.mod: it does not name ${what}`);
+  if (version === undefined) throw new Error(`Cannot read go.mod: it does not name ${what}`);
   return version;
 }
