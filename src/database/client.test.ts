@@ -203,12 +203,29 @@ test.each(['', 'two words', 'a\r\nb', 'größe'])('ServerClient.signIn() refuses
   expect((await errorOf(client.signIn({ username: 'a', password: 'b' }))).kind).toBe('badAnswer');
 });
 
-test('ServerClient gives queries and commits more time than other calls', async () => {
-  const { client, requests } = aServerClient(() => ({ status: 200, body: okAnswer }));
-  await client.oneShotQuery(TOKEN, oneShot);
-  await client.commitTransaction(TOKEN, 't');
+test('ServerClient waits for the answer as long as the server may work on it', async () => {
+  const body = { ...okAnswer, transactionId: 't' };
+  const { client, requests } = aServerClient(() => ({ status: 200, body }));
   await client.createDatabase(TOKEN, 'a');
-  expect(requests.map((request) => request.timeouts?.headersMs)).toEqual([310_000, 310_000, undefined]);
+  await client.openTransaction(TOKEN, { databaseName: 'a', transactionType: 'read' });
+  await client.openTransaction(TOKEN, {
+    databaseName: 'a',
+    transactionType: 'schema',
+    transactionOptions: { schemaLockAcquireTimeoutMillis: 60_000 },
+  });
+  await client.query(TOKEN, 't', { query: 'x' });
+  await client.commitTransaction(TOKEN, 't');
+  await client.oneShotQuery(TOKEN, oneShot);
+  await client.oneShotQuery(TOKEN, { ...oneShot, transactionOptions: { transactionTimeoutMillis: 3_600_000 } });
+  expect(requests.map((request) => request.timeouts?.headersMs)).toEqual([
+    undefined,
+    30_000,
+    80_000,
+    320_000,
+    320_000,
+    330_000,
+    3_630_000,
+  ]);
 });
 
 test('ServerClient tells of each exchange by operation and outcome', async () => {

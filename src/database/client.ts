@@ -46,8 +46,14 @@ export interface ServerClientOptions {
 
 const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 100, burst: 100 };
 
-/** A query or a commit may take as long as its transaction lives: five minutes by default, and a little for the way. */
-const SLOW_TIMEOUTS: HttpTimeouts = { headersMs: 310_000, bodyMs: 60_000, totalMs: 600_000 };
+/** "Default 5 minutes", "Default 10 seconds" (Transaction options). */
+const DEFAULT_TRANSACTION_MS = 300_000;
+const DEFAULT_LOCK_WAIT_MS = 10_000;
+
+/** Limits of a call on which the server may work for so long: a little is added for the way there and back. */
+function timeoutsFor(workMs: number): HttpTimeouts {
+  return { headersMs: workMs + 20_000, bodyMs: 60_000, totalMs: workMs + 300_000 };
+}
 
 /**
  * The Database Server HTTP API of one server: each operation of the document as one method. Every failure is an ApiError;
@@ -179,7 +185,10 @@ export class ServerClient {
   ): Promise<{ readonly transactionId: string }> {
     const operation = operations.openTransaction(request.databaseName, request.transactionType);
     const body = requestBody('server', operation, openTransactionSchema, request);
-    return this.#call(operation, { token, signal, body }, (response) => readJson(response, openedTransactionSchema));
+    const timeouts = timeoutsFor(request.transactionOptions?.schemaLockAcquireTimeoutMillis ?? DEFAULT_LOCK_WAIT_MS);
+    return this.#call(operation, { token, signal, body, timeouts }, (response) =>
+      readJson(response, openedTransactionSchema),
+    );
   }
 
   /** Discards the changes. A second call does nothing: a transaction that is gone (404) is closed. ("Close transaction") */
@@ -191,7 +200,7 @@ export class ServerClient {
   async commitTransaction(token: string, transactionId: string, signal?: AbortSignal): Promise<void> {
     return this.#call(
       operations.commitTransaction(transactionId),
-      { token, signal, timeouts: SLOW_TIMEOUTS },
+      { token, signal, timeouts: timeoutsFor(DEFAULT_TRANSACTION_MS) },
       readNothing,
     );
   }
@@ -210,25 +219,23 @@ export class ServerClient {
       ...(queryOptions === undefined ? {} : { queryOptions }),
       ...(given === undefined ? {} : { [rowsField]: given }),
     });
-    return this.#query(operation, { token, signal, body });
+    return this.#query(operation, { token, signal, body, timeouts: timeoutsFor(DEFAULT_TRANSACTION_MS) });
   }
 
   /** A query in a transaction of its own; `commit` says whether changes are kept. ("One-shot query") */
   async oneShotQuery(token: string, request: OneShotQueryRequest, signal?: AbortSignal): Promise<QueryAnswer> {
     const changes = request.commit && request.transactionType !== 'read';
     const operation = operations.oneShotQuery(request.databaseName, changes);
-    return this.#query(operation, {
-      token,
-      signal,
-      body: requestBody('server', operation, oneShotQuerySchema, request),
-    });
+    const body = requestBody('server', operation, oneShotQuerySchema, request);
+    const { transactionTimeoutMillis: lifeMs, schemaLockAcquireTimeoutMillis: lockMs } =
+      request.transactionOptions ?? {};
+    const timeouts = timeoutsFor((lifeMs ?? DEFAULT_TRANSACTION_MS) + (lockMs ?? DEFAULT_LOCK_WAIT_MS));
+    return this.#query(operation, { token, signal, body, timeouts });
   }
 
   #query(operation: Operation, exchange: Exchange & { token: string }): Promise<QueryAnswer> {
     const pace = new Pace(this.#options.clock, this.#options.yieldNow);
-    return this.#call(operation, { timeouts: SLOW_TIMEOUTS, ...exchange }, (response) =>
-      readQueryAnswer(response, pace),
-    );
+    return this.#call(operation, exchange, (response) => readQueryAnswer(response, pace));
   }
 
   #call<T>(

@@ -33,6 +33,16 @@ export function registerChecks<Setting>(target: Target<Setting>, checks: readonl
   });
 }
 
+/** Makes the checks tests if there is a target, else one test that is skipped and says what would name a target. */
+export function registerNamedTarget<Setting>(
+  target: Target<Setting> | undefined,
+  variable: string,
+  checks: readonly Check<Setting>[],
+): void {
+  if (target !== undefined) registerChecks(target, checks);
+  else test(`${checks.length} checks against ${variable}`, (context) => context.skip(`${variable} is not set`));
+}
+
 export async function runCheck<Setting>(target: Target<Setting>, check: Check<Setting>): Promise<void> {
   const setting = await target.open();
   try {

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../base/api-error.ts';
+import type { ServerClient } from './client.ts';
+import type { Login } from './request.ts';
+import { Session } from './session.ts';
+
+/** What a server says to a login. */
+export type Verdict = 'accepted' | 'refused';
+
+/**
+ * The logins of one server, as far as they were tried here. A session that is held proves that its password has not been
+ * changed since it was tried: an update of a user ends the user's tokens (compatibility.md).
+ */
+export class Logins {
+  readonly #client: ServerClient;
+  readonly #sessions = new Map<string, { readonly session: Session; readonly username: string }>();
+
+  constructor(client: ServerClient) {
+    this.#client = client;
+  }
+
+  /** Whether the login was accepted and nothing that we did has ended it since. Costs no call. */
+  isHeld(login: Login): boolean {
+    return this.#sessions.has(idOf(login));
+  }
+
+  /** Tries the login now: one sign-in. Throws ApiError where the server does not say (not reached, for example). */
+  async attempt(login: Login, signal?: AbortSignal): Promise<Verdict> {
+    const session = new Session(this.#client, login);
+    try {
+      await session.signIn(signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
+      this.#sessions.delete(idOf(login));
+      return 'refused';
+    }
+    this.#sessions.set(idOf(login), { session, username: login.username });
+    return 'accepted';
+  }
+
+  /** The session of a login that is held, else a new one. */
+  session(login: Login): Session {
+    return this.#sessions.get(idOf(login))?.session ?? new Session(this.#client, login);
+  }
+
+  /**
+   * Sets the password of `username`, as `login`. It may have taken effect also if this throws: try both passwords.
+   * ("Update user")
+   */
+  async setPassword(login: Login, username: string, password: string, signal?: AbortSignal): Promise<void> {
+    const session = this.session(login);
+    try {
+      await session.updateUser(username, password, signal);
+    } finally {
+      for (const [id, held] of this.#sessions) if (held.username === username) this.#sessions.delete(id);
+    }
+  }
+}
+
+/** Only what clearly says no: a login that is taken for dead while it lives would be a factory password left alive. */
+function isRefusal(error: ApiError): boolean {
+  return error.kind === 'unauthorized' || error.kind === 'forbidden';
+}
+
+/** Passwords are not kept as keys: a heap dump shows a digest. */
+function idOf(login: Login): string {
+  return createHash('sha256')
+    .update(JSON.stringify([login.username, login.password]))
+    .digest('base64');
+}
