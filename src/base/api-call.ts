@@ -48,6 +48,8 @@ export interface CallOptions {
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+  /** Of every call that does not have its own. */
+  readonly timeouts?: Partial<HttpTimeouts> | undefined;
 }
 
 /** A connection that the server closed while it was idle breaks at once; what breaks later broke for another reason. */
@@ -69,7 +71,8 @@ export class ApiCall {
   request(): HttpRequest {
     const { baseURL } = this.#options;
     const { method, path } = this.#operation;
-    const { headers, body, signal, timeouts } = this.#exchange;
+    const { headers, body, signal } = this.#exchange;
+    const timeouts = { ...this.#options.timeouts, ...this.#exchange.timeouts };
     const problem = baseURLProblem(baseURL) ?? path.map(segmentProblem).find((found) => found !== undefined);
     if (problem !== undefined) throw this.error('invalid', { what: `not sent, because ${problem}` });
     if (Object.values(headers ?? {}).some((value) => !HEADER_VALUE.test(value))) {
@@ -87,7 +90,7 @@ export class ApiCall {
       },
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
-      ...(timeouts === undefined ? {} : { timeouts }),
+      timeouts,
     };
   }
 

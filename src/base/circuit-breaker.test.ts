@@ -47,7 +47,7 @@ test('CircuitBreaker tells since when and why it refuses', () => {
   clock.advance(10_000);
   expect(breaker.admit()).toMatchObject({
     admitted: false,
-    sinceMs: since - 0,
+    sinceMs: since,
     lastFailure: 'third',
     retryAfterMs: 20_000,
   });
@@ -63,6 +63,17 @@ test('CircuitBreaker lets one probe through in its time, and closes when it succ
   if (probe.admitted) probe.done('success');
   expect(breaker.open).toBe(false);
   expect(call('success')).toBe(true);
+});
+
+test('CircuitBreaker asks callers to come back soon while a probe is under way, and spread over time otherwise', () => {
+  const { breaker, call, clock } = aBreaker({ ...noChance, float: () => 0.5 });
+  for (let count = 0; count < 3; count++) call('failure');
+  expect(breaker.peek()?.retryAfterMs).toBe(33_000 + 2_500);
+  clock.advance(33_000);
+  const probe = breaker.admit();
+  expect(breaker.peek()?.retryAfterMs).toBe(1_500);
+  if (probe.admitted) probe.done('failure');
+  expect(breaker.peek()?.retryAfterMs).toBe(33_000 + 2_500);
 });
 
 test('CircuitBreaker stays open after a failed, hanging or abandoned probe for another such time', () => {

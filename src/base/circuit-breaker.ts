@@ -27,7 +27,14 @@ interface Outage {
   readonly sinceMs: number;
   /** Monotonic. */
   probeAtMs: number;
+  /** The probe that is under way. */
+  probe: object | undefined;
 }
+
+/** Who is refused comes back up to so much later than he could, by chance: not all at the same moment. */
+const SPREAD_MS = 5_000;
+/** While a probe is under way its outcome is near. */
+const PROBING_RETRY_MS = 1_000;
 
 /** Keeps an outage cheap: after some failures in a row calls fail at once, but for one probe now and then. */
 export class CircuitBreaker {
@@ -50,16 +57,30 @@ export class CircuitBreaker {
   admit(): Admission {
     const refusal = this.peek();
     if (refusal !== undefined) return refusal;
-    if (this.#outage !== undefined) this.#outage.probeAtMs = this.#nextProbeMs();
-    return { admitted: true, done: (outcome, failure) => this.#record(outcome, failure ?? '') };
+    const call = {};
+    if (this.#outage !== undefined) {
+      this.#outage.probeAtMs = this.#nextProbeMs();
+      this.#outage.probe = call;
+    }
+    return {
+      admitted: true,
+      done: (outcome, failure) => {
+        if (this.#outage?.probe === call) this.#outage.probe = undefined;
+        this.#record(outcome, failure ?? '');
+      },
+    };
   }
 
   /** The refusal that `admit` would give now, without using up a probe. */
   peek(): Extract<Admission, { admitted: false }> | undefined {
     if (this.#outage === undefined) return undefined;
-    const waitMs = this.#outage.probeAtMs - this.#options.clock.monotonic();
+    const { clock, random } = this.#options;
+    const { sinceMs, probeAtMs, probe } = this.#outage;
+    const waitMs = probeAtMs - clock.monotonic();
     if (waitMs <= 0) return undefined;
-    return { admitted: false, sinceMs: this.#outage.sinceMs, lastFailure: this.#lastFailure, retryAfterMs: waitMs };
+    const retryAfterMs =
+      probe === undefined ? waitMs + SPREAD_MS * random.float() : PROBING_RETRY_MS * (1 + random.float());
+    return { admitted: false, sinceMs, lastFailure: this.#lastFailure, retryAfterMs };
   }
 
   #record(outcome: CallOutcome, failure: string): void {
@@ -73,7 +94,7 @@ export class CircuitBreaker {
     this.#failures++;
     this.#lastFailure = failure;
     if (this.#outage === undefined && this.#failures >= this.#options.failures) {
-      this.#outage = { sinceMs: this.#firstFailureMs, probeAtMs: this.#nextProbeMs() };
+      this.#outage = { sinceMs: this.#firstFailureMs, probeAtMs: this.#nextProbeMs(), probe: undefined };
     }
   }
 

@@ -3,7 +3,7 @@ import type { RequestRecord } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
-import type { HttpResponse, HttpTransport } from '../base/http.ts';
+import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/http.ts';
 import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
@@ -33,6 +33,8 @@ export interface CloudClientOptions {
   /** Told of each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   readonly rateLimit?: RateLimit | undefined;
+  /** The transport's where absent. */
+  readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;
 }
 

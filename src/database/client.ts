@@ -41,6 +41,8 @@ export interface ServerClientOptions {
   /** Told of each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   readonly rateLimit?: RateLimit | undefined;
+  /** The transport's where absent; calls on which the server may work for long have their own. */
+  readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;
 }
 

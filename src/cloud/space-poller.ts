@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from 'node:util';
+import { backoffMs } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { Cluster } from './schema.ts';
+
+/** The part of CloudClient that is needed here. */
+export interface ClusterLister {
+  list(signal?: AbortSignal): Promise<readonly Cluster[]>;
+}
+
+export interface SpacePollerOptions {
+  readonly client: ClusterLister;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Ids whose cluster is not as it was. */
+  readonly onClusters: (ids: ReadonlySet<string>) => void;
+  /** A List ended: the inventory may be new, or whether the space can be listed. */
+  readonly onListed: () => void;
+}
+
+interface Known {
+  readonly cluster: Cluster | undefined;
+  /** When the answer was asked for that this is from. A List that was asked for earlier knows less. */
+  readonly askedAt: number;
+  /** Since when it has been on its way to another status, by the monotonic clock. */
+  readonly movingSince: number | undefined;
+}
+
+/** While a cluster is under way, the space is listed in steps that grow with how long it has been: a fifth of that time. */
+const STEP_SHARE = 0.2;
+const MIN_STEP_MS = 500;
+const MAX_STEP_MS = 15_000;
+const FAILURE_BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
+const SETTLED: ReadonlySet<string> = new Set(['running', 'suspended']);
+
+/**
+ * Watches one space with one List at a time, whoever and however many want to know: cost grows with spaces, not with
+ * clusters. Answers to single calls are taken in too, so nobody needs to look again for what they were just told.
+ */
+export class SpacePoller {
+  readonly #options: SpacePollerOptions;
+  readonly #clusters = new Map<string, Known>();
+  /** Ids that somebody here is interested in: only for these the poller hurries. */
+  readonly #followed = new Set<string>();
+  #intervalMs: number;
+  #listedAtMs: number | undefined;
+  #error: unknown;
+  #failures = 0;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #cancelTimer: () => void = () => {};
+  /** When the last List ended, well or not, by the monotonic clock. */
+  #endedAt: number | undefined;
+  #pauseMs = 0;
+  readonly #abort = new AbortController();
+
+  /** `intervalMs`: between two Lists while nothing is under way. */
+  constructor(options: SpacePollerOptions, intervalMs: number) {
+    this.#options = options;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** When the newest List that succeeded ended, in wall-clock milliseconds; undefined: none has yet. */
+  get listedAtMs(): number | undefined {
+    return this.#listedAtMs;
+  }
+
+  /** Why the last List failed; undefined if it did not. */
+  get error(): unknown {
+    return this.#error;
+  }
+
+  set intervalMs(intervalMs: number) {
+    if (intervalMs === this.#intervalMs) return;
+    this.#intervalMs = intervalMs;
+    this.#pauseMs = this.#drawPause();
+    if (this.#endedAt !== undefined) this.#schedule();
+  }
+
+  get(id: string): Cluster | undefined {
+    return this.#clusters.get(id)?.cluster;
+  }
+
+  *clusters(): IterableIterator<Cluster> {
+    for (const { cluster } of this.#clusters.values()) if (cluster !== undefined) yield cluster;
+  }
+
+  follow(id: string): void {
+    if (this.#followed.has(id)) return;
+    this.#followed.add(id);
+    if (this.#clusters.get(id)?.movingSince !== undefined) this.#schedule();
+  }
+
+  unfollow(id: string): void {
+    this.#followed.delete(id);
+  }
+
+  /** Takes in the answer to a call about one cluster; undefined: there is none. `askedAt`: monotonic, before the call. */
+  learn(id: string, cluster: Cluster | undefined, askedAt: number): void {
+    if (this.#take(id, cluster, askedAt)) this.#options.onClusters(new Set([id]));
+    this.#schedule();
+  }
+
+  /** Lists now. One List at a time: one that is under way is followed by one more for all who asked meanwhile. */
+  refresh(): Promise<void> {
+    if (this.#running !== undefined) {
+      this.#again = true;
+      return this.#running;
+    }
+    this.#running = this.#listUntilQuiet().finally(() => {
+      this.#running = undefined;
+      this.#schedule();
+    });
+    return this.#running;
+  }
+
+  stop(): void {
+    this.#abort.abort();
+    this.#cancelTimer();
+  }
+
+  async #listUntilQuiet(): Promise<void> {
+    do {
+      this.#again = false;
+      await this.#list();
+    } while (this.#again && !this.#abort.signal.aborted && this.#error === undefined);
+  }
+
+  async #list(): Promise<void> {
+    const { client, clock } = this.#options;
+    const askedAt = clock.monotonic();
+    try {
+      const clusters = await client.list(this.#abort.signal);
+      const changed = new Set<string>();
+      const listed = new Set<string>();
+      for (const cluster of clusters) {
+        listed.add(cluster.id);
+        if (this.#take(cluster.id, cluster, askedAt)) changed.add(cluster.id);
+      }
+      for (const id of this.#clusters.keys()) {
+        if (!listed.has(id) && this.#take(id, undefined, askedAt)) changed.add(id);
+      }
+      this.#error = undefined;
+      this.#failures = 0;
+      this.#listedAtMs = clock.now();
+      if (changed.size > 0) this.#options.onClusters(changed);
+    } catch (error) {
+      if (this.#abort.signal.aborted) return;
+      this.#error = error;
+      this.#failures++;
+    }
+    this.#endedAt = clock.monotonic();
+    this.#pauseMs = this.#drawPause();
+    this.#options.onListed();
+  }
+
+  /** Whether the cluster is not as it was known. */
+  #take(id: string, cluster: Cluster | undefined, askedAt: number): boolean {
+    const before = this.#clusters.get(id);
+    if (before !== undefined && before.askedAt > askedAt) return false;
+    const changed = !isDeepStrictEqual(before?.cluster, cluster);
+    if (cluster === undefined) {
+      // Kept until a List that was asked for later agrees, so that an earlier one cannot bring the cluster back.
+      if (before?.cluster === undefined && before !== undefined) this.#clusters.delete(id);
+      else if (before !== undefined || changed) this.#clusters.set(id, { cluster, askedAt, movingSince: undefined });
+      return changed;
+    }
+    const movingSince = isSettled(cluster) ? undefined : (before?.movingSince ?? this.#options.clock.monotonic());
+    this.#clusters.set(id, { cluster, askedAt, movingSince });
+    return changed;
+  }
+
+  /** The next List comes at a time that follows from what is known, so asking again does not put it off. */
+  #schedule(): void {
+    if (this.#endedAt === undefined || this.#running !== undefined || this.#abort.signal.aborted) return;
+    const { clock } = this.#options;
+    this.#cancelTimer();
+    this.#cancelTimer = clock.after(Math.max(0, this.#nextAt() - clock.monotonic()), () => void this.refresh());
+  }
+
+  #nextAt(): number {
+    const ended = this.#endedAt ?? Number.NEGATIVE_INFINITY;
+    let next = ended + this.#pauseMs;
+    if (this.#failures > 0) return next;
+    for (const id of this.#followed) {
+      const since = this.#clusters.get(id)?.movingSince;
+      if (since === undefined) continue;
+      const from = Math.max(ended, since);
+      next = Math.min(next, from + Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (from - since) * STEP_SHARE)));
+    }
+    return next;
+  }
+
+  /** How long to pause after a List while nothing is under way; drawn once a List, so that spaces do not stay in step. */
+  #drawPause(): number {
+    const { random } = this.#options;
+    if (this.#failures === 0) return this.#intervalMs * (0.9 + 0.1 * random.float());
+    const maxMs = Math.min(FAILURE_BACKOFF.maxMs, this.#intervalMs);
+    return backoffMs({ ...FAILURE_BACKOFF, maxMs }, this.#failures - 1, random);
+  }
+}
+
+/** Nothing is under way: a status that is not known is one on its way. */
+export function isSettled(cluster: Cluster): boolean {
+  if (!SETTLED.has(cluster.status)) return false;
+  return (
+    cluster.status === 'suspended' ||
+    (cluster.servers.length > 0 && cluster.servers.every((server) => server.status === 'running'))
+  );
+}
