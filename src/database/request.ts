@@ -10,13 +10,13 @@ export const loginSchema = z.strictObject({ username: z.string().min(1), passwor
 export const passwordSchema = z.strictObject({ password: z.string().min(1) });
 
 /** "Transaction options". */
-export const transactionOptionsSchema = z.strictObject({
+const transactionOptionsSchema = z.strictObject({
   transactionTimeoutMillis: amount.optional(),
   schemaLockAcquireTimeoutMillis: amount.optional(),
 });
 
 /** "Query options". */
-export const queryOptionsSchema = z.strictObject({
+const queryOptionsSchema = z.strictObject({
   includeInstanceTypes: z.boolean().optional(),
   answerCountLimit: amount.optional(),
 });

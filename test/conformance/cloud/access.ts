@@ -19,7 +19,7 @@ interface CloudEndpoint {
 const MISSING = 'no-such-cluster';
 
 /** "Endpoints": all that carry a bearer token. The bodies are right, so that nothing else is wrong with a request. */
-export const ENDPOINTS: readonly CloudEndpoint[] = [
+const ENDPOINTS: readonly CloudEndpoint[] = [
   {
     name: 'Deploy',
     method: 'POST',
