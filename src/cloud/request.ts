@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * Requests to the Cluster Management API, checked against the document's rules before they leave. Regions, machine types,
- * storage types and versions are open: the cloud may have learned of new ones, and says so itself.
+ * Requests to the Cluster Management API, checked against the document's rules before they leave. Providers, regions,
+ * machine types, storage types and versions are open: the cloud may have learned of new ones, and says so itself.
  */
 
 /** "only lowercase alphanumeric characters, optionally separated by underscores and hyphens" (Deploy request fields). */
@@ -14,7 +14,10 @@ const idSchema = z
 
 const backupConfigurationSchema = z.strictObject({
   frequency: z.enum(['disabled', 'hourly', 'daily']).optional(),
-  retentionDays: z.literal([7, 30]).optional(),
+  retentionDays: z
+    .int()
+    .refine((days) => days === 7 || days === 30, 'must be 7 or 30')
+    .optional(),
 });
 
 const storageSizeGB = z.int().min(10).max(1000);
@@ -25,7 +28,7 @@ export const deployRequestSchema = z
     id: idSchema,
     serverCount: z.int().min(1).max(9).refine(isOdd, 'must be odd'),
     storageSizeGB,
-    provider: z.enum(['gcp', 'aws']),
+    provider: z.string().min(1),
     isFree: z.boolean(),
     region: z.string().min(1),
     machineType: z.string().min(1),

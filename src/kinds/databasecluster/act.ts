@@ -1,0 +1,289 @@
+import { ApiError } from '../../base/api-error.ts';
+import { TerminalError, TransientError } from '../../base/errors.ts';
+import { generatePassword } from '../../base/random.ts';
+import type { Cluster } from '../../cloud/schema.ts';
+import type { SpaceConnection } from '../databasespace/connection.ts';
+import { type Login, OWNER_LABEL } from '../secrets.ts';
+import { isSame } from './decide-existence.ts';
+import { deployRequest } from './deploy-request.ts';
+import { backupOf } from './differences.ts';
+import { type ClusterChanges, type ClusterStep, type ClusterSubject, createdAtOf } from './observation.ts';
+import { spaceKeyOf } from './observe.ts';
+import { isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
+import { type ClusterStatusPatch, shown } from './present.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
+import type { ClusterWorld } from './world.ts';
+
+/** Carries out one step. */
+export async function actOnCluster(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  step: ClusterStep,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch | undefined> {
+  if (step.do === 'DeleteSecret') return deleteSecret(world, subject, signal);
+  const connection = world.connections.get(spaceKeyOf(subject));
+  if (connection === undefined) throw new TransientError('WaitingForSpace', 'The space is not connected any more');
+  switch (step.do) {
+    case 'Deploy':
+      return create(
+        world,
+        subject,
+        connection,
+        step.id,
+        () => connection.client.deploy(deployRequest(subject, step.id), signal),
+        signal,
+      );
+    case 'Clone':
+      return create(
+        world,
+        subject,
+        connection,
+        step.id,
+        () => connection.client.clone(step.source, step.id, signal),
+        signal,
+      );
+    case 'Destroy':
+      return destroy(world, subject, connection, step.id, signal);
+    case 'Suspend':
+      return learn(world, connection, step.id, () => connection.client.suspend(step.id, signal));
+    case 'Resume':
+      return learn(world, connection, step.id, () => connection.client.resume(step.id, signal));
+    case 'Rename':
+      return rename(world, connection, step.id, step.to, signal);
+    case 'Update':
+      return update(world, connection, step.id, step.changes, signal);
+    case 'PreparePassword':
+      return preparePassword(world, subject, connection, step.from, signal);
+    case 'PutPassword':
+      return putPassword(world, subject, connection, step.as, signal);
+    case 'PromotePassword':
+      return promotePassword(world, subject, connection, signal);
+    default:
+      return step satisfies never;
+  }
+}
+
+/**
+ * Before anything is created or destroyed, the object itself is asked for once more: what the cache shows may be older
+ * than a person's last word.
+ */
+async function fence(world: ClusterWorld, { metadata, deleting }: ClusterSubject, signal: AbortSignal): Promise<void> {
+  const { namespace, name, uid, generation } = metadata;
+  const live = (await world.api.get(DATABASE_CLUSTERS, { namespace, name }, signal))?.metadata;
+  const same =
+    live?.uid === uid && live.generation === generation && (live.deletionTimestamp !== undefined) === deleting;
+  if (!same)
+    throw new TransientError('ObjectChanged', `DatabaseCluster "${name}" changed meanwhile: It is looked at again`);
+}
+
+/**
+ * Deploy or clone. That it is about to be done stands in the status already. The answer is the proof that the cluster is
+ * ours; where there is none, the next pass looks.
+ */
+async function create(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  id: string,
+  call: () => Promise<Cluster>,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch> {
+  const { operation } = subject.status;
+  if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
+  await fence(world, subject, signal);
+  const first = world.memory.neverAttempted(subject.key, operation.startedAt);
+  world.memory.attempting(subject.key, operation.startedAt);
+  const askedAt = world.clock.monotonic();
+  try {
+    const cluster = await call();
+    connection.poller.learn(id, cluster, askedAt);
+    const createdAt = createdAtOf(cluster) ?? null;
+    return {
+      ...shown({ cluster, endpoint: undefined }),
+      createdAt,
+      operation: null,
+      backup: backupOf(subject.spec) ?? null,
+    };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
+    return await taken(world, connection, id, first, signal);
+  }
+}
+
+/**
+ * The id is in use. If this was surely the first attempt, somebody else's cluster has it, and nothing that is written
+ * down may make it ours. Otherwise it may be from an earlier attempt, whose answer was lost: the next pass compares.
+ */
+async function taken(
+  world: ClusterWorld,
+  connection: SpaceConnection,
+  id: string,
+  first: boolean,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch> {
+  const askedAt = world.clock.monotonic();
+  const cluster = await connection.client.get(id, signal);
+  if (cluster === undefined) {
+    throw new TransientError(
+      'ClusterIDInUse',
+      `Cluster id "${id}" is in use, the cloud says, but it shows no such cluster`,
+    );
+  }
+  connection.poller.learn(id, cluster, askedAt);
+  return first ? { operation: null } : {};
+}
+
+/** Right before, the cloud is asked whether it is still that cluster. */
+async function destroy(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  id: string,
+  signal: AbortSignal,
+): Promise<undefined> {
+  await fence(world, subject, signal);
+  const { client, poller } = connection;
+  const lookedAt = world.clock.monotonic();
+  const cluster = await client.get(id, signal);
+  poller.learn(id, cluster, lookedAt);
+  if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return;
+  const askedAt = world.clock.monotonic();
+  try {
+    poller.learn(id, await client.destroy(id, signal), askedAt);
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'forbidden') {
+      throw new TerminalError('DeletionBlocked', `${error.message}. Give the space an API token of level admin`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+async function learn(
+  world: ClusterWorld,
+  { poller }: SpaceConnection,
+  id: string,
+  call: () => Promise<Cluster>,
+): Promise<undefined> {
+  const askedAt = world.clock.monotonic();
+  poller.learn(id, await call(), askedAt);
+}
+
+async function rename(
+  world: ClusterWorld,
+  { client, poller }: SpaceConnection,
+  id: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch> {
+  const askedAt = world.clock.monotonic();
+  const cluster = await client.update(id, { id: to }, signal);
+  poller.learn(id, undefined, askedAt);
+  poller.learn(to, cluster, askedAt);
+  return { clusterID: to };
+}
+
+/** The cloud accepted the changes, but where it does not show them, asking again at once would not help. */
+async function update(
+  world: ClusterWorld,
+  { client, poller }: SpaceConnection,
+  id: string,
+  changes: ClusterChanges,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch> {
+  const askedAt = world.clock.monotonic();
+  const { backup, ...fields } = changes;
+  const { storageSizeGB, machineType } = fields;
+  const cluster = await client.update(
+    id,
+    { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) },
+    signal,
+  );
+  poller.learn(id, cluster, askedAt);
+  const unchanged =
+    (storageSizeGB !== undefined && cluster.storageSizeGB !== undefined && cluster.storageSizeGB !== storageSizeGB) ||
+    (machineType !== undefined && cluster.machineType !== undefined && cluster.machineType !== machineType);
+  if (unchanged && cluster.status === 'running') {
+    throw new TransientError(
+      'UpdateNotApplied',
+      `The cloud accepted the change of cluster "${id}", but does not show it`,
+    );
+  }
+  return backup === undefined ? {} : { backup };
+}
+
+/** The login that the step names. */
+function pick(known: KnownLogins, name: 'current' | 'existing' | 'factory'): Login {
+  const login = known[name];
+  if (login === undefined)
+    throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: It is looked at again`);
+  return login;
+}
+
+/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
+async function preparePassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  from: 'current' | 'existing' | 'factory',
+  signal: AbortSignal,
+): Promise<undefined> {
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  const { username, password } = pick(known, from);
+  const data = { username, password, nextPassword: generatePassword(world.random) };
+  const { namespace = '', name } = subject.metadata;
+  if (known.secret === undefined)
+    await world.secrets.create(namespace, known.secretName, { [OWNER_LABEL]: name }, data);
+  else await world.secrets.patch(namespace, known.secretName, known.secret, data);
+}
+
+async function putPassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  as: 'current' | 'existing' | 'factory',
+  signal: AbortSignal,
+): Promise<undefined> {
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  const login = pick(known, as);
+  const { next } = known;
+  const { endpoint, cluster } = serverOf(connection, subject);
+  if (next === undefined || cluster === undefined || !isSame(subject, cluster)) {
+    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
+  }
+  await connection.logins(endpoint).setPassword(login, next.username, next.password, signal);
+}
+
+function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
+  const cluster = connection.poller.get(subject.status.clusterID ?? '');
+  const address = cluster?.servers.find(({ status }) => status === 'running')?.address;
+  if (address === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
+  return { cluster, endpoint: connection.serverURL(address) };
+}
+
+async function promotePassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const { secret, secretName, next } = await readLogins(world, subject, connection.factoryLogin, signal);
+  if (secret === undefined || next === undefined) return;
+  await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
+    password: next.password,
+    nextPassword: null,
+  });
+}
+
+/** The cluster is gone, and its login with it. */
+async function deleteSecret(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<undefined> {
+  const namespace = subject.metadata.namespace ?? '';
+  const name =
+    subject.status.credentials?.secretName ??
+    subject.spec.adminCredentials?.secretName ??
+    `${subject.metadata.name}-admin`;
+  const secret = await world.secrets.read(namespace, name, signal);
+  if (secret !== undefined && isOurSecret(subject, secret)) await world.secrets.delete(namespace, name, secret);
+}

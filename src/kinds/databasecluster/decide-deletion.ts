@@ -1,0 +1,83 @@
+import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import { ABANDON } from '../../runtime/reconcile.ts';
+import { isFromOperation, isSame } from './decide-existence.ts';
+import { type ClusterObservation, type ClusterSubject, createdAtOf, type SpaceSeen } from './observation.ts';
+import { type ClusterDecision, clusterConditions, shown } from './present.ts';
+
+const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
+
+/** What becomes of the cluster when its object is deleted. Nothing is let go silently, and nothing destroyed by mistake. */
+export function decideDeletion(
+  subject: ClusterSubject,
+  observation: ClusterObservation,
+  _nowMs: number,
+): ClusterDecision {
+  const { spec } = subject;
+  const kept = (summary: ReturnType<typeof failing>): ClusterDecision => ({
+    conditions: observation.space === 'seen' ? [...summary, ...clusterConditions(subject, observation)] : summary,
+  });
+  if (spec.deletionProtection) {
+    return kept(
+      stalled(
+        'DeletionProtected',
+        `This object is being deleted, but deletionProtection is true: set it to false to go on. ${LET_GO}`,
+      ),
+    );
+  }
+  if (spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe')
+    return { conditions: 'keep', release: true };
+  if (observation.space !== 'seen') {
+    const message = `Deletion with deletionPolicy ${spec.deletionPolicy} needs the space: ${observation.message}. ${LET_GO}`;
+    return kept(failing('DeletionBlocked', message));
+  }
+  return spec.deletionPolicy === 'Delete' ? destroy(subject, observation) : suspend(subject, observation);
+}
+
+function destroy(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  const { cluster } = seen;
+  const found = claimed(subject, seen);
+  if (found !== undefined) return found;
+  const say = (summary: ReturnType<typeof failing>): ClusterDecision => ({
+    conditions: [...summary, ...clusterConditions(subject, seen)],
+    status: shown(seen),
+  });
+  if (cluster === undefined || !isOurs(subject, seen))
+    return { conditions: 'keep', steps: [{ do: 'DeleteSecret' }], release: true };
+  if (cluster.status === 'destroying') return say(reconciling('Destroying', `Cluster "${seen.id}" is being destroyed`));
+  if (!seen.canDestroy) {
+    const message = `Cluster "${seen.id}" cannot be destroyed: the space has no API token of level admin. Add one to apiTokens. ${LET_GO}`;
+    return say(failing('DeletionBlocked', message));
+  }
+  return {
+    ...say(reconciling('Destroying', `Cluster "${seen.id}" is being destroyed`)),
+    steps: [{ do: 'Destroy', id: seen.id }],
+  };
+}
+
+function suspend(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  const { cluster } = seen;
+  const found = claimed(subject, seen);
+  if (found !== undefined) return found;
+  if (cluster === undefined || !isOurs(subject, seen)) return { conditions: 'keep', release: true };
+  if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
+  const message = `Cluster "${seen.id}" is being suspended before this object goes`;
+  const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
+  if (cluster.status !== 'running') return { conditions };
+  return { conditions, steps: [{ do: 'Suspend', id: seen.id }] };
+}
+
+/** The cluster of a deploy whose answer was lost: its identity is recorded first, then it is dealt with as ours. */
+function claimed(subject: ClusterSubject, { cluster }: SpaceSeen): ClusterDecision | undefined {
+  if (cluster === undefined || subject.status.createdAt !== undefined || !isFromOperation(subject, cluster))
+    return undefined;
+  return {
+    conditions: 'keep',
+    status: { createdAt: createdAtOf(cluster) ?? null, clusterID: cluster.id, operation: null },
+    requeueAfterMs: 0,
+  };
+}
+
+/** Anything else under the id is somebody else's: it stays. */
+function isOurs(subject: ClusterSubject, { cluster }: SpaceSeen): boolean {
+  return cluster !== undefined && subject.status.clusterID === cluster.id && isSame(subject, cluster);
+}

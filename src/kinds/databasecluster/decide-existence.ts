@@ -1,0 +1,163 @@
+import { GROUP } from '../../base/group.ts';
+import type { Cluster } from '../../cloud/schema.ts';
+import { reconciling, stalled } from '../../kube/summary.ts';
+import type { Rule } from './decide.ts';
+import { backupOf } from './differences.ts';
+import { type ClusterSubject, createdAtOf, desiredID, type SpaceSeen } from './observation.ts';
+import { type ClusterDecision, clusterConditions, shown } from './present.ts';
+
+export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
+
+/** How far the cloud's clock may be behind ours. */
+const CLOCK_SKEW_MS = 300_000;
+
+/**
+ * Whose the cluster is, and whether there is one. Identity is id with createdAt, as the cloud holds no owner's mark.
+ * From here on, the other rules have a cluster that is surely this object's, and that is at rest.
+ */
+export const decideExistence: Rule = (subject, seen, nowMs) => {
+  const { cluster } = seen;
+  if (cluster === undefined) return absent(subject, seen, nowMs);
+  if (subject.status.createdAt === undefined) return unclaimed(subject, seen, cluster);
+  if (!isSame(subject, cluster)) return replaced(subject, seen, cluster);
+  return underWay(subject, seen, cluster);
+};
+
+function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
+  const { spec, status } = subject;
+  const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
+  if (status.createdAt !== undefined && spec.recreatePolicy === 'Never') {
+    const message =
+      `Cluster "${seen.id}" has vanished from ${seen.place}. A new one would be empty, so none is created: restore it in ` +
+      'the cloud, or set recreatePolicy: Always for an empty one, or delete this object';
+    return { conditions: say(stalled('ClusterMissing', message)), status: { endpoint: null } };
+  }
+  if (spec.managementPolicy === 'Observe' || spec.adoptionPolicy === 'MustExist') {
+    const why = spec.managementPolicy === 'Observe' ? 'managementPolicy: Observe' : 'adoptionPolicy: MustExist';
+    const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${why}: create it there, or check clusterID`;
+    return { conditions: say(stalled('ClusterNotFound', message)) };
+  }
+  const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
+  const operation = status.operation;
+  const type = spec.cloneFrom === undefined ? 'Deploy' : 'Clone';
+  if (operation?.target !== seen.id || operation.type !== type || status.createdAt !== undefined) {
+    // Written down before the call: whoever finds the cluster afterwards, also after a crash, knows whose it is.
+    const startedAt = new Date(nowMs).toISOString();
+    return {
+      hold: true,
+      conditions: say(reconciling('Deploying', message)),
+      status: {
+        operation: { type, target: desiredID(subject), startedAt },
+        createdAt: null,
+        credentials: null,
+        clusterID: null,
+      },
+      requeueAfterMs: 0,
+    };
+  }
+  const { cloneSource } = seen;
+  if (cloneSource?.is === 'waiting') return { conditions: say(reconciling('WaitingForSource', cloneSource.message)) };
+  return {
+    conditions: say(reconciling('Deploying', message)),
+    steps: [
+      cloneSource === undefined ? { do: 'Deploy', id: seen.id } : { do: 'Clone', id: seen.id, source: cloneSource.id },
+    ],
+  };
+}
+
+/** There is a cluster, and nothing says yet that it is this object's. */
+function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
+  const { spec } = subject;
+  const createdAt = createdAtOf(cluster) ?? null;
+  const claim = (extra: ClusterDecision['status']): ClusterDecision => ({
+    hold: spec.managementPolicy === 'Manage',
+    conditions: [
+      ...reconciling('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`),
+      ...clusterConditions(subject, seen),
+    ],
+    status: { ...shown(seen), createdAt, operation: null, ...extra },
+    requeueAfterMs: 0,
+  });
+  if (isFromOperation(subject, cluster)) return claim({ backup: backupOf(spec) ?? null });
+  if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') return claim({});
+  const message =
+    `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAt ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
+    'Choose another clusterID, or set adoptionPolicy: IfExists to take it over';
+  return {
+    conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
+    status: { operation: null },
+  };
+}
+
+/**
+ * Whether the cluster came from the call that was written down, whose answer we do not have. Before it was written down
+ * the id was free; so a cluster that was created since, with just the properties that were asked for, is that one.
+ */
+export function isFromOperation({ spec, status }: ClusterSubject, cluster: Cluster): boolean {
+  const { operation } = status;
+  if (operation === undefined || operation.target !== cluster.id) return false;
+  if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
+    return false;
+  if (operation.type === 'Clone') return true;
+  const fixed: readonly (readonly [unknown, unknown])[] = [
+    [spec.provider, cluster.provider],
+    [spec.region, cluster.region],
+    [spec.serverCount, cluster.serverCount],
+    [spec.isFree, cluster.isFree],
+    [spec.version === 'latest' ? undefined : spec.version, cluster.version],
+  ];
+  return fixed.every(([asked, found]) => asked === undefined || found === undefined || asked === found);
+}
+
+/** A cloud that tells no creation time leaves only the id. */
+export function isSame({ status }: ClusterSubject, cluster: Cluster): boolean {
+  const createdAt = createdAtOf(cluster);
+  return createdAt === undefined || createdAt === status.createdAt;
+}
+
+function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
+  const createdAt = createdAtOf(cluster);
+  if (createdAt !== undefined && subject.metadata.annotations?.[ACCEPT_IDENTITY] === createdAt) {
+    return {
+      conditions: [
+        ...reconciling('IdentityAccepted', `Cluster "${seen.id}" created ${createdAt} is taken over as annotated`),
+        ...clusterConditions(subject, seen),
+      ],
+      status: { createdAt, credentials: null },
+      requeueAfterMs: 0,
+    };
+  }
+  const message =
+    `Cluster "${seen.id}" in ${seen.place} is another one than before: it was created ${createdAt}, ours ` +
+    `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}`;
+  return { conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)] };
+}
+
+/** A cluster that is on its way somewhere takes no orders: it is waited for. The poller of the space hurries meanwhile. */
+function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision | undefined {
+  const wait = (reason: string, message: string): ClusterDecision => ({
+    conditions: [...reconciling(reason, message), ...clusterConditions(subject, seen)],
+  });
+  switch (cluster.status) {
+    case 'running':
+      if (seen.endpoint !== undefined || subject.spec.state === 'Suspended') return undefined;
+      return wait('WaitingForServer', `Cluster "${seen.id}" runs, but none of its servers does yet`);
+    case 'suspended':
+      return undefined;
+    case 'starting':
+      return wait('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`);
+    case 'suspending':
+      return wait('Suspending', `Cluster "${seen.id}" is being suspended`);
+    case 'resuming':
+      return wait('Resuming', `Cluster "${seen.id}" is being resumed`);
+    case 'destroying': {
+      const message = `Cluster "${seen.id}" is being destroyed, though not by this object: nothing can be done until it is gone`;
+      return wait('Destroying', message);
+    }
+    default:
+      return wait(
+        'UnderWay',
+        `Cluster "${seen.id}" has status "${cluster.status}", which Mooring does not know: it waits for running or suspended`,
+      );
+  }
+}

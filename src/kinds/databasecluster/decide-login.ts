@@ -1,0 +1,138 @@
+import type { ConditionUpdate } from '../../kube/condition.ts';
+import { failing, ready, reconciling, stalled } from '../../kube/summary.ts';
+import type { Rule } from './decide.ts';
+import {
+  adminSecretName,
+  type ClusterStep,
+  type ClusterSubject,
+  type LoginObservation,
+  type SpaceSeen,
+} from './observation.ts';
+import { type ClusterDecision, clusterConditions } from './present.ts';
+
+/** The last rule: the cluster is as it should be; now its login, and then it is Ready. */
+export const decideLogin: Rule = (subject, seen) => {
+  const { login } = seen;
+  switch (login.login) {
+    case 'notTried':
+      return observed(subject, seen);
+    case 'settled':
+      return running(subject, seen, login.verifyInMs, {});
+    case 'unreachable':
+      return unreachable(subject, seen, login.message);
+    case 'secretTaken': {
+      const message = `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name`;
+      return { conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)] };
+    }
+    case 'tried':
+      return tried(subject, seen, login);
+    default:
+      return login satisfies never;
+  }
+};
+
+/** managementPolicy: Observe changes nothing, so it can promise nothing about passwords. */
+function observed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  const message = `Cluster "${seen.id}" is observed only; its login is not tried`;
+  return { conditions: [...ready('Observed', message), ...clusterConditions(subject, seen)], status: { drift: null } };
+}
+
+type Tried = Extract<LoginObservation, { login: 'tried' }>;
+
+function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterDecision {
+  const { working, hasNext, factoryAlive, secretName } = login;
+  const step = (next: ClusterStep, doing: string): ClusterDecision => ({
+    conditions: [
+      ...reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`),
+      ...clusterConditions(subject, seen, { secured: notSecured(doing), available: answering(seen) }),
+    ],
+    steps: [next],
+    // Written down before the first password changes hands: deleting this object must look after the Secret.
+    hold: true,
+  });
+  if (working === 'none') return noLogin(subject, seen, login);
+  if (working === 'next') return step({ do: 'PromotePassword' }, `Secret "${secretName}" takes over the new password`);
+  if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
+  if (working !== 'current' || login.secretVersion === undefined || factoryAlive !== false) {
+    return step({ do: 'PreparePassword', from: working }, `a new password is written to Secret "${secretName}"`);
+  }
+  const { endpoint } = seen;
+  if (endpoint === undefined) return observed(subject, seen);
+  const credentials = { secretName, secretResourceVersion: login.secretVersion, endpoint };
+  return running(subject, seen, login.verifyInMs, { credentials });
+}
+
+function running(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  verifyInMs: number | undefined,
+  status: ClusterDecision['status'],
+): ClusterDecision {
+  const secretName = adminSecretName(subject);
+  const secured: ConditionUpdate = {
+    type: 'CredentialsSecured',
+    status: 'True',
+    reason: 'FactoryLoginRetired',
+    message: `The login in Secret "${secretName}" works; the one that new clusters come with does not`,
+  };
+  const available: ConditionUpdate = {
+    type: 'Available',
+    status: 'True',
+    reason: 'LoginWorks',
+    message: `The server at ${seen.endpoint ?? ''} answers, and the login works`,
+  };
+  return {
+    conditions: [
+      ...ready(
+        'Running',
+        `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`,
+      ),
+      ...clusterConditions(subject, seen, { secured, available }),
+    ],
+    status: { drift: null, ...status },
+    requeueAfterMs: verifyInMs,
+  };
+}
+
+function unreachable(subject: ClusterSubject, seen: SpaceSeen, why: string): ClusterDecision {
+  const message = `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;
+  const worked = subject.status.conditions?.some(
+    (condition) => condition.type === 'Ready' && (condition.status === 'True' || condition.status === 'False'),
+  );
+  const available: ConditionUpdate = { type: 'Available', status: 'False', reason: 'ServerUnreachable', message };
+  const secured = clusterConditions(subject, seen).find((condition) => condition.type === 'CredentialsSecured');
+  const say = worked ? failing : reconciling;
+  return {
+    conditions: [
+      ...say('ServerUnreachable', message),
+      ...clusterConditions(subject, seen, { secured: secured ?? notSecured(message), available }),
+    ],
+    retry: 'soon',
+  };
+}
+
+/** Nothing that we know signs in. A password is never reset by guessing, and there is no way to. */
+function noLogin(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterDecision {
+  const had = login.secretVersion !== undefined;
+  const reason = had ? 'AdminLoginRefused' : 'DefaultLoginRefused';
+  const what = had
+    ? `The server refuses the password in Secret "${login.secretName}": it was changed elsewhere`
+    : 'The server refuses the login that new clusters come with: it was changed before, or the Secret that the space names in defaultCredentialsSecretRef is wrong';
+  const remedy = `Put the login that works into a Secret and name it in adminCredentials.existingSecretRef${had ? ', or set the old password again in the cloud console' : ''}`;
+  const message = `${what}. ${remedy}`;
+  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
+  const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
+  return {
+    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
+    retry: 'slowly',
+  };
+}
+
+function notSecured(doing: string): ConditionUpdate {
+  return { type: 'CredentialsSecured', status: 'False', reason: 'SecuringCredentials', message: `Not yet: ${doing}` };
+}
+
+function answering(seen: SpaceSeen): ConditionUpdate {
+  const message = `The server at ${seen.endpoint ?? ''} answers; its login is being replaced`;
+  return { type: 'Available', status: 'False', reason: 'SecuringCredentials', message };
+}

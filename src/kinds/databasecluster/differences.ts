@@ -1,0 +1,65 @@
+import type { Cluster } from '../../cloud/schema.ts';
+import { type Backup, type ClusterSubject, desiredID } from './observation.ts';
+
+export interface Difference {
+  readonly field: string;
+  readonly desired: string;
+  readonly observed: string;
+}
+
+/**
+ * Where the cluster differs from what the spec sets and the cloud reports. Fields that the spec leaves open are not
+ * compared, nor is storageType, which may come back under another name.
+ */
+export function differences({ metadata, spec, status }: ClusterSubject, cluster: Cluster): readonly Difference[] {
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['clusterID', desiredID({ metadata, spec }), cluster.id],
+    ['state', spec.state, stateOf(cluster)],
+    ['machineType', spec.machineType, cluster.machineType],
+    ['storageSizeGB', spec.storageSizeGB, cluster.storageSizeGB],
+    ['provider', spec.provider, cluster.provider],
+    ['region', spec.region, cluster.region],
+    ['serverCount', spec.serverCount, cluster.serverCount],
+    ['isFree', spec.isFree, cluster.isFree],
+    ['version', spec.version === 'latest' ? undefined : spec.version, cluster.version],
+  ];
+  const unread = backupPending({ spec, status }) ? backupDifference(spec, status.backup) : [];
+  return [
+    ...pairs
+      .filter(([, desired, observed]) => desired !== undefined && observed !== undefined && desired !== observed)
+      .map(([field, desired, observed]) => ({ field, desired: String(desired), observed: String(observed) })),
+    ...unread,
+  ];
+}
+
+/** In the spec's words; another word of the cloud's for what is on its way. */
+function stateOf(cluster: Cluster): string {
+  if (cluster.status === 'running') return 'Running';
+  if (cluster.status === 'suspended') return 'Suspended';
+  return cluster.status;
+}
+
+/** Fields in `differences` that an update can bring about; the others are fixed when a cluster is created. */
+export const UPDATABLE: ReadonlySet<string> = new Set(['clusterID', 'state', 'machineType', 'storageSizeGB', 'backup']);
+
+export function backupOf(spec: ClusterSubject['spec']): Backup | undefined {
+  return spec.backup === undefined
+    ? undefined
+    : { frequency: spec.backup.frequency, retentionDays: spec.backup.retentionDays ?? 7 };
+}
+
+/** Whether the backup settings of the spec were not accepted by the cloud yet. */
+export function backupPending({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
+  const desired = backupOf(spec);
+  if (desired === undefined) return false;
+  return status.backup?.frequency !== desired.frequency || status.backup.retentionDays !== desired.retentionDays;
+}
+
+function backupDifference(
+  spec: ClusterSubject['spec'],
+  accepted: { frequency: string; retentionDays: number } | undefined,
+) {
+  const text = (backup: { frequency: string; retentionDays: number } | undefined) =>
+    backup === undefined ? 'unknown' : `${backup.frequency}, kept ${backup.retentionDays} days`;
+  return [{ field: 'backup', desired: text(backupOf(spec)), observed: text(accepted) }];
+}

@@ -1,0 +1,70 @@
+import { GROUP } from '../../base/group.ts';
+import { objectKey } from '../../kube/object.ts';
+import type { Kind } from '../../runtime/kind.ts';
+import { actOnCluster } from './act.ts';
+import { decideCluster } from './decide.ts';
+import { adminSecretName, type ClusterObservation, type ClusterStep, currentID, desiredID } from './observation.ts';
+import { observeCluster, spaceKeyOf } from './observe.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
+import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
+import type { ClusterWorld } from './world.ts';
+
+export function databaseClusterKind(
+  world: ClusterWorld,
+): Kind<DatabaseClusterSpec, DatabaseClusterStatus, ClusterObservation, ClusterStep> {
+  return {
+    definition: databaseClusterDefinition,
+    resource: DATABASE_CLUSTERS,
+    finalizer: `${GROUP}/cluster`,
+    references(subject) {
+      const { metadata, spec } = subject;
+      const space = spaceKeyOf(subject);
+      const existing = spec.adminCredentials?.existingSecretRef?.name;
+      const source = spec.cloneFrom?.clusterRef?.name;
+      return [
+        `databasespaces/${space}`,
+        ...[currentID(subject), desiredID(subject)].map((id) => `clusters/${space}/${id}`),
+        ...[adminSecretName(subject), existing].map(
+          (name) => `secrets/${objectKey(metadata.namespace ?? '', name ?? '')}`,
+        ),
+        ...(source === undefined ? [] : [`databaseclusters/${objectKey(metadata.namespace ?? '', source)}`]),
+      ];
+    },
+    holds: (status) =>
+      status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined,
+    observe: (subject, signal) => observeCluster(world, subject, signal),
+    decide: decideCluster,
+    act: (subject, step, signal) => actOnCluster(world, subject, step, signal),
+    describe,
+    forget: (key) => world.memory.forget(key),
+  };
+}
+
+function describe(step: ClusterStep): string {
+  switch (step.do) {
+    case 'Deploy':
+      return `deploy cluster "${step.id}"`;
+    case 'Clone':
+      return `clone cluster "${step.source}" to "${step.id}"`;
+    case 'Destroy':
+      return `destroy cluster "${step.id}" and its data`;
+    case 'Suspend':
+      return `suspend cluster "${step.id}"`;
+    case 'Resume':
+      return `resume cluster "${step.id}"`;
+    case 'Rename':
+      return `rename cluster "${step.id}" to "${step.to}"`;
+    case 'Update':
+      return `update cluster "${step.id}": ${Object.keys(step.changes).join(', ')}`;
+    case 'PreparePassword':
+      return 'write a new password to the admin Secret, beside the one that works';
+    case 'PutPassword':
+      return 'have the server take the new password';
+    case 'PromotePassword':
+      return 'make the new password the one in the admin Secret';
+    case 'DeleteSecret':
+      return 'delete the admin Secret of the destroyed cluster';
+    default:
+      return step satisfies never;
+  }
+}

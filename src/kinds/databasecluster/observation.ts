@@ -1,0 +1,104 @@
+import type { Cluster } from '../../cloud/schema.ts';
+import type { Subject } from '../../runtime/kind.ts';
+import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
+
+export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
+
+/** What was seen of one cluster; no passwords in it. Variants, so that nothing impossible can be written. */
+export type ClusterObservation =
+  /** The space says nothing yet, or its object is missing. */
+  | { readonly space: 'waiting'; readonly reason: string; readonly message: string }
+  /** The space does not admit this object. */
+  | { readonly space: 'refused'; readonly reason: string; readonly message: string }
+  | SpaceSeen;
+
+export interface SpaceSeen {
+  readonly space: 'seen';
+  /** `space "production" of team "acme"`. */
+  readonly place: string;
+  readonly canDestroy: boolean;
+  /** The id that was looked for. */
+  readonly id: string;
+  /** Undefined: neither listed nor, where that matters, found by asking for it. */
+  readonly cluster: Cluster | undefined;
+  /** Where the server is; undefined while there is none that runs. */
+  readonly endpoint: string | undefined;
+  readonly login: LoginObservation;
+  /** What to clone; undefined: nothing. */
+  readonly cloneSource:
+    | { readonly is: 'known'; readonly id: string }
+    | { readonly is: 'waiting'; readonly message: string }
+    | undefined;
+}
+
+/** Which of the passwords that may be right is. */
+export type WorkingLogin = 'current' | 'next' | 'existing' | 'factory' | 'none';
+
+export type LoginObservation =
+  /** Not looked at: no server runs, or it is not ours to care for. */
+  | { readonly login: 'notTried' }
+  /** Verified earlier, and neither Secret nor server changed since. */
+  | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
+  /** The server does not say. */
+  | { readonly login: 'unreachable'; readonly message: string }
+  /** The Secret's name is taken by a Secret that is not ours. */
+  | { readonly login: 'secretTaken'; readonly secretName: string }
+  | {
+      readonly login: 'tried';
+      readonly secretName: string;
+      /** Of the admin Secret; undefined: there is none, or it holds no password. */
+      readonly secretVersion: string | undefined;
+      readonly hasNext: boolean;
+      readonly working: WorkingLogin;
+      /** Whether the factory login signs in; undefined where it was not tried, as it does not matter yet. */
+      readonly factoryAlive: boolean | undefined;
+      readonly verifyInMs: number | undefined;
+    };
+
+/** One effect. */
+export type ClusterStep =
+  | { readonly do: 'Deploy'; readonly id: string }
+  | { readonly do: 'Clone'; readonly id: string; readonly source: string }
+  | { readonly do: 'Destroy'; readonly id: string }
+  | { readonly do: 'Suspend'; readonly id: string }
+  | { readonly do: 'Resume'; readonly id: string }
+  | { readonly do: 'Rename'; readonly id: string; readonly to: string }
+  | { readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges }
+  /** Writes a new password into the Secret as nextPassword, beside the one that works. */
+  | { readonly do: 'PreparePassword'; readonly from: 'current' | 'existing' | 'factory' }
+  /** Has the server take the Secret's nextPassword. */
+  | { readonly do: 'PutPassword'; readonly as: 'current' | 'existing' | 'factory' }
+  /** nextPassword was accepted: it becomes password. */
+  | { readonly do: 'PromotePassword' }
+  | { readonly do: 'DeleteSecret' };
+
+export interface ClusterChanges {
+  readonly storageSizeGB?: number;
+  readonly machineType?: string;
+  readonly backup?: Backup;
+}
+
+export interface Backup {
+  readonly frequency: 'disabled' | 'hourly' | 'daily';
+  readonly retentionDays: number;
+}
+
+/** The id that the cluster has, or is about to get, in the cloud. */
+export function currentID(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): string {
+  return subject.status.clusterID ?? subject.status.operation?.target ?? desiredID(subject);
+}
+
+export function desiredID({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): string {
+  return spec.clusterID ?? metadata.name;
+}
+
+export function adminSecretName({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): string {
+  return spec.adminCredentials?.secretName ?? `${metadata.name}-admin`;
+}
+
+/** createdAt as the status holds it: the cloud's number is milliseconds since the epoch, as far as the examples show. */
+export function createdAtOf(cluster: Cluster): string | undefined {
+  if (cluster.createdAt === undefined) return undefined;
+  const date = new Date(cluster.createdAt);
+  return Number.isNaN(date.getTime()) ? String(cluster.createdAt) : date.toISOString();
+}

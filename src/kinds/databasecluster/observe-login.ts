@@ -1,0 +1,152 @@
+import { ApiError } from '../../base/api-error.ts';
+import type { Logins, Verdict } from '../../database/logins.ts';
+import type { SpaceConnection } from '../databasespace/connection.ts';
+import { type Login, loginFrom, OWNER_LABEL, type SecretContents } from '../secrets.ts';
+import { adminSecretName, type ClusterSubject, type LoginObservation, type WorkingLogin } from './observation.ts';
+import type { ClusterWorld } from './world.ts';
+
+/** The logins that may work, with the passwords: for one use, never kept. */
+export interface KnownLogins {
+  readonly secretName: string;
+  /** The admin Secret; undefined: there is none. */
+  readonly secret: SecretContents | undefined;
+  readonly current: Login | undefined;
+  readonly next: Login | undefined;
+  readonly existing: Login | undefined;
+  readonly factory: Login;
+}
+
+/** Reads the logins. Throws TransientError or TerminalError where existingSecretRef names a Secret or key that is missing. */
+export async function readLogins(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  factory: Login,
+  signal: AbortSignal,
+): Promise<KnownLogins> {
+  const namespace = subject.metadata.namespace ?? '';
+  const secretName = adminSecretName(subject);
+  const secret = await world.secrets.read(namespace, secretName, signal);
+  const ref = subject.spec.adminCredentials?.existingSecretRef;
+  const existing =
+    ref === undefined ? undefined : loginFrom(await world.secrets.read(namespace, ref.name, signal), ref, namespace);
+  const username = secret?.data.get('username');
+  const withUsername = (password: string | undefined) =>
+    username === undefined || !password ? undefined : { username, password };
+  return {
+    secretName,
+    secret,
+    current: withUsername(secret?.data.get('password')),
+    next: withUsername(secret?.data.get('nextPassword')),
+    existing,
+    factory,
+  };
+}
+
+export function isOurSecret({ metadata }: ClusterSubject, secret: SecretContents): boolean {
+  return secret.labels[OWNER_LABEL] === metadata.name;
+}
+
+/**
+ * Which login works. Costs nothing while the Secret and the server are those that were verified last and it is not time
+ * to verify again; then one sign-in for the published login and one for the factory's, which must fail.
+ */
+export async function observeLogin(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  endpoint: string,
+  signal: AbortSignal,
+): Promise<LoginObservation> {
+  const nowMs = world.clock.now();
+  const verifyInMs = untilVerification(
+    subject,
+    connection.verifyIntervalMs,
+    world.memory.verifiedAtMs(subject.key),
+    nowMs,
+  );
+  const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
+  if (!due && isAsVerified(world, subject, endpoint)) return { login: 'settled', verifyInMs };
+
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  if (known.secret !== undefined && !isOurSecret(subject, known.secret)) {
+    return { login: 'secretTaken', secretName: known.secretName };
+  }
+  try {
+    const logins = connection.logins(endpoint);
+    const working = await findWorking(logins, known, due, signal);
+    const settled = working === 'current' && known.next === undefined;
+    const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
+    if (settled && factoryAlive === false) world.memory.verified(subject.key, nowMs);
+    return {
+      login: 'tried',
+      secretName: known.secretName,
+      secretVersion: known.current === undefined ? undefined : known.secret?.resourceVersion,
+      hasNext: known.next !== undefined,
+      working,
+      factoryAlive,
+      verifyInMs: untilVerification(subject, connection.verifyIntervalMs, nowMs, nowMs),
+    };
+  } catch (error) {
+    if (error instanceof ApiError) return { login: 'unreachable', message: error.message };
+    throw error;
+  }
+}
+
+/** The Secret and the server are those whose login was verified last. */
+function isAsVerified(world: ClusterWorld, subject: ClusterSubject, endpoint: string): boolean {
+  const { credentials, conditions } = subject.status;
+  const secretName = adminSecretName(subject);
+  const available = conditions?.find((condition) => condition.type === 'Available');
+  return (
+    credentials !== undefined &&
+    available?.status === 'True' &&
+    credentials.endpoint === endpoint &&
+    credentials.secretName === secretName &&
+    credentials.secretResourceVersion === world.secrets.version(subject.metadata.namespace ?? '', secretName)
+  );
+}
+
+/**
+ * Tries the logins in the order in which they are likely to work. A session that is held answers for its password
+ * without a call, unless `fresh` asks for proof.
+ */
+async function findWorking(
+  logins: Logins,
+  known: KnownLogins,
+  fresh: boolean,
+  signal: AbortSignal,
+): Promise<WorkingLogin> {
+  const held = (login: Login | undefined) => !fresh && login !== undefined && logins.isHeld(login);
+  const order = (['next', 'current', 'existing', 'factory'] as const).toSorted(
+    (a, b) => Number(held(known[b])) - Number(held(known[a])),
+  );
+  for (const name of order) {
+    const login = known[name];
+    if (login === undefined) continue;
+    if (held(login) || (await logins.attempt(login, signal)) === 'accepted') return name;
+  }
+  return 'none';
+}
+
+/** Always asked anew: Ready promises that it is refused. */
+async function isFactoryAlive(logins: Logins, known: KnownLogins, signal: AbortSignal): Promise<boolean> {
+  const verdict: Verdict = await logins.attempt(known.factory, signal);
+  return verdict === 'accepted';
+}
+
+/**
+ * Each object has its own moments, spread over the interval by its uid, so that thousands of logins are not tried at
+ * once, not after a restart either.
+ */
+function untilVerification(
+  subject: ClusterSubject,
+  intervalMs: number,
+  lastMs: number,
+  nowMs: number,
+): number | undefined {
+  if (intervalMs <= 0) return undefined;
+  let hash = 0;
+  for (const character of subject.metadata.uid) hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
+  const phase = (hash / 2 ** 32) * intervalMs;
+  return (Math.floor((lastMs - phase) / intervalMs) + 1) * intervalMs + phase - nowMs;
+}

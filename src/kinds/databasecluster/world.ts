@@ -1,0 +1,67 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { KubeApi } from '../../kube/api.ts';
+import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import type { SpaceConnections } from '../databasespace/connection.ts';
+import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
+import type { Secrets } from '../secrets.ts';
+
+/** What a DatabaseCluster is observed with and acted on through. */
+export interface ClusterWorld {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly secrets: Secrets;
+  readonly connections: SpaceConnections;
+  /** A DatabaseSpace as last seen, with the word of its Ready condition. */
+  readonly space: (key: ObjectKey) => SpaceSeenHere | undefined;
+  /** Another DatabaseCluster as last seen. */
+  readonly cluster: (key: ObjectKey) => KubeObject | undefined;
+  /** Labels of a namespace; undefined: there is none. */
+  readonly namespaceLabels: (
+    name: string,
+    signal: AbortSignal,
+  ) => Promise<Readonly<Record<string, string>> | undefined>;
+  readonly memory: ClusterMemory;
+  readonly onDriftCorrected: (field: string) => void;
+}
+
+export interface SpaceSeenHere {
+  readonly spec: DatabaseSpaceSpec | undefined;
+  readonly ready: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** What is remembered in this process only. Losing it costs a look, never a mistake. */
+export class ClusterMemory {
+  /** When this process began: what was written down before may have been tried by another one. */
+  readonly #startedAtMs: number;
+  readonly #attempted = new Map<ObjectKey, string>();
+  readonly #verifiedAt = new Map<ObjectKey, number>();
+
+  constructor(startedAtMs: number) {
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** Whether the call that was written down at `startedAt` was surely never made: not here, nor before. */
+  neverAttempted(key: ObjectKey, startedAt: string): boolean {
+    return Date.parse(startedAt) >= this.#startedAtMs && this.#attempted.get(key) !== startedAt;
+  }
+
+  attempting(key: ObjectKey, startedAt: string): void {
+    this.#attempted.set(key, startedAt);
+  }
+
+  /** When the login was last verified here; before that, when this process began. Wall clock. */
+  verifiedAtMs(key: ObjectKey): number {
+    return this.#verifiedAt.get(key) ?? this.#startedAtMs;
+  }
+
+  verified(key: ObjectKey, atMs: number): void {
+    this.#verifiedAt.set(key, atMs);
+  }
+
+  forget(key: ObjectKey): void {
+    this.#attempted.delete(key);
+    this.#verifiedAt.delete(key);
+  }
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { TerminalError } from '../../base/errors.ts';
+import type { HttpTransport } from '../../base/http.ts';
+import type { Random } from '../../base/random.ts';
+import { CloudClient } from '../../cloud/client.ts';
+import { SpacePoller } from '../../cloud/space-poller.ts';
+import type { CloudCredential } from '../../cloud/token.ts';
+import { ServerClient } from '../../database/client.ts';
+import { Logins } from '../../database/logins.ts';
+import type { ObjectKey } from '../../kube/object.ts';
+import type { Login } from '../secrets.ts';
+import type { DatabaseSpaceSpec } from './schema.ts';
+import { refusalOfURL, type UrlPolicy } from './url-policy.ts';
+
+/** What a DatabaseSpace and its Secrets say, ready to be used. */
+export interface SpaceConnection {
+  readonly client: CloudClient;
+  readonly poller: SpacePoller;
+  /** What every new cluster comes with. */
+  readonly factoryLogin: Login;
+  /** How people call the space: `space "production" of team "acme"`. */
+  readonly place: string;
+  readonly verifyIntervalMs: number;
+  /** The base URL of the server at an address `host:port`. Throws TerminalError where it is not allowed. */
+  serverURL(address: string): string;
+  logins(serverURL: string): Logins;
+}
+
+export interface ConnectionsOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly urlPolicy: UrlPolicy;
+  /** `ca`: PEM to trust besides the system's. */
+  readonly transport: (ca: string | undefined) => HttpTransport;
+  readonly onRequest: (
+    api: 'cloud' | 'server',
+    request: { operation: string; code: string; durationMs: number },
+  ) => void;
+  /** Clusters of the space are not as they were. */
+  readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>) => void;
+  /** The space was listed, or could not be. `first`: from now on its clusters are known. */
+  readonly onListed: (space: ObjectKey, first: boolean) => void;
+}
+
+/** Several DatabaseSpaces that mean the same space with the same tokens share this: one List for all of them. */
+interface Shared {
+  readonly client: CloudClient;
+  readonly poller: SpacePoller;
+  readonly users: Map<ObjectKey, number>;
+  readonly servers: Map<string, Logins>;
+  listed: boolean;
+}
+
+interface Entry {
+  readonly digest: string;
+  readonly connection: SpaceConnection;
+}
+
+/** The connections of all spaces. */
+export class SpaceConnections {
+  readonly #options: ConnectionsOptions;
+  readonly #shared = new Map<string, Shared>();
+  readonly #entries = new Map<ObjectKey, Entry>();
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  get(space: ObjectKey): SpaceConnection | undefined {
+    return this.#entries.get(space)?.connection;
+  }
+
+  *all(): IterableIterator<[ObjectKey, SpaceConnection]> {
+    for (const [key, { connection }] of this.#entries) yield [key, connection];
+  }
+
+  /**
+   * Connects the space as said; what is shared and unchanged goes on. Throws TerminalError where a URL is not allowed.
+   * Returns whether it is another connection than before.
+   */
+  connect(
+    space: ObjectKey,
+    spec: DatabaseSpaceSpec,
+    credentials: readonly CloudCredential[],
+    factoryLogin: Login,
+  ): boolean {
+    const refusal = refusalOfURL(spec.baseURL, this.#options.urlPolicy);
+    if (refusal !== undefined) throw new TerminalError('BaseURLNotAllowed', `baseURL ${refusal}`);
+    const ca = spec.caBundle === undefined ? undefined : Buffer.from(spec.caBundle, 'base64').toString('utf8');
+    const { baseURL, teamID, spaceID } = spec;
+    const digest = digestOf({ baseURL, teamID, spaceID, ca, credentials });
+    const before = this.#entries.get(space);
+    if (before !== undefined && before.digest !== digest) this.#leave(space, before.digest);
+
+    const shared = this.#shared.get(digest) ?? this.#share(digest, spec, credentials, ca);
+    shared.users.set(space, parseDuration(spec.pollInterval));
+    shared.poller.intervalMs = Math.min(...shared.users.values());
+    this.#entries.set(space, { digest, connection: this.#connection(spec, shared, factoryLogin, ca) });
+    return before?.digest !== digest;
+  }
+
+  disconnect(space: ObjectKey): void {
+    const entry = this.#entries.get(space);
+    if (entry === undefined) return;
+    this.#entries.delete(space);
+    this.#leave(space, entry.digest);
+  }
+
+  close(): void {
+    for (const { poller } of this.#shared.values()) poller.stop();
+  }
+
+  #leave(space: ObjectKey, digest: string): void {
+    const shared = this.#shared.get(digest);
+    if (shared === undefined) return;
+    shared.users.delete(space);
+    if (shared.users.size > 0) {
+      shared.poller.intervalMs = Math.min(...shared.users.values());
+      return;
+    }
+    shared.poller.stop();
+    this.#shared.delete(digest);
+  }
+
+  #share(
+    digest: string,
+    spec: DatabaseSpaceSpec,
+    credentials: readonly CloudCredential[],
+    ca: string | undefined,
+  ): Shared {
+    const { clock, random, transport, onRequest, onClusters, onListed } = this.#options;
+    const { baseURL, teamID, spaceID } = spec;
+    const client = new CloudClient({
+      baseURL,
+      teamID,
+      spaceID,
+      credentials,
+      clock,
+      random,
+      transport: transport(ca),
+      onRequest: (request) => onRequest('cloud', request),
+    });
+    const users = new Map<ObjectKey, number>();
+    const poller = new SpacePoller(
+      {
+        client,
+        clock,
+        random,
+        onClusters: (ids) => {
+          for (const space of users.keys()) onClusters(space, ids);
+        },
+        onListed: () => {
+          const first = !shared.listed && poller.listedAtMs !== undefined;
+          if (first) shared.listed = true;
+          for (const space of users.keys()) onListed(space, first);
+        },
+      },
+      parseDuration(spec.pollInterval),
+    );
+    const shared: Shared = { client, poller, users, servers: new Map(), listed: false };
+    this.#shared.set(digest, shared);
+    return shared;
+  }
+
+  #connection(spec: DatabaseSpaceSpec, shared: Shared, factoryLogin: Login, ca: string | undefined): SpaceConnection {
+    const { clock, random, transport, urlPolicy, onRequest } = this.#options;
+    return {
+      client: shared.client,
+      poller: shared.poller,
+      factoryLogin,
+      place: `space "${spec.spaceID}" of team "${spec.teamID}"`,
+      verifyIntervalMs: parseDuration(spec.verifyInterval),
+      serverURL(address) {
+        const colon = address.lastIndexOf(':');
+        const [host, port] = colon < 0 ? [address, '443'] : [address.slice(0, colon), address.slice(colon + 1)];
+        const url = spec.serverURL.replaceAll('{host}', host).replaceAll('{port}', port);
+        const refusal = URL.canParse(url)
+          ? refusalOfURL(url, { ...urlPolicy, allowedBaseURLs: undefined })
+          : `"${url}" is not a URL: Check serverURL of the DatabaseSpace`;
+        if (refusal !== undefined) throw new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`);
+        return url;
+      },
+      logins(baseURL) {
+        let logins = shared.servers.get(baseURL);
+        if (logins === undefined) {
+          const client = new ServerClient({
+            baseURL,
+            clock,
+            random,
+            transport: transport(ca),
+            onRequest: (request) => onRequest('server', request),
+          });
+          logins = new Logins(client);
+          shared.servers.set(baseURL, logins);
+        }
+        return logins;
+      },
+    };
+  }
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
+}

@@ -1,0 +1,142 @@
+import { ApiError } from '../../base/api-error.ts';
+import type { ObjectKey } from '../../kube/object.ts';
+import type { Subject } from '../../runtime/kind.ts';
+import { loginFrom, type Secrets, valueFrom } from '../secrets.ts';
+import type { SpaceConnection, SpaceConnections } from './connection.ts';
+import type { DatabaseSpaceSpec, DatabaseSpaceStatus } from './schema.ts';
+
+export type SpaceSubject = Subject<DatabaseSpaceSpec, DatabaseSpaceStatus>;
+
+export interface UnmanagedCluster {
+  readonly clusterID: string;
+  readonly provider?: string | undefined;
+  readonly region?: string | undefined;
+  readonly machineType?: string | undefined;
+  readonly state: string;
+}
+
+export interface SpaceObservation {
+  readonly place: string;
+  /** Why token exchange fails; undefined if it works. Only what clearly says that a token is wrong. */
+  readonly refused: ApiError | undefined;
+  /** Why the last List failed. */
+  readonly listError: unknown;
+  /** Undefined: not listed yet. */
+  readonly inventory:
+    | { readonly total: number; readonly managed: number; readonly unmanaged: readonly UnmanagedCluster[] }
+    | undefined;
+  readonly versions: readonly string[] | undefined;
+  readonly canDestroy: boolean;
+}
+
+export interface SpaceWorld {
+  readonly secrets: Secrets;
+  readonly connections: SpaceConnections;
+  /** Ids that the DatabaseClusters of a space stand for. */
+  readonly claimedIDs: (space: ObjectKey) => ReadonlySet<string>;
+  /** What the Secrets were like when the space was connected last. */
+  readonly connectedWith: Map<ObjectKey, string>;
+}
+
+const MAX_UNMANAGED = 50;
+
+/**
+ * Connects the space if that was not done, or if the spec or a Secret changed since, and says what is known of it. Throws
+ * where the connection cannot be made: a Secret or key is missing, the URL is not allowed, the cloud is not reached.
+ */
+export async function observeSpace(
+  world: SpaceWorld,
+  subject: SpaceSubject,
+  signal: AbortSignal,
+): Promise<SpaceObservation> {
+  const connection = await connected(world, subject, signal);
+  const refused = await refusalOf(connection, signal);
+  const { poller } = connection;
+  // The first List; from then on the poller goes on by itself, also when it fails.
+  const started = poller.listedAtMs !== undefined || poller.error !== undefined;
+  if (refused === undefined && (!started || subject.lookNow)) await poller.refresh();
+  return {
+    place: connection.place,
+    refused,
+    listError: poller.error,
+    inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, world.claimedIDs(subject.key)),
+    versions: await versionsOf(connection, subject, refused === undefined && poller.error === undefined, signal),
+    canDestroy: connection.client.canDestroy,
+  };
+}
+
+async function connected(world: SpaceWorld, subject: SpaceSubject, signal: AbortSignal): Promise<SpaceConnection> {
+  const { key, metadata, spec } = subject;
+  const namespace = metadata.namespace ?? '';
+  const names = secretNames(spec);
+  const state = JSON.stringify([
+    metadata.uid,
+    metadata.generation,
+    names.map((name) => world.secrets.version(namespace, name)),
+  ]);
+  const known = world.connections.get(key);
+  if (known !== undefined && world.connectedWith.get(key) === state) return known;
+
+  const contents = new Map(
+    await Promise.all(names.map(async (name) => [name, await world.secrets.read(namespace, name, signal)] as const)),
+  );
+  const credentials = spec.apiTokens.map(({ level, secretRef }) => {
+    const secret = contents.get(secretRef.name);
+    const value = (wanted: string) => valueFrom(secret, secretRef.name, wanted, namespace);
+    return {
+      level,
+      clientID: value(secretRef.clientIDKey ?? 'clientID'),
+      clientSecret: value(secretRef.clientSecretKey ?? 'clientSecret'),
+    };
+  });
+  const ref = spec.defaultCredentialsSecretRef;
+  world.connections.connect(key, spec, credentials, loginFrom(contents.get(ref.name), ref, namespace));
+  world.connectedWith.set(key, state);
+  const connection = world.connections.get(key);
+  if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
+  return connection;
+}
+
+/** All Secrets that the spec names, each once. */
+export function secretNames(spec: DatabaseSpaceSpec): readonly string[] {
+  return [...new Set([...spec.apiTokens.map((token) => token.secretRef.name), spec.defaultCredentialsSecretRef.name])];
+}
+
+/**
+ * Exchanges each token that is not held: a wrong one shows now, not when it is needed. Whether the cloud is reached is
+ * not asked here: the List says so.
+ */
+async function refusalOf(connection: SpaceConnection, signal: AbortSignal): Promise<ApiError | undefined> {
+  try {
+    await connection.client.authenticate(undefined, signal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError && ['unauthorized', 'invalid', 'forbidden'].includes(error.kind)) return error;
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** Asked once: versions are for people to look up, and one List is all that is asked regularly. */
+async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, works: boolean, signal: AbortSignal) {
+  const known = subject.status.availableVersions;
+  const outdated = subject.lookNow || subject.status.observedGeneration !== subject.metadata.generation;
+  if (!works || (known !== undefined && !outdated)) return known;
+  return connection.client.versions(signal);
+}
+
+function inventoryOf(connection: SpaceConnection, claimed: ReadonlySet<string>) {
+  const unmanaged: UnmanagedCluster[] = [];
+  let total = 0;
+  let managed = 0;
+  for (const cluster of connection.poller.clusters()) {
+    total++;
+    if (claimed.has(cluster.id)) managed++;
+    else {
+      const { id: clusterID, provider, region, machineType, status: state } = cluster;
+      unmanaged.push({ clusterID, provider, region, machineType, state });
+    }
+  }
+  unmanaged.sort((a, b) => (a.clusterID < b.clusterID ? -1 : 1));
+  return { total, managed, unmanaged: unmanaged.slice(0, MAX_UNMANAGED) };
+}

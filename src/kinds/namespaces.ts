@@ -1,0 +1,48 @@
+import type { Immutable } from '../base/immutable.ts';
+
+/** `allowedNamespaces`, as in Gateway API; absent: Same. */
+export type AllowedNamespaces = Immutable<{
+  from: 'Same' | 'All' | 'Selector';
+  selector?: LabelSelector | undefined;
+}>;
+
+type LabelSelector = Immutable<{
+  matchLabels?: Record<string, string> | undefined;
+  matchExpressions?:
+    | { key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[] | undefined }[]
+    | undefined;
+}>;
+
+/** Whether another namespace than the object's own is admitted. Its labels are asked for only if they decide. */
+export async function admits(
+  allowed: AllowedNamespaces | undefined,
+  labels: () => Promise<Readonly<Record<string, string>> | undefined>,
+): Promise<boolean> {
+  if (allowed === undefined || allowed.from === 'Same') return false;
+  if (allowed.from === 'All') return true;
+  const found = await labels();
+  return found !== undefined && matches(allowed.selector ?? {}, found);
+}
+
+/** metav1.LabelSelector: everything must hold; an empty one matches all. */
+export function matches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  const exact = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  return (
+    exact &&
+    (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
+      const value = labels[key];
+      switch (operator) {
+        case 'In':
+          return value !== undefined && values.includes(value);
+        case 'NotIn':
+          return value === undefined || !values.includes(value);
+        case 'Exists':
+          return value !== undefined;
+        case 'DoesNotExist':
+          return value === undefined;
+        default:
+          return operator satisfies never;
+      }
+    })
+  );
+}

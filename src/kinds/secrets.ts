@@ -1,0 +1,119 @@
+import { TerminalError, TransientError } from '../base/errors.ts';
+import { GROUP } from '../base/group.ts';
+import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
+
+/** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
+export interface SecretContents {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly type: string;
+  readonly data: ReadonlyMap<string, string>;
+}
+
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface Secrets {
+  /** The version of the Secret that was last seen, without asking; undefined: there is none. */
+  version(namespace: string, name: string): string | undefined;
+  /** Undefined: there is none. */
+  read(namespace: string, name: string, signal: AbortSignal): Promise<SecretContents | undefined>;
+  /** Throws AlreadyExists (409) if there is one. */
+  create(
+    namespace: string,
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    data: Readonly<Record<string, string>>,
+  ): Promise<void>;
+  /** Sets keys, and removes those that are null; throws Conflict (409) if the Secret is not as it was read. */
+  patch(
+    namespace: string,
+    name: string,
+    read: SecretContents,
+    data: Readonly<Record<string, string | null>>,
+  ): Promise<void>;
+  delete(namespace: string, name: string, read: SecretContents): Promise<void>;
+}
+
+/** Label of the Secrets that are ours: which object they belong to. */
+export const OWNER_LABEL = `${GROUP}/cluster`;
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'mooring' } as const;
+
+export function createSecrets(api: KubeApi, lookUp: (key: ObjectKey) => AnyObject | undefined): Secrets {
+  return {
+    version: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.resourceVersion,
+    async read(namespace, name, signal) {
+      const object = await api.get(SECRETS, { namespace, name }, signal);
+      return object === undefined ? undefined : contentsOf(object);
+    },
+    async create(namespace, name, labels, data) {
+      const metadata = { name, namespace, labels: { ...MANAGED_BY, ...labels } };
+      await api.create(SECRETS, namespace, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type: 'Opaque',
+        metadata,
+        data: encoded(data),
+      });
+    },
+    async patch(namespace, name, read, data) {
+      const { resourceVersion, uid } = read;
+      await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, uid }, data: encoded(data) });
+    },
+    async delete(namespace, name, read) {
+      await api.delete(SECRETS, { namespace, name }, { uid: read.uid });
+    },
+  };
+}
+
+/**
+ * The login in a Secret that a person wrote.
+ * Throws TransientError SecretNotFound while there is none, TerminalError SecretKeyMissing when it lacks a key.
+ */
+export function loginFrom(
+  secret: SecretContents | undefined,
+  ref: { readonly name: string; readonly usernameKey?: string | undefined; readonly passwordKey?: string | undefined },
+  namespace: string,
+): Login {
+  return {
+    username: valueFrom(secret, ref.name, ref.usernameKey ?? 'username', namespace),
+    password: valueFrom(secret, ref.name, ref.passwordKey ?? 'password', namespace),
+  };
+}
+
+/** One value of a Secret that a person wrote; throws as `loginFrom`. */
+export function valueFrom(secret: SecretContents | undefined, name: string, key: string, namespace: string): string {
+  if (secret === undefined) {
+    throw new TransientError('SecretNotFound', `Secret "${name}" is not there: Create it in namespace "${namespace}"`);
+  }
+  const value = secret.data.get(key);
+  if (value !== undefined && value !== '') return value;
+  const found = [...secret.data.keys()].map((other) => `"${other}"`).join(', ') || 'none';
+  throw new TerminalError(
+    'SecretKeyMissing',
+    `Secret "${name}" in namespace "${namespace}" has no value under key "${key}" (its keys: ${found}): Add it, or name another key in the reference`,
+  );
+}
+
+function contentsOf(object: AnyObject): SecretContents {
+  const { data, type } = object as AnyObject & {
+    readonly data?: Readonly<Record<string, string>>;
+    readonly type?: string;
+  };
+  const decoded = Object.entries(data ?? {}).map(([key, value]): [string, string] => [
+    key,
+    Buffer.from(value, 'base64').toString('utf8'),
+  ]);
+  const { uid, resourceVersion, labels = {} } = object.metadata;
+  return { uid, resourceVersion, labels, type: type ?? '', data: new Map(decoded) };
+}
+
+function encoded(data: Readonly<Record<string, string | null>>): Record<string, string | null> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
+  );
+}

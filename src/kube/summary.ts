@@ -1,0 +1,39 @@
+import type { ConditionUpdate } from '../kube/condition.ts';
+
+/** The conditions that sum an object up, in kstatus terms; each kind adds its own after them. */
+
+/** Desired state is reached. */
+export function ready(reason: string, message: string): readonly ConditionUpdate[] {
+  return [{ type: 'Ready', status: 'True', reason, message }];
+}
+
+/** Work goes on, or another object is waited for: nothing is wrong. */
+export function reconciling(reason: string, message: string): readonly ConditionUpdate[] {
+  return [
+    { type: 'Ready', status: 'Unknown', reason, message },
+    { type: 'Reconciling', status: 'True', reason, message },
+  ];
+}
+
+/** Something that worked does not any more; it is being tried again. */
+export function failing(reason: string, message: string): readonly ConditionUpdate[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Reconciling', status: 'True', reason, message },
+  ];
+}
+
+/** A person must act. */
+export function stalled(reason: string, message: string): readonly ConditionUpdate[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Stalled', status: 'True', reason, message },
+  ];
+}
+
+const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
+
+/** Without what sums up. */
+export function particulars(conditions: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
+  return conditions.filter((condition) => !SUMMARY.has(condition.type));
+}

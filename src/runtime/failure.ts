@@ -1,0 +1,83 @@
+import { ApiError } from '../base/api-error.ts';
+import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
+import { HttpError } from '../base/http.ts';
+import { isConflict, KubeError } from '../kube/api.ts';
+import type { LastError } from './kind.ts';
+
+/** What an error means to the object that it happened to. */
+export interface Failure {
+  /** `conflict`: it changed meanwhile, nothing to report. `transient`: time may mend it. `terminal`: a person must. */
+  readonly lasting: 'conflict' | 'transient' | 'terminal';
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterMs: number | undefined;
+  readonly details: Omit<LastError, 'time'>;
+}
+
+export function failureOf(error: unknown): Failure {
+  const message = messageOf(error);
+  if (error instanceof TerminalError || error instanceof TransientError) {
+    const cause = error.cause instanceof ApiError ? failureOf(error.cause).details : { operation: 'Reconcile' };
+    return {
+      lasting: error instanceof TerminalError ? 'terminal' : 'transient',
+      reason: error.reason,
+      message,
+      retryAfterMs: error instanceof TransientError ? error.retryAfterMs : undefined,
+      details: { ...cause, message },
+    };
+  }
+  if (error instanceof ApiError) return apiFailure(error);
+  const details = { operation: 'Reconcile', message };
+  if (error instanceof KubeError) {
+    return {
+      lasting: isConflict(error) ? 'conflict' : 'transient',
+      reason: error.status === 403 ? 'KubernetesForbidden' : 'KubernetesError',
+      message,
+      retryAfterMs: error.retryAfterMs,
+      details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
+    };
+  }
+  const reason = error instanceof HttpError ? 'KubernetesUnreachable' : 'InternalError';
+  return { lasting: 'transient', reason, message, retryAfterMs: undefined, details };
+}
+
+/** The reason of an ApiError and whether time may mend it: by status and operation only, as codes are not stable. */
+function apiFailure(error: ApiError): Failure {
+  const where = error.api === 'cloud' ? 'Cloud' : 'Server';
+  const [lasting, reason] = ((): ['transient' | 'terminal', string] => {
+    switch (error.kind) {
+      case 'unreachable':
+      case 'lost':
+      case 'unavailable':
+      case 'aborted':
+        return ['transient', `${where}Unreachable`];
+      case 'throttled':
+        return ['transient', `${where}Throttled`];
+      case 'badAnswer':
+        return ['transient', `${where}AnswerUnusable`];
+      case 'notFound':
+        return ['transient', 'NotFound'];
+      case 'unauthorized':
+        return ['terminal', 'CredentialsInvalid'];
+      case 'forbidden':
+        return ['terminal', 'AccessDenied'];
+      case 'conflict':
+      case 'invalid':
+        return ['terminal', `RefusedBy${where}`];
+      default:
+        return error.kind satisfies never;
+    }
+  })();
+  return {
+    lasting,
+    reason,
+    message: error.message,
+    retryAfterMs: error.retryAfterMs,
+    details: {
+      operation: error.operation,
+      message: error.message,
+      ...(error.status === undefined ? {} : { httpStatus: error.status }),
+      ...(error.code === undefined ? {} : { code: error.code }),
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { AnyObject, KubeApi, Resource } from '../kube/api.ts';
+import { Store, type StoreChange } from './store.ts';
+import { runWatcher, type WatcherEvent } from './watcher.ts';
+
+export interface InformerOptions<T> {
+  readonly api: KubeApi;
+  readonly resource: Resource;
+  /** Undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly metadataOnly?: boolean;
+  /** What is kept of an object: memory is what this returns. */
+  readonly project: (object: AnyObject) => T;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onFailure: (error: unknown, retryInMs: number) => void;
+}
+
+/** A cached collection: one watcher a namespace, or one for all, a store that they fill, and handlers told of each change. */
+export class Informer<T extends AnyObject> {
+  readonly store: Store<T>;
+  readonly #options: InformerOptions<T>;
+  readonly #handlers: StoreChange<T>[] = [];
+  /** Scopes whose first list is not there yet. */
+  readonly #unsynced: Set<string | undefined>;
+  #onSynced: () => void = () => {};
+  readonly synced: Promise<void>;
+
+  constructor(options: InformerOptions<T>) {
+    this.#options = options;
+    this.store = new Store((key, before, after) => {
+      for (const handler of this.#handlers) handler(key, before, after);
+    });
+    this.#unsynced = new Set(options.namespaces ?? [undefined]);
+    this.synced = new Promise((resolve) => {
+      this.#onSynced = resolve;
+    });
+  }
+
+  hasSynced(): boolean {
+    return this.#unsynced.size === 0;
+  }
+
+  onChange(handler: StoreChange<T>): void {
+    this.#handlers.push(handler);
+  }
+
+  /** Runs until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const scopes = this.#options.namespaces ?? [undefined];
+    await Promise.all(
+      scopes.map((namespace) =>
+        runWatcher({ ...this.#options, namespace, onEvent: (event) => this.#handle(namespace, event) }, signal),
+      ),
+    );
+  }
+
+  #handle(namespace: string | undefined, event: WatcherEvent): void {
+    const { project } = this.#options;
+    switch (event.type) {
+      case 'replaced':
+        this.store.replace(
+          event.objects.map(project),
+          (object) => (object.metadata.namespace ?? '') === (namespace ?? object.metadata.namespace ?? ''),
+        );
+        if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#onSynced();
+        return;
+      case 'applied':
+        this.store.apply(project(event.object));
+        return;
+      case 'deleted':
+        this.store.delete(project(event.object));
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { Resource } from '../kube/api.ts';
+import type { Condition, ConditionUpdate } from '../kube/condition.ts';
+import type { ResourceDefinition } from '../kube/definition.ts';
+import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
+import type { Reference } from './reference-index.ts';
+
+/** What every status holds; the rest is the kind's. */
+export interface StatusBase {
+  readonly observedGeneration: number;
+  readonly lastHandledReconcileAt?: string | undefined;
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly lastError?: LastError | undefined;
+}
+
+export interface LastError {
+  readonly operation: string;
+  readonly httpStatus?: number | undefined;
+  readonly code?: string | undefined;
+  readonly message: string;
+  readonly time: string;
+}
+
+/** One resource as a pass sees it: parsed, with defaults, and not changed while the pass lasts. */
+export interface Subject<Spec, Status> {
+  readonly key: ObjectKey;
+  readonly metadata: ObjectMeta;
+  readonly spec: Spec;
+  readonly status: Status;
+  readonly deleting: boolean;
+  /** A person asked for a look now (annotation reconcile-at): nothing remembered counts. */
+  readonly lookNow: boolean;
+}
+
+/** Fields to write; null removes one; what is not named stays. */
+export type StatusPatch<Status> = { readonly [Field in keyof Status]?: Status[Field] | null };
+
+/** What `decide` returns: everything that a pass will do and say. */
+export interface Decision<Status, Step> {
+  /** All conditions that hold now, Ready first. 'keep': what is there stays (nothing new was learned). */
+  readonly conditions: readonly ConditionUpdate[] | 'keep';
+  readonly status?: StatusPatch<Status>;
+  /** Effects, in order; the pass ends at the first that fails, and looks again after the last. */
+  readonly steps?: readonly Step[];
+  /** Something outside may exist because of this object from now on: the finalizer must stand before anything else. */
+  readonly hold?: boolean;
+  /** Being deleted, and after the steps nothing of ours is left outside: the finalizer goes. */
+  readonly release?: boolean;
+  /** Look again with growing pauses, until a pass comes without this. */
+  readonly retry?: 'soon' | 'slowly';
+  /** Look again after this time, also if nothing is heard. Absent: only when something changes. */
+  readonly requeueAfterMs?: number | undefined;
+}
+
+/**
+ * A kind of resource: how it is read, judged and brought about. The one reconcile (reconcile.ts) calls, in this order:
+ * - `observe`: all reads; changes nothing.
+ * - `decide`: pure; the same observation gives the same decision.
+ * - `act`: one step, one effect. Must be harmless when done twice, or look first. Returns what must not be lost, for the
+ *   status: it is written even if the next step fails.
+ */
+export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
+  readonly definition: ResourceDefinition<Spec, Status>;
+  readonly resource: Resource;
+  readonly finalizer: string;
+  /** What decides about the object besides itself; a change of it leads to a pass. */
+  references(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
+  /** Whether anything outside may exist because of the object. If not, it may go at once. */
+  holds(status: Status): boolean;
+  observe(subject: Subject<Spec, Status>, signal: AbortSignal): Promise<Observation>;
+  decide(subject: Subject<Spec, Status>, observation: Observation, nowMs: number): Decision<Status, Step>;
+  act(subject: Subject<Spec, Status>, step: Step, signal: AbortSignal): Promise<StatusPatch<Status> | undefined>;
+  /** One line for people: what the step is going to do. */
+  describe(step: Step): string;
+  /** The object is gone: what is remembered of it may go too. */
+  forget(key: ObjectKey): void;
+}

@@ -1,0 +1,263 @@
+import type { Clock } from '../base/clock.ts';
+import { GROUP } from '../base/group.ts';
+import { isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
+import { type ConditionUpdate, setConditions } from '../kube/condition.ts';
+import { parseSpec, parseStatus } from '../kube/definition.ts';
+import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
+import { particulars, reconciling, stalled } from '../kube/summary.ts';
+import { type Failure, failureOf } from './failure.ts';
+import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
+import { statusPatch } from './status-patch.ts';
+
+export const PAUSED = `${GROUP}/paused`;
+export const RECONCILE_AT = `${GROUP}/reconcile-at`;
+export const ABANDON = `${GROUP}/abandon`;
+
+/** What the queue does with the key after a pass. */
+export type Outcome =
+  /** Something was done: look again at once. */
+  | { readonly next: 'again' }
+  /** Nothing to do now. */
+  | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
+  | { readonly next: 'retry'; readonly pace: 'soon' | 'slowly' }
+  | { readonly next: 'conflict' }
+  | { readonly next: 'failed'; readonly failure: Failure };
+
+export interface ReconcileContext {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  /** Reads the object as last seen. */
+  readonly read: (key: ObjectKey) => KubeObject | undefined;
+  /** Takes in the answer to a write, so that the next pass sees it. */
+  readonly written: (object: KubeObject) => void;
+  /** Told after the status was written: what Ready was and is. */
+  readonly onReady: (object: KubeObject, before: ConditionUpdate | undefined, after: ConditionUpdate) => void;
+  readonly onStep: (description: string) => void;
+  /** A pass that is to be followed at once by another one leaves the telling to that one; the last of many must tell. */
+  readonly tellAlways: boolean;
+}
+
+/**
+ * One pass for one key: read, observe, decide, act, tell. The only such function, for all kinds. It reads everything
+ * first, then decides, then changes; it writes the status once, and only if it differs; it never goes on from the result
+ * of its own change, but looks again. So a crash between any two lines is an ordinary case.
+ */
+export async function reconcile<Spec, Status extends StatusBase, Observation, Step>(
+  kind: Kind<Spec, Status, Observation, Step>,
+  context: ReconcileContext,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const object = context.read(key);
+  if (object === undefined) {
+    kind.forget(key);
+    return { next: 'settled', requeueAfterMs: undefined };
+  }
+  const pass = new Pass(kind, context, object, signal);
+  try {
+    return await pass.run();
+  } catch (error) {
+    // Somebody else wrote or deleted the object: the next pass sees what they left.
+    if (isConflict(error) || isNotFound(error)) return { next: 'conflict' };
+    throw error;
+  }
+}
+
+class Pass<Spec, Status extends StatusBase, Observation, Step> {
+  readonly #kind: Kind<Spec, Status, Observation, Step>;
+  readonly #context: ReconcileContext;
+  readonly #signal: AbortSignal;
+  #object: KubeObject;
+
+  constructor(
+    kind: Kind<Spec, Status, Observation, Step>,
+    context: ReconcileContext,
+    object: KubeObject,
+    signal: AbortSignal,
+  ) {
+    this.#kind = kind;
+    this.#context = context;
+    this.#object = object;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<Outcome> {
+    const kind = this.#kind;
+    const { metadata } = this.#object;
+    const status = parseStatus(kind.definition, this.#object.status);
+    const deleting = metadata.deletionTimestamp !== undefined;
+    if (deleting) {
+      if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
+      if (!kind.holds(status) || metadata.annotations?.[ABANDON] === 'true') return this.#release();
+    }
+
+    const parsed = parseSpec(kind.definition, this.#object.spec);
+    if (!parsed.ok) return this.#tell(status, invalidSpec(parsed.message), {}, undefined);
+    const lookNow = (metadata.annotations?.[RECONCILE_AT] ?? '') !== (status.lastHandledReconcileAt ?? '');
+    const key = `${metadata.namespace ?? ''}/${metadata.name}`;
+    const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
+
+    let decision: Decision<Status, Step>;
+    try {
+      const observation = await kind.observe(subject, this.#signal);
+      decision = gate(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
+    } catch (error) {
+      return this.#tell(status, { conditions: status.conditions ?? [] }, {}, failureOf(error));
+    }
+    return this.#carryOut(subject, decision);
+  }
+
+  async #carryOut(subject: Subject<Spec, Status>, decision: Decision<Status, Step>): Promise<Outcome> {
+    const steps = decision.steps ?? [];
+    if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer()) await this.#addFinalizer();
+    let facts: StatusPatch<Status> = {};
+    let failure: Failure | undefined;
+    try {
+      for (const step of steps) {
+        this.#context.onStep(this.#kind.describe(step));
+        facts = { ...facts, ...(await this.#kind.act(subject, step, this.#signal)) };
+      }
+    } catch (error) {
+      failure = failureOf(error);
+      if (failure.lasting === 'conflict') throw error;
+    }
+    if (decision.release && failure === undefined) return this.#release();
+    const acted = steps.length > 0 && failure === undefined;
+    const silent = acted && Object.keys(facts).length === 0 && !this.#context.tellAlways;
+    if (silent) return { next: 'again' };
+    const outcome = await this.#tell(subject.status, decision, facts, failure);
+    return acted ? { next: 'again' } : outcome;
+  }
+
+  /** The one status write of a pass. */
+  async #tell(
+    status: Status,
+    decision: Decision<Status, Step>,
+    facts: StatusPatch<Status>,
+    failure: Failure | undefined,
+  ): Promise<Outcome> {
+    const { metadata } = this.#object;
+    const nowMs = this.#context.clock.now();
+    const generation = metadata.generation ?? 0;
+    const previous = status.conditions ?? [];
+    const decided = decision.conditions === 'keep' ? previous : decision.conditions;
+    const updates = failure === undefined ? decided : failed(decided, failure);
+    const keep = decision.conditions === 'keep' && failure === undefined;
+    const patch = statusPatch(status, {
+      ...decision.status,
+      ...facts,
+      ...(keep
+        ? {}
+        : { observedGeneration: generation, conditions: setConditions(previous, updates, generation, nowMs) }),
+      lastHandledReconcileAt: metadata.annotations?.[RECONCILE_AT] ?? null,
+      lastError: lastError(status, failure, keep, nowMs),
+    });
+    if (patch !== undefined) {
+      await this.#writeStatus(patch, facts);
+      const ready = updates.find((condition) => condition.type === 'Ready');
+      if (ready !== undefined && !keep) {
+        this.#context.onReady(
+          this.#object,
+          previous.find((condition) => condition.type === 'Ready'),
+          ready,
+        );
+      }
+    }
+    if (failure === undefined) {
+      if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
+      return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
+    }
+    return failure.lasting === 'conflict' ? { next: 'conflict' } : { next: 'failed', failure };
+  }
+
+  /**
+   * Optimistic, so that a newer status is never overwritten by what an older view led to. But what an act has brought
+   * about must not be lost: it goes onto the newest version of the same object.
+   */
+  async #writeStatus(patch: Record<string, unknown>, facts: StatusPatch<Status>): Promise<void> {
+    const { api } = this.#context;
+    const { namespace, name, uid, resourceVersion } = this.#object.metadata;
+    const ref = { namespace, name };
+    const write = async (version: string, status: object) => {
+      const body = { metadata: { resourceVersion: version }, status };
+      this.#take(await api.patch(this.#kind.resource, ref, body, { subresource: 'status' }));
+    };
+    try {
+      await write(resourceVersion, patch);
+    } catch (error) {
+      if (!isConflict(error) || Object.keys(facts).length === 0) throw error;
+      const newest = await api.get(this.#kind.resource, ref);
+      if (newest?.metadata.uid === uid) await write(newest.metadata.resourceVersion, facts);
+      throw error;
+    }
+  }
+
+  #hasFinalizer(): boolean {
+    return this.#object.metadata.finalizers?.includes(this.#kind.finalizer) ?? false;
+  }
+
+  async #addFinalizer(): Promise<void> {
+    await this.#writeFinalizers([...(this.#object.metadata.finalizers ?? []), this.#kind.finalizer]);
+  }
+
+  async #release(): Promise<Outcome> {
+    await this.#writeFinalizers(
+      (this.#object.metadata.finalizers ?? []).filter((name) => name !== this.#kind.finalizer),
+    );
+    return { next: 'settled', requeueAfterMs: undefined };
+  }
+
+  /** The whole list, which is safe as the version must still be the one that was read. */
+  async #writeFinalizers(finalizers: readonly string[]): Promise<void> {
+    const { namespace, name, resourceVersion }: ObjectMeta = this.#object.metadata;
+    const patch = { metadata: { resourceVersion, finalizers } };
+    this.#take(await this.#context.api.patch(this.#kind.resource, { namespace, name }, patch));
+  }
+
+  #take(answer: unknown): void {
+    // The answer to a write of an object of this kind is an object of this kind.
+    this.#object = answer as KubeObject;
+    this.#context.written(this.#object);
+  }
+}
+
+function invalidSpec(message: string): Decision<never, never> {
+  return { conditions: stalled('InvalidSpec', message) };
+}
+
+/** What a failure makes of the conditions: the summary tells of it, the rest stands as decided. */
+function failed(decided: readonly ConditionUpdate[], failure: Failure): readonly ConditionUpdate[] {
+  const summary = failure.lasting === 'terminal' ? stalled : reconciling;
+  return [...summary(failure.reason, failure.message), ...particulars(decided)];
+}
+
+/** Steps are data, so what a person forbade is filtered here once for all kinds. */
+function gate<Spec, Status extends StatusBase, Observation, Step>(
+  kind: Kind<Spec, Status, Observation, Step>,
+  subject: Subject<Spec, Status>,
+  decision: Decision<Status, Step>,
+): Decision<Status, Step> {
+  const paused = subject.metadata.annotations?.[PAUSED] === 'true';
+  const pending = decision.steps ?? [];
+  if (!paused || (pending.length === 0 && !decision.hold && !decision.release)) return decision;
+  const what = pending.length === 0 ? '' : `, and would ${pending.map((step) => kind.describe(step)).join(', then ')}`;
+  const message = `Paused by annotation ${PAUSED}: Mooring changes nothing${what}. Remove the annotation to go on`;
+  const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;
+  return {
+    conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Paused', message }, ...particulars(rest)],
+    requeueAfterMs: decision.requeueAfterMs,
+  };
+}
+
+/** The time of a failure that just goes on is not news. */
+function lastError(status: StatusBase, failure: Failure | undefined, keep: boolean, nowMs: number) {
+  if (failure === undefined) return keep ? undefined : null;
+  if (failure.lasting === 'conflict') return undefined;
+  const { lastError: known } = status;
+  const { details } = failure;
+  const same =
+    known?.operation === details.operation &&
+    known.httpStatus === details.httpStatus &&
+    known.message === details.message;
+  return same ? undefined : { ...details, time: new Date(nowMs).toISOString() };
+}

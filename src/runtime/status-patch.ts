@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/**
+ * The JSON merge patch (RFC 7386) that turns `before` into `before` with `changes` applied, field by field of the top
+ * level; undefined when nothing differs, so that nothing is written. Objects inside are compared whole; a key that such
+ * an object has lost is patched with null, because a merge would keep it.
+ */
+export function statusPatch(before: object, changes: object): Record<string, unknown> | undefined {
+  const known = new Map(Object.entries(before));
+  const patch: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
+    const old = known.get(field);
+    if (value === null ? old !== undefined : !isDeepStrictEqual(plain(value), plain(old)))
+      patch[field] = merged(old, value);
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function merged(old: unknown, value: unknown): unknown {
+  if (!isObject(old) || !isObject(value)) return value;
+  const gone = Object.keys(old).filter((key) => value[key] === undefined);
+  return { ...value, ...Object.fromEntries(gone.map((key) => [key, null])) };
+}
+
+/** As JSON would have it: keys that are undefined are not there. */
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,72 @@
+import type { AnyObject } from '../kube/api.ts';
+import { keyOf, type ObjectKey } from '../kube/object.ts';
+
+/** `before` undefined: new; `after` undefined: gone. Both there with different uids: one was deleted, another created. */
+export type StoreChange<T> = (key: ObjectKey, before: T | undefined, after: T | undefined) => void;
+
+/**
+ * The objects of one kind as last seen. An object never goes back to an older version of itself, however late a list or
+ * an answer arrives; resource versions of one resource are comparable numbers.
+ */
+export class Store<T extends AnyObject> {
+  readonly #objects = new Map<ObjectKey, T>();
+  readonly #onChange: StoreChange<T>;
+
+  constructor(onChange: StoreChange<T>) {
+    this.#onChange = onChange;
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  values(): IterableIterator<T> {
+    return this.#objects.values();
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** From the watch. */
+  apply(object: T): void {
+    const key = keyOf(object);
+    const before = this.#objects.get(key);
+    if (before !== undefined && version(object) <= version(before)) return;
+    this.#objects.set(key, object);
+    this.#onChange(key, before, object);
+  }
+
+  /**
+   * From the answer to a write of our own, so that the next pass sees it without waiting for the watch. An object that
+   * is not here is gone, or was replaced: the answer came too late.
+   */
+  applyOwnWrite(object: T): void {
+    const before = this.#objects.get(keyOf(object));
+    if (before !== undefined && before.metadata.uid === object.metadata.uid) this.apply(object);
+  }
+
+  delete(object: T): void {
+    const key = keyOf(object);
+    const before = this.#objects.get(key);
+    if (before === undefined || version(object) < version(before)) return;
+    this.#objects.delete(key);
+    this.#onChange(key, before, undefined);
+  }
+
+  /** All objects in `scope` are exactly these. */
+  replace(objects: readonly T[], scope: (object: T) => boolean): void {
+    const seen = new Set(objects.map(keyOf));
+    for (const [key, before] of this.#objects) {
+      if (!scope(before) || seen.has(key)) continue;
+      this.#objects.delete(key);
+      this.#onChange(key, before, undefined);
+    }
+    for (const object of objects) this.apply(object);
+  }
+}
+
+/** Versions that are no numbers cannot be compared: then the last word counts. */
+function version(object: AnyObject): number {
+  return Number(object.metadata.resourceVersion);
+}

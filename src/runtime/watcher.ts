@@ -1,0 +1,126 @@
+import { backoffMs } from '../base/backoff.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { type AnyObject, isGone, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
+
+/**
+ * Follows a collection: lists it, then watches it from there, for ever.
+ *
+ *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
+ *    ▲  │failed     │ too old (410)
+ *    └──┴───────────┘
+ *
+ * Each state is a value and each failure an arm of `step`; after a failure the next step waits with backoff and jitter.
+ * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new.
+ */
+export type WatcherState =
+  | { readonly phase: 'list'; readonly notOlderThan: string | undefined }
+  | { readonly phase: 'watch'; readonly resourceVersion: string };
+
+export type WatcherEvent =
+  | { readonly type: 'replaced'; readonly objects: readonly AnyObject[] }
+  | { readonly type: 'applied'; readonly object: AnyObject }
+  | { readonly type: 'deleted'; readonly object: AnyObject };
+
+export interface WatcherOptions {
+  readonly api: KubeApi;
+  readonly resource: Resource;
+  readonly namespace?: string | undefined;
+  readonly metadataOnly?: boolean | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onEvent: (event: WatcherEvent) => void;
+  /** A step failed; the next one comes after `retryInMs`. */
+  readonly onFailure: (error: unknown, retryInMs: number) => void;
+}
+
+const PAGE_SIZE = 500;
+/** client-go's reflector: 0.8 s doubled up to 30 s. */
+const BACKOFF = { initialMs: 800, maxMs: 30_000 };
+/** A watch that lived so long was healthy: what comes after it starts with short delays again. */
+const HEALTHY_MS = 120_000;
+
+export async function runWatcher(options: WatcherOptions, signal: AbortSignal): Promise<void> {
+  const { clock, random } = options;
+  let state: WatcherState = { phase: 'list', notOlderThan: undefined };
+  let failures = 0;
+  while (!signal.aborted) {
+    const startedAt = clock.monotonic();
+    const result = await step(options, state, signal);
+    if (signal.aborted) return;
+    const lived = clock.monotonic() - startedAt;
+    const progressed = result.error === undefined && (state.phase === 'list' || lived >= 1000);
+    if (progressed || lived >= HEALTHY_MS) failures = 0;
+    state = result.state;
+    if (progressed) continue;
+    const asked = result.error instanceof KubeError ? (result.error.retryAfterMs ?? 0) : 0;
+    const delayMs = Math.max(asked, backoffMs(BACKOFF, failures++, random));
+    if (result.error !== undefined) options.onFailure(result.error, delayMs);
+    await sleep(clock, delayMs, signal);
+  }
+}
+
+interface StepResult {
+  readonly state: WatcherState;
+  readonly error?: unknown;
+}
+
+/** One list, or one watch until it ends. Never throws: a failure is part of the result. */
+export async function step(options: WatcherOptions, state: WatcherState, signal: AbortSignal): Promise<StepResult> {
+  return state.phase === 'list'
+    ? list(options, state.notOlderThan, signal)
+    : watch(options, state.resourceVersion, signal);
+}
+
+async function list(
+  options: WatcherOptions,
+  notOlderThan: string | undefined,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { api, resource, namespace, metadataOnly } = options;
+  const objects: AnyObject[] = [];
+  let continueToken: string | undefined;
+  try {
+    for (;;) {
+      const page = await api.list(
+        resource,
+        { namespace, metadataOnly, limit: PAGE_SIZE, continueToken, notOlderThan },
+        signal,
+      );
+      objects.push(...page.items);
+      continueToken = page.continueToken;
+      if (continueToken !== undefined) continue;
+      options.onEvent({ type: 'replaced', objects });
+      return { state: { phase: 'watch', resourceVersion: page.resourceVersion } };
+    }
+  } catch (error) {
+    // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
+    const unreachable = isGone(error) || (error instanceof KubeError && error.status === 504);
+    return { state: { phase: 'list', notOlderThan: unreachable ? undefined : notOlderThan }, error };
+  }
+}
+
+async function watch(options: WatcherOptions, from: string, signal: AbortSignal): Promise<StepResult> {
+  const { api, resource, namespace, metadataOnly, random } = options;
+  let resourceVersion = from;
+  // Between 4 and 6 minutes, so that watches which began together do not end together.
+  const timeoutSeconds = Math.round(240 + 120 * random.float());
+  try {
+    for await (const event of api.watch(
+      resource,
+      { namespace, metadataOnly, resourceVersion, timeoutSeconds },
+      signal,
+    )) {
+      if (event.type === 'BOOKMARK') {
+        resourceVersion = event.resourceVersion;
+        continue;
+      }
+      options.onEvent({ type: event.type === 'DELETED' ? 'deleted' : 'applied', object: event.object });
+      resourceVersion = event.object.metadata.resourceVersion;
+    }
+    return { state: { phase: 'watch', resourceVersion } };
+  } catch (error) {
+    if (isGone(error)) return { state: { phase: 'list', notOlderThan: resourceVersion }, error };
+    return { state: { phase: 'watch', resourceVersion }, error };
+  }
+}
