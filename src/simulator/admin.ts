@@ -1,9 +1,11 @@
 import { messageOf } from '../base/errors.ts';
 import { act, readFault } from './admin-requests.ts';
+import { DIALECT_RULES } from './dialect.ts';
 import { KNOB_SPECS, parseKnobs } from './knobs.ts';
 import { type Answer, empty, type Incoming, json, Refusal } from './message.ts';
 import { renderMain, renderPage } from './page.ts';
 import { PAGE_SCRIPT, PAGE_STYLE } from './page-assets.ts';
+import { missAnswer } from './refusals.ts';
 import { createRouter, isMiss, type Route } from './router.ts';
 import { SENTINELS } from './sentinels.ts';
 import type { Simulator } from './simulator.ts';
@@ -56,14 +58,15 @@ export function adminRespond(simulator: Simulator, request: Incoming): Answer {
   try {
     return respond(simulator, request);
   } catch (error) {
-    return json(error instanceof Refusal ? error.status : 400, { message: messageOf(error) });
+    const { status, code } = error instanceof Refusal ? error : { status: 400, code: 'badRequest' };
+    return json(status, { code, message: messageOf(error) });
   }
 }
 
 function respond(simulator: Simulator, request: Incoming): Answer {
   const url = new URL(request.path, simulator.baseURL);
   const match = route(request.method, url.pathname);
-  if (isMiss(match)) return json(match.status, { message: 'There is nothing here' });
+  if (isMiss(match)) return missAnswer(match, 'cloud', DIALECT_RULES.document);
   if (request.method !== 'GET') refuseStrangers(request);
   const filter = url.searchParams.get('filter') ?? '';
   switch (match.route.operation) {
@@ -92,7 +95,8 @@ function respond(simulator: Simulator, request: Incoming): Answer {
       simulator.faults.clear();
       return empty(204);
     case 'removeFault':
-      return simulator.faults.remove(match.params['id'] ?? '') ? empty(204) : json(404, { message: 'No such fault' });
+      if (simulator.faults.remove(match.params['id'] ?? '')) return empty(204);
+      throw new Refusal(404, 'faultNotFound', 'There is no such fault');
     case 'knobs':
       return json(200, { values: simulator.knobs(), specs: KNOB_SPECS });
     case 'setKnobs':
