@@ -1,0 +1,56 @@
+import { Writable } from 'node:stream';
+import { type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+/** Keys under which a secret could stand in something that is logged whole: the last line of defence, not the first. */
+const SECRET_KEYS = [
+  'password',
+  'nextPassword',
+  'clientSecret',
+  'token',
+  'authorization',
+  'data',
+  'stringData',
+  'secrets',
+];
+const PATHS = SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`, `*.*.*.${key}`]);
+
+export interface LogOptions {
+  readonly level: string;
+  readonly format: 'json' | 'pretty';
+  readonly write: (line: string) => void;
+}
+
+/** JSON lines with time, level and msg, or lines for people. Errors are logged with message and stack only. */
+export function createLog(options: LogOptions): Log {
+  const destination = new Writable({
+    decodeStrings: false,
+    write(line: string, _encoding, done) {
+      options.write(options.format === 'json' ? line : pretty(line));
+      done();
+    },
+  });
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: {
+        err: (error: unknown) =>
+          error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : String(error),
+      },
+      redact: { paths: PATHS, censor: '[redacted]' },
+    },
+    destination,
+  );
+}
+
+function pretty(line: string): string {
+  const { time, level, msg, kind, object, err, ...rest } = JSON.parse(line);
+  const about = kind === undefined ? '' : ` ${kind} ${object}:`;
+  const more = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  const error = err?.stack === undefined ? '' : `\n${err.stack}`;
+  return `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(5)}${about} ${msg}${more.join('')}${error}\n`;
+}

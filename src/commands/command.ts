@@ -1,0 +1,11 @@
+/** What a subcommand gets of the process. */
+export interface CommandIO {
+  stdout(text: string): void;
+  stderr(text: string): void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborting ends the command. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves to the exit code: 0 well, 1 failed, 2 called wrongly. */
+export type Command = (argv: readonly string[], io: CommandIO) => Promise<number>;

@@ -1,0 +1,110 @@
+import { hostname } from 'node:os';
+import { getCACertificates } from 'node:tls';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { createUndiciTransport, type HttpTransport } from '../base/http.ts';
+import { createLog } from '../base/log.ts';
+import { systemRandom } from '../base/random.ts';
+import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
+import { createKubeClient } from '../kube/client.ts';
+import { loadKubeConnection } from '../kube/config.ts';
+import { createOperator, type Operator } from '../operator.ts';
+import { serve } from '../runtime/http-server.ts';
+import { createMetrics, type Metrics } from '../runtime/metrics.ts';
+import { VERSION } from '../version.ts';
+import type { Command, CommandIO } from './command.ts';
+
+/** `mooring controller`: the operator, until the signal aborts. */
+export const controller: Command = async (argv, io) => {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    io.stdout(help());
+    return 0;
+  }
+  let config: Config;
+  try {
+    config = parseConfig(argv, io.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    io.stderr(`${error.message}\nTry mooring controller --help.\n`);
+    return 2;
+  }
+  const log = createLog({ level: config.logLevel, format: config.logFormat, write: io.stdout });
+  try {
+    await run(config, io, log);
+    return 0;
+  } catch (error) {
+    log.error({ err: error }, `Mooring cannot run: ${messageOf(error)}`);
+    return 1;
+  }
+};
+
+async function run(config: Config, io: CommandIO, log: ReturnType<typeof createLog>): Promise<void> {
+  log.info({ config, version: VERSION, node: process.version }, 'Mooring starts');
+  const metrics = createMetrics(systemClock, { version: VERSION, node: process.version });
+  const connection = await loadKubeConnection(systemClock, config.kubeconfig);
+  const kubeTransport = createUndiciTransport({ ...connection.tls, connections: 64 });
+  const api = createKubeClient({
+    server: connection.server,
+    transport: kubeTransport,
+    authorize: connection.authorize,
+    userAgent: `mooring/${VERSION}`,
+    onRequest: metrics.kubeRequest,
+  });
+  const operator = createOperator({
+    api,
+    clock: systemClock,
+    random: systemRandom,
+    transport: transports(),
+    log,
+    metrics,
+    namespaces: config.namespaces,
+    concurrency: config.concurrency,
+    urlPolicy: { allowHTTP: config.allowHTTP, allowedBaseURLs: config.allowedBaseURLs },
+    instance: hostname(),
+  });
+  const servers = await serveEndpoints(config, metrics, operator);
+  log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');
+  try {
+    await operator.run(io.signal);
+  } finally {
+    await Promise.all(servers.map((server) => server.close()));
+    await kubeTransport.close();
+  }
+  log.info({}, 'Mooring has stopped');
+}
+
+/** One pool of connections for each set of trusted certificates. */
+function transports(): (ca: string | undefined) => HttpTransport {
+  const known = new Map<string | undefined, HttpTransport>();
+  return (ca) => {
+    const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
+    const transport = known.get(ca) ?? createUndiciTransport({ ca: trusted });
+    known.set(ca, transport);
+    return transport;
+  };
+}
+
+function serveEndpoints(config: Config, metrics: Metrics, operator: Operator) {
+  const probe = (problem: () => string | undefined) => () => {
+    const text = problem();
+    return { status: text === undefined ? 200 : 503, contentType: 'text/plain', body: `${text ?? 'ok'}\n` };
+  };
+  return Promise.all([
+    serve(config.metricsAddress, {
+      '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
+    }),
+    serve(config.healthAddress, {
+      '/livez': probe(() => operator.stuck()),
+      '/readyz': probe(() => operator.notReady()),
+    }),
+  ]);
+}
+
+function help(): string {
+  const lines = Object.entries(FLAGS).map(([name, { about, fallback, type }]) => {
+    const flag = `--${name}${type === 'string' ? ' …' : ''}`;
+    const preset = fallback === '' ? '' : ` (default ${fallback})`;
+    return `  ${flag.padEnd(24)} ${about}${preset}; ${variableOf(name)}`;
+  });
+  return `mooring controller: runs the operator until it is told to stop.\n\nFlags, each also an environment variable:\n${lines.join('\n')}\n`;
+}

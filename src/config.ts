@@ -1,0 +1,150 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { parseAddress } from './runtime/http-server.ts';
+
+/** How the operator was started: read once, checked whole. */
+export interface Config {
+  /** Path; undefined: in-cluster, else the default kubeconfig. */
+  readonly kubeconfig: string | undefined;
+  /** Undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly metricsAddress: string;
+  readonly healthAddress: string;
+  readonly leaderElect: boolean;
+  /** Workers a kind. */
+  readonly concurrency: number;
+  readonly allowedBaseURLs: readonly string[] | undefined;
+  readonly allowHTTP: boolean;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly logFormat: 'json' | 'pretty';
+}
+
+interface Flag {
+  readonly type: 'string' | 'boolean';
+  readonly about: string;
+  readonly fallback: string;
+}
+
+/** Each is also an environment variable: MOORING_ and the name in capitals, with underscores. */
+export const FLAGS: Readonly<Record<string, Flag>> = {
+  kubeconfig: {
+    type: 'string',
+    about: 'kubeconfig file; otherwise in-cluster, otherwise the default one',
+    fallback: '',
+  },
+  namespaces: { type: 'string', about: 'namespaces to watch, with commas; otherwise all', fallback: '' },
+  'metrics-address': { type: 'string', about: 'host:port of /metrics', fallback: ':8080' },
+  'health-address': { type: 'string', about: 'host:port of /livez and /readyz', fallback: ':8081' },
+  'leader-elect': {
+    type: 'boolean',
+    about: 'act only while holding the Lease, for several replicas',
+    fallback: 'false',
+  },
+  concurrency: { type: 'string', about: 'objects of one kind that are worked on at the same time', fallback: '10' },
+  'allowed-base-urls': {
+    type: 'string',
+    about: 'base URLs that DatabaseSpaces may name, with commas; otherwise all',
+    fallback: '',
+  },
+  'allow-http': { type: 'boolean', about: 'allow http to hosts other than loopback', fallback: 'false' },
+  'log-level': { type: 'string', about: 'debug, info, warn or error', fallback: 'info' },
+  'log-format': { type: 'string', about: 'json or pretty', fallback: 'json' },
+};
+
+const list = z.string().transform((text) => {
+  const items = text.split(',').map((item) => item.trim());
+  return text.trim() === '' ? undefined : items;
+});
+const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+const address = z.string().refine(isAddress, 'must be host:port, such as :8080 or 127.0.0.1:8080');
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+const schema = z.object({
+  kubeconfig: z.string().transform((path) => (path === '' ? undefined : path)),
+  namespaces: list.refine(
+    (names) => names?.every((name) => DNS_LABEL.test(name)) ?? true,
+    'must be names of namespaces, with commas',
+  ),
+  'metrics-address': address,
+  'health-address': address,
+  'leader-elect': yesOrNo,
+  concurrency: z.coerce
+    .number('must be a whole number from 1 to 100')
+    .int()
+    .min(1)
+    .max(100, 'must be a whole number from 1 to 100'),
+  'allowed-base-urls': list.refine(
+    (urls) => urls?.every((url) => URL.canParse(url)) ?? true,
+    'must be URLs, with commas',
+  ),
+  'allow-http': yesOrNo,
+  'log-level': z.enum(['debug', 'info', 'warn', 'error'], 'must be debug, info, warn or error'),
+  'log-format': z.enum(['json', 'pretty'], 'must be json or pretty'),
+});
+
+/** What is wrong with flags and environment, all of it, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Flags win over the environment, which wins over the defaults. Throws ConfigError. */
+export function parseConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Config {
+  const flags = readFlags(argv);
+  const problems = Object.keys(env)
+    .filter((name) => name.startsWith('MOORING_') && !KNOWN_VARIABLES.has(name))
+    .map((name) => `Unknown environment variable ${name}`);
+  const given = Object.fromEntries(
+    Object.entries(FLAGS).map(([name, { fallback }]) => [name, flags.get(name) ?? env[variableOf(name)] ?? fallback]),
+  );
+  const result = schema.safeParse(given);
+  if (!result.success) {
+    for (const issue of result.error.issues) {
+      const name = String(issue.path[0]);
+      problems.push(`--${name} (${variableOf(name)}) ${issue.message}, not "${String(given[name])}"`);
+    }
+  }
+  if (!result.success || problems.length > 0) throw new ConfigError(problems.join('\n'));
+  const value = result.data;
+  return Object.freeze({
+    kubeconfig: value.kubeconfig,
+    namespaces: value.namespaces,
+    metricsAddress: value['metrics-address'],
+    healthAddress: value['health-address'],
+    leaderElect: value['leader-elect'],
+    concurrency: value.concurrency,
+    allowedBaseURLs: value['allowed-base-urls'],
+    allowHTTP: value['allow-http'],
+    logLevel: value['log-level'],
+    logFormat: value['log-format'],
+  });
+}
+
+export function variableOf(flag: string): string {
+  return `MOORING_${flag.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** Others of this prefix belong to the tools beside the operator. */
+const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
+  ...Object.keys(FLAGS).map(variableOf),
+  'MOORING_CACHE',
+  'MOORING_TEST_KUBECONFIG',
+]);
+
+function readFlags(argv: readonly string[]): ReadonlyMap<string, string> {
+  const options = Object.fromEntries(Object.entries(FLAGS).map(([name, { type }]) => [name, { type }]));
+  try {
+    const { values } = parseArgs({ args: [...argv], options, allowNegative: true });
+    return new Map(Object.entries(values).map(([name, value]) => [name, String(value)]));
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function isAddress(text: string): boolean {
+  try {
+    parseAddress(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

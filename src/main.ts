@@ -1,0 +1,48 @@
+import type { Command } from './commands/command.ts';
+import { VERSION } from './version.ts';
+
+/* The composition root: the only reader of the process's arguments, environment and signals. */
+
+/** Loaded when asked for: none pays for another's packages. */
+const COMMANDS: Readonly<Record<string, { readonly about: string; readonly load: () => Promise<Command> }>> = {
+  controller: { about: 'run the operator', load: async () => (await import('./commands/controller.ts')).controller },
+  crds: { about: 'print the CustomResourceDefinitions', load: async () => (await import('./commands/crds.ts')).crds },
+  simulate: {
+    about: 'serve a simulated cloud and its database servers',
+    load: async () => (await import('./commands/simulate.ts')).simulate,
+  },
+  demo: {
+    about: 'show it all in one go, on a control plane of its own',
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+};
+
+async function main(): Promise<number> {
+  const [name = '', ...argv] = process.argv.slice(2);
+  if (name === '--version' || name === 'version') {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    const asked = name === '' || name === '--help' || name === '-h' || name === 'help';
+    (asked ? process.stdout : process.stderr).write(asked ? usage() : `There is no command "${name}".\n\n${usage()}`);
+    return asked && name !== '' ? 0 : 2;
+  }
+  const abort = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
+  const run = await command.load();
+  return run(argv, {
+    stdout: (text) => process.stdout.write(text),
+    stderr: (text) => process.stderr.write(text),
+    env: process.env,
+    signal: abort.signal,
+  });
+}
+
+function usage(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`);
+  return `mooring ${VERSION}: a Kubernetes operator for managed databases\n\nUsage: mooring COMMAND [flags]\n\n${lines.join('\n')}\n\nEach command has --help.\n`;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,251 @@
+import { type Clock, sleep } from './base/clock.ts';
+import { messageOf } from './base/errors.ts';
+import type { HttpTransport } from './base/http.ts';
+import type { Log } from './base/log.ts';
+import type { Random } from './base/random.ts';
+import { databaseClusterKind } from './kinds/databasecluster/index.ts';
+import { currentID, desiredID } from './kinds/databasecluster/observation.ts';
+import { spaceKeyOf } from './kinds/databasecluster/observe.ts';
+import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
+import { databaseClusterDefinition } from './kinds/databasecluster/schema.ts';
+import { ClusterMemory } from './kinds/databasecluster/world.ts';
+import { SpaceConnections } from './kinds/databasespace/connection.ts';
+import { DATABASE_SPACES, databaseSpaceKind } from './kinds/databasespace/index.ts';
+import { databaseSpaceDefinition } from './kinds/databasespace/schema.ts';
+import type { UrlPolicy } from './kinds/databasespace/url-policy.ts';
+import { createSecrets } from './kinds/secrets.ts';
+import { type AnyObject, type KubeApi, NAMESPACES, type Resource, SECRETS } from './kube/api.ts';
+import { parseSpec, parseStatus } from './kube/definition.ts';
+import type { KubeObject, ObjectKey } from './kube/object.ts';
+import { Controller, isNews } from './runtime/controller.ts';
+import { createEventRecorder } from './runtime/events.ts';
+import { Informer } from './runtime/informer.ts';
+import type { Kind, StatusBase } from './runtime/kind.ts';
+import type { Metrics } from './runtime/metrics.ts';
+import type { Reference } from './runtime/reference-index.ts';
+
+export interface OperatorDependencies {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** HTTP to cloud and servers; `ca`: PEM to trust besides the system's. */
+  readonly transport: (ca: string | undefined) => HttpTransport;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly concurrency: number;
+  readonly urlPolicy: UrlPolicy;
+  /** Names this process in events. */
+  readonly instance: string;
+}
+
+export interface Operator {
+  /** Works until the signal aborts; resolves when what was in hand is done. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Why it is not ready to work yet; undefined: it is. */
+  notReady(): string | undefined;
+  /** What is stuck; undefined: nothing is. */
+  stuck(): string | undefined;
+}
+
+/** A pass that takes so long hangs: every call that it makes has a shorter limit. */
+const STUCK_MS = 15 * 60_000;
+/** How long what is in hand may take to end after the signal. */
+const DRAIN_MS = 20_000;
+
+/** The whole operator over its seams; production and simulation differ in the dependencies only. */
+export function createOperator(dependencies: OperatorDependencies): Operator {
+  const { api, clock, random, log, metrics, concurrency } = dependencies;
+  const spaces = informer(dependencies, DATABASE_SPACES, withoutManagedFields);
+  const clusters = informer(dependencies, DATABASE_CLUSTERS, withoutManagedFields);
+  const secrets = informer(dependencies, SECRETS, metadataOf);
+  const notify = (reference: Reference) => {
+    for (const controller of controllers) controller.changed(reference);
+  };
+  const connections = new SpaceConnections({
+    ...dependencies,
+    onRequest: metrics.apiRequest,
+    onClusters: (space, ids) => {
+      for (const id of ids) notify(`clusters/${space}/${id}`);
+    },
+    onListed: (space, first) => {
+      notify(`spaces/${space}`);
+      if (first) notify(`databasespaces/${space}`);
+    },
+  });
+  const secretAccess = createSecrets(api, (key) => secrets.store.get(key));
+  const recorder = createEventRecorder({
+    ...dependencies,
+    onFailure: (error) => log.warn({ err: error }, `Cannot record an event: ${messageOf(error)}`),
+  });
+  const controllerOf = <Spec, Status extends StatusBase, Observation, Step>(
+    kind: Kind<Spec, Status, Observation, Step>,
+    source: Informer<KubeObject>,
+  ) => {
+    const share = metrics.controller(kind.definition.singular, concurrency);
+    const controller = new Controller(kind, source, {
+      api,
+      clock,
+      random,
+      log,
+      events: recorder,
+      metrics: share,
+      concurrency,
+    });
+    share.watchQueue(controller.queue);
+    source.onChange((key, before, after) => {
+      if (isNews(before, after)) notify(`${kind.definition.plural}/${key}`);
+    });
+    return controller;
+  };
+
+  const controllers: {
+    changed(reference: Reference): void;
+    run(signal: AbortSignal): Promise<void>;
+    queue: { inProgress: ReadonlyMap<string, number> };
+  }[] = [
+    controllerOf(
+      databaseSpaceKind({
+        secrets: secretAccess,
+        connections,
+        connectedWith: new Map(),
+        claimedIDs: (space) => claimedIDs(clusters, space),
+      }),
+      spaces,
+    ),
+    controllerOf(
+      databaseClusterKind({
+        api,
+        clock,
+        random,
+        connections,
+        secrets: secretAccess,
+        memory: new ClusterMemory(clock.now()),
+        space: (key) => spaceOf(spaces.store.get(key)),
+        cluster: (key) => clusters.store.get(key),
+        namespaceLabels: async (name, signal) => (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {},
+        onDriftCorrected: (field) => metrics.driftCorrected('DatabaseCluster', field),
+      }),
+      clusters,
+    ),
+  ];
+  secrets.onChange((key, before, after) => {
+    if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion) notify(`secrets/${key}`);
+  });
+
+  const informers = { databasespaces: spaces, databaseclusters: clusters, secrets };
+  let leading = false;
+  metrics.onScrape(() => ({
+    resources: conditionsOf([spaces, clusters]),
+    spaces: [...connections.all()].flatMap(([key, { poller }]) => observedAt(key, poller.listedAtMs)),
+    leader: leading,
+  }));
+
+  return {
+    async run(signal) {
+      const watching = Object.values(informers).map((each) => each.run(signal));
+      await Promise.race([Promise.all(Object.values(informers).map((each) => each.synced)), aborted(signal)]);
+      if (!signal.aborted) {
+        log.info({ spaces: spaces.store.size, clusters: clusters.store.size }, 'Caches are filled, work begins');
+        leading = true;
+        const working = Promise.all(controllers.map((controller) => controller.run(signal)));
+        await aborted(signal);
+        await Promise.race([working, sleep(clock, DRAIN_MS)]);
+        leading = false;
+      }
+      connections.close();
+      await Promise.all(watching);
+    },
+    notReady() {
+      const waiting = Object.entries(informers).filter(([, each]) => !each.hasSynced());
+      return waiting.length === 0
+        ? undefined
+        : `Waiting for the first list of ${waiting.map(([name]) => name).join(', ')}`;
+    },
+    stuck() {
+      const now = clock.monotonic();
+      for (const { queue } of controllers) {
+        for (const [key, since] of queue.inProgress) if (now - since > STUCK_MS) return `A pass of ${key} does not end`;
+      }
+      return undefined;
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function informer<T extends AnyObject>(
+  dependencies: OperatorDependencies,
+  resource: Resource,
+  project: (object: AnyObject) => T,
+): Informer<T> {
+  const { log } = dependencies;
+  return new Informer({
+    ...dependencies,
+    resource,
+    metadataOnly: resource === SECRETS,
+    project,
+    onFailure: (error, retryInMs) =>
+      log.warn(
+        { resource: resource.plural, retryInMs: Math.round(retryInMs) },
+        `Watching ${resource.plural} failed, it goes on after a pause: ${messageOf(error)}`,
+      ),
+  });
+}
+
+/** managedFields are half of an object's bytes and never looked at. The cast is the parse border: kinds parse what they read. */
+function withoutManagedFields(object: AnyObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata as AnyObject['metadata'] & { managedFields?: unknown };
+  return { ...object, metadata } as unknown as KubeObject;
+}
+
+/** Of a Secret, only that it is there and in which version. */
+function metadataOf({ metadata }: AnyObject): AnyObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { metadata: { name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) } };
+}
+
+function spaceOf(object: KubeObject | undefined) {
+  if (object === undefined) return undefined;
+  const spec = parseSpec(databaseSpaceDefinition, object.spec);
+  const { conditions = [] } = parseStatus(databaseSpaceDefinition, object.status);
+  return { spec: spec.ok ? spec.spec : undefined, ready: conditions.find((condition) => condition.type === 'Ready') };
+}
+
+/** Ids that DatabaseClusters of the space stand for, or want to. */
+function claimedIDs(clusters: Informer<KubeObject>, space: ObjectKey): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const object of clusters.store.values()) {
+    const spec = parseSpec(databaseClusterDefinition, object.spec);
+    if (!spec.ok) continue;
+    const subject = {
+      metadata: object.metadata,
+      spec: spec.spec,
+      status: parseStatus(databaseClusterDefinition, object.status),
+    };
+    if (spaceKeyOf(subject) === space) ids.add(currentID(subject)).add(desiredID(subject));
+  }
+  return ids;
+}
+
+function* conditionsOf(informers: readonly Informer<KubeObject>[]) {
+  for (const { store } of informers) {
+    for (const { kind, status } of store.values()) {
+      const { conditions = [] } = parseStatus(databaseSpaceDefinition, status);
+      for (const { type: condition, status: value, reason } of conditions)
+        yield { kind, condition, status: value, reason };
+    }
+  }
+}
+
+function observedAt(key: ObjectKey, observedAtMs: number | undefined) {
+  if (observedAtMs === undefined) return [];
+  const slash = key.indexOf('/');
+  return [{ namespace: key.slice(0, slash), name: key.slice(slash + 1), observedAtMs }];
+}
