@@ -18,7 +18,10 @@ button { margin: 0 .25rem .25rem 0; }
 .status.starting, .status.resuming, .status.suspending, .status.pending { color: #b45309; }
 .status.destroying { color: #b91c1c; }
 .bad { color: #b91c1c; }
-.quiet { opacity: .7; }
+.quiet { opacity: .7; font-weight: normal; }
+td .quiet { white-space: nowrap; }
+form { margin-bottom: .8rem; }
+main table { margin-bottom: .3rem; }
 #notice { position: sticky; top: 0; }
 fieldset { border: 1px solid var(--line); margin: .5rem 0; }
 label { margin-right: .8rem; white-space: nowrap; }
