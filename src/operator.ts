@@ -100,36 +100,37 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     return controller;
   };
 
-  const controllers: {
-    changed(reference: Reference): void;
-    run(signal: AbortSignal): Promise<void>;
-    queue: { inProgress: ReadonlyMap<string, number> };
-  }[] = [
-    controllerOf(
-      databaseSpaceKind({
-        secrets: secretAccess,
-        connections,
-        connectedWith: new Map(),
-        claimedIDs: (space) => claimedIDs(clusters, space),
-      }),
-      spaces,
-    ),
-    controllerOf(
-      databaseClusterKind({
-        api,
-        clock,
-        random,
-        connections,
-        secrets: secretAccess,
-        memory: new ClusterMemory(clock.now()),
-        space: (key) => spaceOf(spaces.store.get(key)),
-        cluster: (key) => clusters.store.get(key),
-        namespaceLabels: async (name, signal) => (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {},
-        onDriftCorrected: (field) => metrics.driftCorrected('DatabaseCluster', field),
-      }),
-      clusters,
-    ),
-  ];
+  const spaceController = controllerOf(
+    databaseSpaceKind({
+      secrets: secretAccess,
+      connections,
+      connectedWith: new Map(),
+      claimedIDs: (space) => claimedIDs(clusters, space),
+    }),
+    spaces,
+  );
+  const clusterController = controllerOf(
+    databaseClusterKind({
+      api,
+      clock,
+      random,
+      connections,
+      secrets: secretAccess,
+      memory: new ClusterMemory(clock.now()),
+      space: (key) => spaceOf(spaces.store.get(key)),
+      cluster: (key) => clusters.store.get(key),
+      claimants: (space, id): Iterable<ObjectKey> => clusterController.dependents(`clusters/${space}/${id}`),
+      namespaceLabels: async (name, signal) => (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {},
+      onDriftCorrected: (field) => metrics.driftCorrected('DatabaseCluster', field),
+    }),
+    clusters,
+  );
+  const controllers = [spaceController, clusterController];
+  // An id that an object stood for, or now wants to, concerns the others that want it.
+  clusters.onChange((_key, before, after) => {
+    if (!isNews(before, after)) return;
+    for (const object of [before, after]) for (const id of object === undefined ? [] : claimOf(object)) notify(id);
+  });
   secrets.onChange((key, before, after) => {
     if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion) notify(`secrets/${key}`);
   });
@@ -222,16 +223,24 @@ function spaceOf(object: KubeObject | undefined) {
 function claimedIDs(clusters: Informer<KubeObject>, space: ObjectKey): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const object of clusters.store.values()) {
-    const spec = parseSpec(databaseClusterDefinition, object.spec);
-    if (!spec.ok) continue;
-    const subject = {
-      metadata: object.metadata,
-      spec: spec.spec,
-      status: parseStatus(databaseClusterDefinition, object.status),
-    };
-    if (spaceKeyOf(subject) === space) ids.add(currentID(subject)).add(desiredID(subject));
+    const subject = subjectOf(object);
+    if (subject !== undefined && spaceKeyOf(subject) === space) ids.add(currentID(subject)).add(desiredID(subject));
   }
   return ids;
+}
+
+function claimOf(object: KubeObject): readonly Reference[] {
+  const subject = subjectOf(object);
+  if (subject === undefined) return [];
+  const ids = new Set([currentID(subject), desiredID(subject)]);
+  return [...ids].map((id) => `clusters/${spaceKeyOf(subject)}/${id}`);
+}
+
+function subjectOf({ metadata, spec, status }: KubeObject) {
+  const parsed = parseSpec(databaseClusterDefinition, spec);
+  return parsed.ok
+    ? { metadata, spec: parsed.spec, status: parseStatus(databaseClusterDefinition, status) }
+    : undefined;
 }
 
 function* conditionsOf(informers: readonly Informer<KubeObject>[]) {

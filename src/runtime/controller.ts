@@ -65,6 +65,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     for (const key of this.#references.dependents(reference)) this.queue.add(key);
   }
 
+  /** Objects of this kind that refer to it. */
+  dependents(reference: Reference): Iterable<ObjectKey> {
+    return this.#references.dependents(reference);
+  }
+
   /** Works until the signal aborts and what is in hand is done. Effects that are under way then get no signal: they end. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.queue.shutDown(), { once: true });

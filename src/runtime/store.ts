@@ -43,7 +43,11 @@ export class Store<T extends AnyObject> {
    */
   applyOwnWrite(object: T): void {
     const before = this.#objects.get(keyOf(object));
-    if (before !== undefined && before.metadata.uid === object.metadata.uid) this.apply(object);
+    if (before === undefined || before.metadata.uid !== object.metadata.uid) return;
+    const { deletionTimestamp, finalizers = [] } = object.metadata;
+    // The last finalizer is gone, and so is the object; its version in the answer is still the old one.
+    if (deletionTimestamp !== undefined && finalizers.length === 0) this.delete(object);
+    else this.apply(object);
   }
 
   delete(object: T): void {

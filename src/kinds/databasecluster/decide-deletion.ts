@@ -78,6 +78,11 @@ function claimed(subject: ClusterSubject, { cluster }: SpaceSeen): ClusterDecisi
 }
 
 /** Anything else under the id is somebody else's: it stays. */
-function isOurs(subject: ClusterSubject, { cluster }: SpaceSeen): boolean {
-  return cluster !== undefined && subject.status.clusterID === cluster.id && isSame(subject, cluster);
+function isOurs(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
+  return (
+    cluster !== undefined &&
+    claimedBy === undefined &&
+    subject.status.clusterID === cluster.id &&
+    isSame(subject, cluster)
+  );
 }

@@ -1,4 +1,5 @@
 import { particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { decideClaim } from './decide-claim.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
@@ -11,13 +12,13 @@ export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => 
 
 /**
  * First answer wins. The order is behaviour:
- * 1. whose cluster it is, and whether there is one, before anything is done to it
+ * 1. which object has the id; then whose the cluster is, and whether there is one, before anything is done to it
  * 2. what is on its way is waited for
  * 3. whether it should run, before what it should look like
  * 4. what it looks like
  * 5. its login, as that takes a server that runs
  */
-export const RULES: readonly Rule[] = [decideExistence, decideRunState, decideChanges, decideLogin];
+export const RULES: readonly Rule[] = [decideClaim, decideExistence, decideRunState, decideChanges, decideLogin];
 
 export function decideCluster(
   subject: ClusterSubject,
@@ -41,17 +42,13 @@ function withShown(subject: ClusterSubject, seen: SpaceSeen, decision: ClusterDe
 
 /**
  * An outage of the cloud, or a broken token, is the space's to report. A cluster that is as it should be is not made
- * less so by it: hundreds of objects must not change because one connection did.
+ * less so by it: hundreds of objects must not change because one connection did, and none because this process is new.
  */
 function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObservation, SpaceSeen>): ClusterDecision {
   const { status, metadata } = subject;
   const known = status.conditions?.find((condition) => condition.type === 'Ready');
-  if (
-    observation.space === 'waiting' &&
-    known?.status === 'True' &&
-    status.observedGeneration === metadata.generation
-  ) {
-    return { conditions: 'keep' };
+  if (observation.space === 'waiting' && known !== undefined && status.observedGeneration === metadata.generation) {
+    if (known.status === 'True' || observation.starting === true) return { conditions: 'keep' };
   }
   const say = observation.space === 'refused' ? stalled : reconciling;
   return { conditions: [...say(observation.reason, observation.message), ...particulars(status.conditions ?? [])] };

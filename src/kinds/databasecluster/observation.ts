@@ -7,7 +7,13 @@ export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>
 /** What was seen of one cluster; no passwords in it. Variants, so that nothing impossible can be written. */
 export type ClusterObservation =
   /** The space says nothing yet, or its object is missing. */
-  | { readonly space: 'waiting'; readonly reason: string; readonly message: string }
+  | {
+      readonly space: 'waiting';
+      readonly reason: string;
+      readonly message: string;
+      /** This process has just begun, and nothing says that the space does not work. */
+      readonly starting?: boolean;
+    }
   /** The space does not admit this object. */
   | { readonly space: 'refused'; readonly reason: string; readonly message: string }
   | SpaceSeen;
@@ -19,6 +25,8 @@ export interface SpaceSeen {
   readonly canDestroy: boolean;
   /** The id that was looked for. */
   readonly id: string;
+  /** The object, `namespace/name`, that stands for this id before this one; undefined: none does. */
+  readonly claimedBy?: string | undefined;
   /** Undefined: neither listed nor, where that matters, found by asking for it. */
   readonly cluster: Cluster | undefined;
   /** Where the server is; undefined while there is none that runs. */

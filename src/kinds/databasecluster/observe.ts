@@ -1,11 +1,18 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import { isSettled } from '../../cloud/space-poller.ts';
-import { parseStatus } from '../../kube/definition.ts';
-import { objectKey } from '../../kube/object.ts';
+import { parseSpec, parseStatus } from '../../kube/definition.ts';
+import { type KubeObject, objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { admits } from '../namespaces.ts';
 import { isSame } from './decide-existence.ts';
-import { type ClusterObservation, type ClusterSubject, currentID, type SpaceSeen } from './observation.ts';
+import {
+  type ClusterObservation,
+  type ClusterSubject,
+  createdAtOf,
+  currentID,
+  desiredID,
+  type SpaceSeen,
+} from './observation.ts';
 import { observeLogin } from './observe-login.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
@@ -27,16 +34,15 @@ export async function observeCluster(
   if ('space' in connection) return connection;
   const { poller } = connection;
   if (subject.lookNow) await poller.refresh();
-  const id = currentID(subject);
+  const { id, cluster } = await find(world, subject, connection, signal);
   poller.follow(id);
-  let cluster = poller.get(id);
-  if (cluster === undefined && mustAsk(world, subject)) cluster = await askFor(world, connection, id, signal);
   const endpoint = cluster === undefined ? undefined : endpointOf(connection, cluster);
   const seen = {
     space: 'seen',
     place: connection.place,
     canDestroy: connection.client.canDestroy,
     id,
+    claimedBy: firstClaimant(world, subject, id),
     cluster,
     endpoint,
     cloneSource: cloneSourceOf(world, subject),
@@ -72,10 +78,58 @@ async function findConnection(
   const connection = world.connections.get(key);
   if (connection?.poller.listedAtMs !== undefined) return connection;
   const why = space.ready === undefined ? 'it was not looked at yet' : `${space.ready.reason}: ${space.ready.message}`;
-  return waiting(
-    'WaitingForSpace',
-    `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed (${why})`,
-  );
+  const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed (${why})`;
+  return { space: 'waiting', reason: 'WaitingForSpace', message, starting: space.ready?.status === 'True' };
+}
+
+/** The cluster under its id; or under the id that it was being renamed to, if that is where the very same cluster is. */
+async function find(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<{ readonly id: string; readonly cluster: Cluster | undefined }> {
+  const look = async (id: string) =>
+    connection.poller.get(id) ?? (mustAsk(world, subject) ? await askFor(world, connection, id, signal) : undefined);
+  const id = currentID(subject);
+  const cluster = await look(id);
+  const desired = desiredID(subject);
+  if (cluster !== undefined || desired === id || subject.status.createdAt === undefined) return { id, cluster };
+  const renamed = await look(desired);
+  const same = renamed !== undefined && createdAtOf(renamed) === subject.status.createdAt;
+  return same ? { id: desired, cluster: renamed } : { id, cluster };
+}
+
+/**
+ * The other object that stands for this id in this place of the cloud, by whatever DatabaseSpace, if it comes first. Who
+ * has the cluster comes before who is about to create it, before who only wants it; then the older comes first.
+ */
+function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string): string | undefined {
+  let first = { rank: rankOf(subject), uid: subject.metadata.uid, key: subject.key };
+  for (const space of world.connections.samePlace(spaceKeyOf(subject))) {
+    for (const key of world.claimants(space, id)) {
+      const other = claimantOf(world.cluster(key));
+      if (other === undefined || currentID(other) !== id) continue;
+      const rank = rankOf(other);
+      if (other.metadata.uid !== first.uid && rank < first.rank) first = { rank, uid: other.metadata.uid, key };
+    }
+  }
+  return first.uid === subject.metadata.uid ? undefined : first.key;
+}
+
+type Claimant = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
+
+function claimantOf(object: KubeObject | undefined): Claimant | undefined {
+  if (object === undefined) return undefined;
+  const parsed = parseSpec(databaseClusterDefinition, object.spec);
+  const status = parseStatus(databaseClusterDefinition, object.status);
+  return parsed.ok ? { metadata: object.metadata, spec: parsed.spec, status } : undefined;
+}
+
+/** Sorts as text: what comes first has the id. */
+function rankOf({ metadata, status }: Claimant): string {
+  const hold = status.createdAt !== undefined ? 0 : status.operation !== undefined ? 1 : 2;
+  return [hold, metadata.creationTimestamp ?? '', metadata.uid].join('/');
 }
 
 /**

@@ -17,6 +17,8 @@ export interface ClusterWorld {
   readonly space: (key: ObjectKey) => SpaceSeenHere | undefined;
   /** Another DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
+  /** Keys of the DatabaseClusters that stand for this id, or want to, in this space. */
+  readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
   /** Labels of a namespace; undefined: there is none. */
   readonly namespaceLabels: (
     name: string,
@@ -28,7 +30,7 @@ export interface ClusterWorld {
 
 export interface SpaceSeenHere {
   readonly spec: DatabaseSpaceSpec | undefined;
-  readonly ready: { readonly reason: string; readonly message: string } | undefined;
+  readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 
 /** What is remembered in this process only. Losing it costs a look, never a mistake. */

@@ -55,6 +55,8 @@ interface Shared {
 
 interface Entry {
   readonly digest: string;
+  /** The space in the cloud, whatever the tokens for it. */
+  readonly placeDigest: string;
   readonly connection: SpaceConnection;
 }
 
@@ -74,6 +76,12 @@ export class SpaceConnections {
 
   *all(): IterableIterator<[ObjectKey, SpaceConnection]> {
     for (const [key, { connection }] of this.#entries) yield [key, connection];
+  }
+
+  /** All DatabaseSpaces that mean the same space in the cloud as this one, itself included. */
+  *samePlace(space: ObjectKey): IterableIterator<ObjectKey> {
+    const place = this.#entries.get(space)?.placeDigest;
+    for (const [key, { placeDigest }] of this.#entries) if (placeDigest === place) yield key;
   }
 
   /**
@@ -97,7 +105,8 @@ export class SpaceConnections {
     const shared = this.#shared.get(digest) ?? this.#share(digest, spec, credentials, ca);
     shared.users.set(space, parseDuration(spec.pollInterval));
     shared.poller.intervalMs = Math.min(...shared.users.values());
-    this.#entries.set(space, { digest, connection: this.#connection(spec, shared, factoryLogin, ca) });
+    const placeDigest = digestOf({ baseURL, teamID, spaceID });
+    this.#entries.set(space, { digest, placeDigest, connection: this.#connection(spec, shared, factoryLogin, ca) });
     return before?.digest !== digest;
   }
 

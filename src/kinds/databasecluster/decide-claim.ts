@@ -1,0 +1,12 @@
+import { stalled } from '../../kube/summary.ts';
+import type { Rule } from './decide.ts';
+import { clusterConditions } from './present.ts';
+
+/** Two objects for one cluster: the one that has it, or else the older, keeps it; the other says whose it is and does nothing. */
+export const decideClaim: Rule = (subject, seen) => {
+  if (seen.claimedBy === undefined) return undefined;
+  const message =
+    `Cluster id "${seen.id}" in ${seen.place} belongs to DatabaseCluster "${seen.claimedBy}": ` +
+    'delete one of the two, or give this one another clusterID';
+  return { conditions: [...stalled('ClusterIDClaimed', message), ...clusterConditions(subject, seen)] };
+};
