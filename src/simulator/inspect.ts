@@ -4,6 +4,7 @@ import type { ActiveFault, Faults } from './faults.ts';
 import type { Knobs } from './knobs.ts';
 import type { Counters, LoggedRequest, RequestLog } from './request-log.ts';
 import { renderSchema } from './server/query/schema-text.ts';
+import type { User } from './server/state.ts';
 
 /** Everything there is, as plain data without any secret: for tests, for the page, for `/_simulator/state`. */
 export interface Snapshot {
@@ -62,7 +63,7 @@ export function inspect(world: World, faults: Faults, log: RequestLog, now: numb
       apiTokens: team.apiTokens.map(({ clientID, level, spaceID }) => ({ clientID, level, spaceID })),
       spaces: [...team.spaces.values()].map((space) => ({
         id: space.id,
-        clusters: [...space.clusters.values()].map((cluster) => clusterSnapshot(cluster, world.factoryHash)),
+        clusters: [...space.clusters.values()].map((cluster) => clusterSnapshot(cluster, world.factoryLogin)),
       })),
     })),
     faults: faults.list(),
@@ -71,14 +72,14 @@ export function inspect(world: World, faults: Faults, log: RequestLog, now: numb
   };
 }
 
-function clusterSnapshot(cluster: Cluster, factoryHash: string): ClusterSnapshot {
+function clusterSnapshot(cluster: Cluster, factoryLogin: User): ClusterSnapshot {
   const { transition: _t, rendered: _r, gone: _g, isReplacement: _i, database, servers, ...fields } = cluster;
   return {
     ...fields,
     servers: servers.map(({ address, status }) => ({ address, status })),
     users: [...database.users.values()].map(({ username, passwordHash }) => ({
       username,
-      hasFactoryPassword: passwordHash === factoryHash,
+      hasFactoryPassword: passwordHash === factoryLogin.passwordHash,
     })),
     databases: [...database.databases.values()].map(({ name, committed, lock }) => ({
       name,

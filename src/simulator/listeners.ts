@@ -39,7 +39,8 @@ export const portOf = (address: string): number => Number(address.slice(address.
 
 interface Listener {
   readonly server: Server;
-  readonly sockets: Set<Socket>;
+  /** Its connections, from the first one on. */
+  sockets: Set<Socket> | undefined;
 }
 
 /**
@@ -107,13 +108,17 @@ export class Listeners {
   }
 
   #start(cluster: Cluster, address: string): void {
-    const sockets = new Set<Socket>();
-    const server = createServer((socket) => {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-      this.#connected(socket, address);
-    });
-    this.#byAddress.set(address, { server, sockets });
+    const listener: Listener = {
+      server: createServer((socket) => {
+        listener.sockets ??= new Set();
+        listener.sockets.add(socket);
+        socket.once('close', () => listener.sockets?.delete(socket));
+        this.#connected(socket, address);
+      }),
+      sockets: undefined,
+    };
+    const { server } = listener;
+    this.#byAddress.set(address, listener);
     server.once('error', () => {
       // Somebody else has the port: the server moves to another one, as servers do.
       this.#stop(address);
@@ -128,6 +133,6 @@ export class Listeners {
     if (listener === undefined) return;
     this.#byAddress.delete(address);
     listener.server.close();
-    for (const socket of listener.sockets) socket.resetAndDestroy();
+    for (const socket of listener.sockets ?? []) socket.resetAndDestroy();
   }
 }

@@ -129,9 +129,7 @@ function saveCluster(cluster: Cluster): SavedState['clusters'][number] {
 
 function restoreCluster(world: World, saved: SavedState['clusters'][number]): Cluster {
   const { defaultUser, users, databases, servers, transition, ...fields } = saved;
-  const database = createServerState({ username: defaultUser, password: '' });
-  database.users.clear();
-  for (const user of users) database.users.set(user.username, user);
+  const database = createServerState(defaultUser, users);
   for (const one of databases) database.databases.set(one.name, restoreDatabase(one));
   const cluster: Cluster = {
     ...fields,

@@ -46,7 +46,7 @@ export function createCluster(world: World, blueprint: Blueprint, now: number, d
     transition: undefined,
     gone: false,
     isReplacement: false,
-    database: database ?? createServerState(world.defaultCredentials),
+    database: database ?? createServerState(world.factoryLogin.username, [world.factoryLogin]),
     rendered: undefined,
   };
   if (hasSentinel(cluster.id, 'changedLogin')) {

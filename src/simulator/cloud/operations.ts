@@ -42,9 +42,10 @@ const OPERATIONS: Readonly<
 > = {
   deploy: ({ world, team, space, request, now }) => {
     const wanted = readBody(request.body, request.headers, DEPLOY_SHAPE);
-    settleAll(world, now);
     // 409 before the rules that count: whoever deploys again after a lost answer is to learn that the id is taken.
-    if (space.clusters.has(wanted.id)) throw new Refusal(409, 'clusterIDInUse', `Cluster id ${wanted.id} is in use`);
+    if (isTaken(world, space, wanted.id, now))
+      throw new Refusal(409, 'clusterIDInUse', `Cluster id ${wanted.id} is in use`);
+    if (wanted.isFree) settleAll(world, now);
     enforce(world, DEPLOY_RULES, {
       request: wanted,
       team,
@@ -75,13 +76,13 @@ const OPERATIONS: Readonly<
   },
 
   update: (place) => {
-    const { world, team, space, request } = place;
+    const { world, team, space, request, now } = place;
     const cluster = clusterOf(place);
     const wanted = readBody(request.body, request.headers, UPDATE_SHAPE);
     enforce(world, UPDATE_RULES, { request: wanted, cluster, team });
     accept(world, 'update', cluster);
     if (wanted.id !== undefined && wanted.id !== cluster.id) {
-      refuseTaken(world, space, wanted.id);
+      refuseTaken(world, space, wanted.id, now);
       space.clusters.delete(cluster.id);
       cluster.id = wanted.id;
       space.clusters.set(cluster.id, cluster);
@@ -101,14 +102,11 @@ const OPERATIONS: Readonly<
     const { world, team, space, request, now } = place;
     const source = clusterOf(place);
     const wanted = readBody(request.body, request.headers, CLONE_SHAPE);
-    settleAll(world, now);
+    if (source.isFree) settleAll(world, now);
     enforce(world, CLONE_RULES, { request: wanted, source, team });
     accept(world, 'clone', source);
-    refuseTaken(world, space, wanted.id);
-    const database = cloneServerState(
-      source.database,
-      world.knobs.cloneKeepsUsers ? undefined : world.defaultCredentials,
-    );
+    refuseTaken(world, space, wanted.id, now);
+    const database = cloneServerState(source.database, world.knobs.cloneKeepsUsers ? undefined : world.factoryLogin);
     return answer(world, createCluster(world, { ...source, id: wanted.id }, now, database));
   },
 
@@ -162,9 +160,16 @@ function clusterOf({ world, space, clusterID, now }: Place): Cluster {
   return space.clusters.get(clusterID) ?? missing('cluster', clusterID);
 }
 
+/** A cluster whose destruction is over does not hold its id any more. */
+function isTaken(world: World, space: Space, id: string, now: number): boolean {
+  const holder = space.clusters.get(id);
+  if (holder !== undefined) settle(world, holder, now);
+  return space.clusters.has(id);
+}
+
 /** 409 is for deploy only (Errors), so everywhere else a taken id is a violated rule. */
-function refuseTaken(world: World, space: Space, id: string): void {
-  if (space.clusters.has(id)) throw violation(world, 'clusterIDInUse', `Cluster id ${id} is in use`);
+function refuseTaken(world: World, space: Space, id: string, now: number): void {
+  if (isTaken(world, space, id, now)) throw violation(world, 'clusterIDInUse', `Cluster id ${id} is in use`);
 }
 
 function enforce<Facts>(world: World, rules: readonly Rule<Facts>[], facts: Facts): void {

@@ -1,7 +1,7 @@
 import type { Random } from '../../base/random.ts';
 import type { DialectRules } from '../dialect.ts';
 import type { Knobs } from '../knobs.ts';
-import type { ServerState } from '../server/state.ts';
+import type { ServerState, User } from '../server/state.ts';
 
 export const LEVELS = ['read', 'write', 'admin'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -112,8 +112,7 @@ export interface World {
   readonly dialect: DialectRules;
   readonly random: Random;
   /** What every new cluster's servers come with. */
-  readonly defaultCredentials: Credentials;
-  readonly factoryHash: string;
+  readonly factoryLogin: User;
   readonly availableVersions: readonly string[];
   knobs: Knobs;
   addresses: AddressBook;

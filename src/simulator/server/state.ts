@@ -45,17 +45,15 @@ export interface ServerState {
   busyUntilMs: number;
 }
 
-export function createServerState(credentials: { readonly username: string; readonly password: string }): ServerState {
-  const state: ServerState = {
-    defaultUser: credentials.username,
-    users: new Map(),
+export function createServerState(defaultUser: string, users: Iterable<User>): ServerState {
+  return {
+    defaultUser,
+    users: new Map([...users].map((user) => [user.username, user])),
     databases: new Map(),
     tokens: new Map(),
     transactions: new Map(),
     busyUntilMs: 0,
   };
-  setPassword(state, credentials.username, credentials.password);
-  return state;
 }
 
 /** "of a password only the first 72 bytes count" (compatibility.md). */
