@@ -145,14 +145,16 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
 
   return {
     async run(signal) {
+      const kill = new AbortController();
       const watching = Object.values(informers).map((each) => each.run(signal));
       await Promise.race([Promise.all(Object.values(informers).map((each) => each.synced)), aborted(signal)]);
       if (!signal.aborted) {
         log.info({ spaces: spaces.store.size, clusters: clusters.store.size }, 'Caches are filled, work begins');
         leading = true;
-        const working = Promise.all(controllers.map((controller) => controller.run(signal)));
+        const working = Promise.all(controllers.map((controller) => controller.run(signal, kill.signal)));
         await aborted(signal);
-        await Promise.race([working, sleep(clock, DRAIN_MS)]);
+        await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
+        kill.abort();
         leading = false;
       }
       connections.close();

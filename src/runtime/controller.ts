@@ -70,11 +70,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return this.#references.dependents(reference);
   }
 
-  /** Works until the signal aborts and what is in hand is done. Effects that are under way then get no signal: they end. */
-  async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.queue.shutDown(), { once: true });
-    if (signal.aborted) this.queue.shutDown();
-    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(signal)));
+  /** Works until `stop` aborts and what is in hand is done; a pass that is under way ends by itself, or when `kill` aborts. */
+  async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
+    if (stop.aborted) this.queue.shutDown();
+    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(kill)));
   }
 
   async #work(signal: AbortSignal): Promise<void> {

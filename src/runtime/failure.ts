@@ -41,6 +41,13 @@ export function failureOf(error: unknown): Failure {
   return { lasting: 'transient', reason, message, retryAfterMs: undefined, details };
 }
 
+const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
+  unauthorized: 'Check the Secret that holds the login or API token',
+  forbidden: 'Give it an API token of a sufficient level',
+  conflict: 'Change the spec so that it does not collide',
+  invalid: 'Change the spec, or what the answer names in the cloud; it is tried again now and then',
+};
+
 /** The reason of an ApiError and whether time may mend it: by status and operation only, as codes are not stable. */
 function apiFailure(error: ApiError): Failure {
   const where = error.api === 'cloud' ? 'Cloud' : 'Server';
@@ -71,7 +78,7 @@ function apiFailure(error: ApiError): Failure {
   return {
     lasting,
     reason,
-    message: error.message,
+    message: lasting === 'terminal' ? `${error.message}. ${REMEDIES[error.kind] ?? ''}`.trim() : error.message,
     retryAfterMs: error.retryAfterMs,
     details: {
       operation: error.operation,
