@@ -15,6 +15,7 @@ export default defineConfig({
             'tools/**/*.test.ts',
             'test/unit/**/*.test.ts',
             'test/sim/**/*.test.ts',
+            'test/browser/**/*.test.ts',
             'test/tidy*.test.ts',
           ],
         },
