@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ABANDON } from '../../src/runtime/reconcile.ts';
+import { type Api, installCrds, openApi } from '../kube/api.ts';
+import { adminKubeconfig, applyYaml, kubeconfigFor, waitUntil } from './control-plane.ts';
+import { TEST_LABEL } from './control-plane-setup.ts';
+import { type OperatorProcess, startOperator } from './operator.ts';
+import { type ServedCloudOptions, startCloud } from './served-cloud.ts';
+import { createSite, type Site } from './site.ts';
+
+const RBAC = join(import.meta.dirname, '../../deploy/rbac.yaml');
+
+/** An operator that runs for all tests of a file, and a namespace with a cloud for each of them. */
+export interface OperatorBench {
+  readonly operator: OperatorProcess;
+  readonly api: Api;
+  /** A namespace that the operator watches, and a cloud. `onTestFinished` takes care of their end. */
+  site(context: TestContext, options?: ServedCloudOptions): Promise<Site>;
+  close(): Promise<void>;
+}
+
+/** What is needed of a test's context. */
+export interface TestContext {
+  onTestFinished(run: () => Promise<void>): void;
+}
+
+/** CRDs and the rules of deploy/rbac.yaml in place; returns the kubeconfig of the operator's service account. */
+export async function installOperator(api: Api): Promise<string> {
+  await installCrds(api);
+  await applyYaml(readFileSync(RBAC, 'utf8'));
+  return kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
+}
+
+export async function createNamespace(api: Api, name: string): Promise<void> {
+  const metadata = { name, labels: { [TEST_LABEL]: '' } };
+  const { status, causes } = await api.send('POST', '/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata,
+  });
+  if (status >= 300) throw new Error(`Cannot create namespace ${name}: ${causes.join(', ')}`);
+}
+
+/** `sites`: how many tests there are at most. */
+export async function startBench(sites: number, args: readonly string[] = []): Promise<OperatorBench> {
+  const api = await openApi(adminKubeconfig());
+  const kubeconfig = await installOperator(api);
+  const prefix = `op-${randomUUID().slice(0, 8)}`;
+  const namespaces = Array.from({ length: sites }, (_, index) => `${prefix}-${index}`);
+  const operator = await startOperator({ kubeconfig, namespaces, args });
+  const free = [...namespaces];
+  return {
+    operator,
+    api,
+    site: async ({ onTestFinished }, options) => {
+      const namespace = free.shift();
+      if (namespace === undefined) throw new Error('The bench was started for fewer tests');
+      await createNamespace(api, namespace);
+      const cloud = await startCloud(options);
+      const site = createSite(api, namespace, cloud);
+      onTestFinished(async () => {
+        await abandonAll(site);
+        await cloud.close();
+      });
+      return site;
+    },
+    close: async () => {
+      await operator.stop();
+      await api.close();
+    },
+  };
+}
+
+/** Objects of a test that is over must not keep the operator busy. */
+async function abandonAll(site: Site): Promise<void> {
+  for (const name of await site.names('DatabaseCluster')) {
+    await site.annotate(name, { [ABANDON]: 'true' });
+    await site.remove('DatabaseCluster', name);
+  }
+  for (const name of await site.names('DatabaseSpace')) await site.remove('DatabaseSpace', name);
+  const isEmpty = async () => (await site.names('DatabaseCluster')).length === 0;
+  await waitUntil(isEmpty, { what: `${site.namespace} is empty` });
+}

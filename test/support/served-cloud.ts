@@ -1,0 +1,109 @@
+import { systemClock } from '../../src/base/clock.ts';
+import type { Dialect } from '../../src/simulator/dialect.ts';
+import type { Knobs } from '../../src/simulator/knobs.ts';
+import type { Incoming } from '../../src/simulator/message.ts';
+import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import { type SimulatorServer, startSimulatorServer } from '../../src/simulator/server.ts';
+import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { type Gate, openGate } from './gate.ts';
+
+export interface ServedCloudOptions {
+  readonly dialect?: Dialect;
+  readonly knobs?: Partial<Knobs>;
+  /** What each request from outside passes through. */
+  readonly gate?: Gate;
+}
+
+/** A simulated cloud in the test's own process, served over HTTP: the test can act behind everybody's back. */
+export interface ServedCloud {
+  readonly simulator: Simulator;
+  readonly baseURL: string;
+  /** The login that each new cluster comes with. */
+  readonly factory: { readonly username: string; readonly password: string };
+  /** Every secret that has passed by: credentials, passwords and tokens. */
+  readonly secrets: ReadonlySet<string>;
+  /** How many requests of this kind have changed something (answer 2xx), such as `deploy`. */
+  tookEffect(operation: string): number;
+  /** How many requests there were, without the regular Lists. */
+  callsButLists(): number;
+  /** What a sign-in at the address is answered. */
+  signIn(endpoint: string, username: string, password: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A password that no word of a message is equal to. */
+export const FACTORY_LOGIN = { username: 'admin', password: 'factory-pw-5f9c1e7a' } as const;
+
+export async function startCloud(options: ServedCloudOptions = {}): Promise<ServedCloud> {
+  const { dialect = 'document', knobs = {}, gate = openGate } = options;
+  const simulator = createSimulator({
+    clock: systemClock,
+    random: createSeededRandom(1),
+    dialect,
+    knobs,
+    defaultCredentials: FACTORY_LOGIN,
+  });
+  const secrets = new Set<string>([FACTORY_LOGIN.password]);
+  const handle = async (request: Incoming, signal?: AbortSignal) => {
+    const outcome = await simulator.handle(request, signal);
+    collectSecrets(secrets, request, outcome.kind === 'answer' ? outcome.answer.body : '');
+    return outcome;
+  };
+  const gated: Simulator = {
+    ...simulator,
+    handle: (request, signal) => gate(nameOf(request), () => handle(request, signal)),
+  };
+  const server = await listenAnywhere(gated);
+  return {
+    simulator,
+    baseURL: server.baseURL,
+    factory: FACTORY_LOGIN,
+    secrets,
+    tookEffect: (operation) =>
+      simulator
+        .inspect()
+        .requests.filter((each) => each.operation === operation && (each.status === 0 || each.status < 300)).length,
+    callsButLists: () => simulator.inspect().counters.total - simulator.count('list'),
+    signIn: async (endpoint, username, password) => {
+      const response = await fetch(`${endpoint}/v1/signin`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ username, password }),
+      });
+      await response.text();
+      return response.status;
+    },
+    close: () => server.close(),
+  };
+}
+
+/** Method and the end of the path: `POST /clusters`, `PUT /users/admin`. */
+function nameOf({ method, path }: Incoming): string {
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'api' && segment !== 'v1');
+  const from = segments.indexOf('spaces') < 0 ? 0 : segments.indexOf('spaces') + 2;
+  return `${method} /${segments.slice(from).join('/')}`;
+}
+
+function collectSecrets(secrets: Set<string>, { headers, body }: Incoming, answer: string): void {
+  const credentials = (headers['authorization'] ?? '').replace(/^(Basic|Bearer) /, '');
+  for (const part of [credentials, ...credentials.split(':').slice(1)]) if (part !== '') secrets.add(part);
+  for (const text of [body, answer]) {
+    for (const [, value] of text.matchAll(/"(?:password|token)"\s*:\s*"([^"]+)"/g)) if (value) secrets.add(value);
+  }
+  if (/^[\w-]+(\.[\w-]+)*$/.test(answer) && answer.length > 15) secrets.add(answer);
+}
+
+let nextPort = 12_000 + ((process.pid * 211) % 400) * 40;
+
+/** Database servers take the ports after the cloud's, so each cloud begins where no other one of these tests does. */
+async function listenAnywhere(simulator: Simulator): Promise<SimulatorServer> {
+  for (let attempts = 0; ; attempts++) {
+    const port = nextPort;
+    nextPort = nextPort >= 30_000 ? 12_000 : nextPort + 20;
+    try {
+      return await startSimulatorServer(simulator, { port });
+    } catch (error) {
+      if (attempts >= 50) throw error;
+    }
+  }
+}
