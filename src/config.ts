@@ -17,6 +17,11 @@ export interface Config {
   readonly allowHTTP: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'json' | 'pretty';
+  /**
+   * Variables that look like ours and mean nothing: typing errors, perhaps. They are no error, because Kubernetes gives
+   * pods such variables for each Service, by its name.
+   */
+  readonly unknownVariables: readonly string[];
 }
 
 interface Flag {
@@ -90,9 +95,7 @@ export class ConfigError extends Error {
 /** Flags win over the environment, which wins over the defaults. Throws ConfigError. */
 export function parseConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Config {
   const flags = readFlags(argv);
-  const problems = Object.keys(env)
-    .filter((name) => name.startsWith('MOORING_') && !KNOWN_VARIABLES.has(name))
-    .map((name) => `Unknown environment variable ${name}`);
+  const problems: string[] = [];
   const given = Object.fromEntries(
     Object.entries(FLAGS).map(([name, { fallback }]) => [name, flags.get(name) ?? env[variableOf(name)] ?? fallback]),
   );
@@ -116,6 +119,7 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
     allowHTTP: value['allow-http'],
     logLevel: value['log-level'],
     logFormat: value['log-format'],
+    unknownVariables: Object.keys(env).filter(isUnknown),
   });
 }
 
@@ -123,12 +127,13 @@ export function variableOf(flag: string): string {
   return `MOORING_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** Others of this prefix belong to the tools beside the operator. */
-const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
-  ...Object.keys(FLAGS).map(variableOf),
-  'MOORING_CACHE',
-  'MOORING_TEST_KUBECONFIG',
-]);
+const OURS: ReadonlySet<string> = new Set(Object.keys(FLAGS).map(variableOf));
+/** What Kubernetes sets for a Service whose name begins with ours. */
+const OF_A_SERVICE = /_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_.*)?)?)$/;
+
+function isUnknown(name: string): boolean {
+  return name.startsWith('MOORING_') && !OURS.has(name) && !OF_A_SERVICE.test(name);
+}
 
 function readFlags(argv: readonly string[]): ReadonlyMap<string, string> {
   const options = Object.fromEntries(Object.entries(FLAGS).map(([name, { type }]) => [name, { type }]));

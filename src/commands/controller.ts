@@ -40,6 +40,7 @@ export const controller: Command = async (argv, io) => {
 
 async function run(config: Config, io: CommandIO, log: ReturnType<typeof createLog>): Promise<void> {
   log.info({ config, version: VERSION, node: process.version }, 'Mooring starts');
+  for (const name of config.unknownVariables) log.warn({}, `Environment variable ${name} means nothing to Mooring`);
   const metrics = createMetrics(systemClock, { version: VERSION, node: process.version });
   const connection = await loadKubeConnection(systemClock, config.kubeconfig);
   const kubeTransport = createUndiciTransport({ ...connection.tls, connections: 64 });
