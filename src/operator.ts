@@ -121,7 +121,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       cluster: (key) => clusters.store.get(key),
       claimants: (space, id): Iterable<ObjectKey> => clusterController.dependents(`clusters/${space}/${id}`),
       namespaceLabels: async (name, signal) => (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {},
-      onDriftCorrected: (field) => metrics.driftCorrected('DatabaseCluster', field),
+      onDriftCorrected: (key, { field, desired, observed }) => {
+        metrics.driftCorrected('DatabaseCluster', field);
+        const object = clusters.store.get(key);
+        const message = `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`;
+        if (object !== undefined) recorder.record(object, { status: 'True', reason: 'DriftCorrected', message });
+      },
     }),
     clusters,
   );

@@ -38,6 +38,12 @@ export class Logins {
     return 'accepted';
   }
 
+  /** A session of the user that is held, with whatever password: it goes on when the password itself is lost. */
+  heldBy(username: string): Session | undefined {
+    for (const held of this.#sessions.values()) if (held.username === username) return held.session;
+    return undefined;
+  }
+
   /** The session of a login that is held, else a new one. */
   session(login: Login): Session {
     return this.#sessions.get(idOf(login))?.session ?? new Session(this.#client, login);
@@ -47,8 +53,8 @@ export class Logins {
    * Sets the password of `username`, as `login`. It may have taken effect also if this throws: try both passwords.
    * ("Update user")
    */
-  async setPassword(login: Login, username: string, password: string, signal?: AbortSignal): Promise<void> {
-    const session = this.session(login);
+  async setPassword(login: Login | Session, username: string, password: string, signal?: AbortSignal): Promise<void> {
+    const session = login instanceof Session ? login : this.session(login);
     try {
       await session.updateUser(username, password, signal);
     } finally {

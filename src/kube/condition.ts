@@ -18,7 +18,8 @@ const MAX_MESSAGE_LENGTH = 1024;
 
 /**
  * The conditions after an update: exactly those of `updates`, in their order. What is not named is gone: conditions
- * such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same.
+ * such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same; one of `previous`
+ * that is handed on as it is was not judged again, and stays one of its own generation.
  */
 export function setConditions(
   previous: readonly Condition[],
@@ -37,7 +38,7 @@ export function setConditions(
       status: update.status,
       reason: update.reason,
       message: shorten(update.message),
-      observedGeneration: generation,
+      observedGeneration: update === before ? before.observedGeneration : generation,
       lastTransitionTime,
     };
   });

@@ -7,8 +7,8 @@ import type { KubeObject } from '../kube/object.ts';
 
 /** Tells people of changes of state, as `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
-  /** Ready has become this. Returns at once; an event that cannot be written is only logged. */
-  record(object: KubeObject, ready: ConditionUpdate): void;
+  /** Ready has become this, or something else is to be told of. Returns at once; an event that cannot be written is only logged. */
+  record(object: KubeObject, ready: Pick<ConditionUpdate, 'status' | 'reason' | 'message'>): void;
 }
 
 const MAX_NOTE_LENGTH = 1024;

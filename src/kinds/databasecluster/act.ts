@@ -1,16 +1,21 @@
 import { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
-import { generatePassword } from '../../base/random.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { type Login, OWNER_LABEL } from '../secrets.ts';
-import { isSame } from './decide-existence.ts';
+import { deleteSecret, preparePassword, promotePassword, putPassword } from './act-login.ts';
+import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
-import { backupOf } from './differences.ts';
-import { type ClusterChanges, type ClusterStep, type ClusterSubject, createdAtOf } from './observation.ts';
+import { differences } from './differences.ts';
+import {
+  type ClusterChanges,
+  type ClusterStep,
+  type ClusterSubject,
+  createdAtOf,
+  currentID,
+  isSame,
+} from './observation.ts';
 import { spaceKeyOf } from './observe.ts';
-import { isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
-import { type ClusterStatusPatch, shown } from './present.ts';
+import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -46,13 +51,21 @@ export async function actOnCluster(
     case 'Destroy':
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
-      return learn(world, connection, step.id, () => connection.client.suspend(step.id, signal));
+      return corrected(world, subject, connection, ['state'], () =>
+        learn(world, connection, step.id, () => connection.client.suspend(step.id, signal)),
+      );
     case 'Resume':
-      return learn(world, connection, step.id, () => connection.client.resume(step.id, signal));
+      return corrected(world, subject, connection, ['state'], () =>
+        learn(world, connection, step.id, () => connection.client.resume(step.id, signal)),
+      );
     case 'Rename':
-      return rename(world, connection, step.id, step.to, signal);
+      return corrected(world, subject, connection, ['clusterID'], () =>
+        rename(world, connection, step.id, step.to, signal),
+      );
     case 'Update':
-      return update(world, connection, step.id, step.changes, signal);
+      return corrected(world, subject, connection, Object.keys(step.changes), () =>
+        update(world, connection, step.id, step.changes, signal),
+      );
     case 'PreparePassword':
       return preparePassword(world, subject, connection, step.from, signal);
     case 'PutPassword':
@@ -103,10 +116,12 @@ async function create(
       ...shown({ cluster, endpoint: undefined }),
       createdAt,
       operation: null,
-      backup: backupOf(subject.spec) ?? null,
+      backup: acceptedBackup(subject),
     };
   } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
+    if (!(error instanceof ApiError)) throw error;
+    if (first && !error.effectUnknown) world.memory.notAttempted(subject.key);
+    if (error.kind !== 'conflict') throw error;
     return await taken(world, connection, id, first, signal);
   }
 }
@@ -161,6 +176,23 @@ async function destroy(
   }
 }
 
+/** Tells of the changes from elsewhere that `work` undoes. */
+async function corrected<T>(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { poller }: SpaceConnection,
+  fields: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const cluster = poller.get(currentID(subject));
+  const drift = cluster === undefined || !isDrift(subject) ? [] : differences(subject, cluster);
+  const result = await work();
+  for (const difference of drift) {
+    if (fields.includes(difference.field)) world.onDriftCorrected(subject.key, difference);
+  }
+  return result;
+}
+
 async function learn(
   world: ClusterWorld,
   { poller }: SpaceConnection,
@@ -212,78 +244,4 @@ async function update(
     );
   }
   return backup === undefined ? {} : { backup };
-}
-
-/** The login that the step names. */
-function pick(known: KnownLogins, name: 'current' | 'existing' | 'factory'): Login {
-  const login = known[name];
-  if (login === undefined)
-    throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: It is looked at again`);
-  return login;
-}
-
-/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
-async function preparePassword(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  from: 'current' | 'existing' | 'factory',
-  signal: AbortSignal,
-): Promise<undefined> {
-  const known = await readLogins(world, subject, connection.factoryLogin, signal);
-  const { username, password } = pick(known, from);
-  const data = { username, password, nextPassword: generatePassword(world.random) };
-  const { namespace = '', name } = subject.metadata;
-  if (known.secret === undefined)
-    await world.secrets.create(namespace, known.secretName, { [OWNER_LABEL]: name }, data);
-  else await world.secrets.patch(namespace, known.secretName, known.secret, data);
-}
-
-async function putPassword(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  as: 'current' | 'existing' | 'factory',
-  signal: AbortSignal,
-): Promise<undefined> {
-  const known = await readLogins(world, subject, connection.factoryLogin, signal);
-  const login = pick(known, as);
-  const { next } = known;
-  const { endpoint, cluster } = serverOf(connection, subject);
-  if (next === undefined || cluster === undefined || !isSame(subject, cluster)) {
-    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
-  }
-  await connection.logins(endpoint).setPassword(login, next.username, next.password, signal);
-}
-
-function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
-  const cluster = connection.poller.get(subject.status.clusterID ?? '');
-  const address = cluster?.servers.find(({ status }) => status === 'running')?.address;
-  if (address === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
-  return { cluster, endpoint: connection.serverURL(address) };
-}
-
-async function promotePassword(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  signal: AbortSignal,
-): Promise<undefined> {
-  const { secret, secretName, next } = await readLogins(world, subject, connection.factoryLogin, signal);
-  if (secret === undefined || next === undefined) return;
-  await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
-    password: next.password,
-    nextPassword: null,
-  });
-}
-
-/** The cluster is gone, and its login with it. */
-async function deleteSecret(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<undefined> {
-  const namespace = subject.metadata.namespace ?? '';
-  const name =
-    subject.status.credentials?.secretName ??
-    subject.spec.adminCredentials?.secretName ??
-    `${subject.metadata.name}-admin`;
-  const secret = await world.secrets.read(namespace, name, signal);
-  if (secret !== undefined && isOurSecret(subject, secret)) await world.secrets.delete(namespace, name, secret);
 }

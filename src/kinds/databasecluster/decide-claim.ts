@@ -8,5 +8,8 @@ export const decideClaim: Rule = (subject, seen) => {
   const message =
     `Cluster id "${seen.id}" in ${seen.place} belongs to DatabaseCluster "${seen.claimedBy}": ` +
     'delete one of the two, or give this one another clusterID';
-  return { conditions: [...stalled('ClusterIDClaimed', message), ...clusterConditions(subject, seen)] };
+  return {
+    conditions: [...stalled('ClusterIDClaimed', message), ...clusterConditions(subject, seen)],
+    retry: 'slowly',
+  };
 };

@@ -1,7 +1,7 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { ABANDON } from '../../runtime/reconcile.ts';
-import { isFromOperation, isSame } from './decide-existence.ts';
-import { type ClusterObservation, type ClusterSubject, createdAtOf, type SpaceSeen } from './observation.ts';
+import { isFromOperation } from './decide-existence.ts';
+import { type ClusterObservation, type ClusterSubject, createdAtOf, isSame, type SpaceSeen } from './observation.ts';
 import { type ClusterDecision, clusterConditions, shown } from './present.ts';
 
 const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
@@ -28,7 +28,11 @@ export function decideDeletion(
     return { conditions: 'keep', release: true };
   if (observation.space !== 'seen') {
     const message = `Deletion with deletionPolicy ${spec.deletionPolicy} needs the space: ${observation.message}. ${LET_GO}`;
-    return kept(failing('DeletionBlocked', message));
+    // A space that is there tells of itself; one that refuses does so by labels, which are read in a pass only.
+    return {
+      ...kept(failing('DeletionBlocked', message)),
+      ...(observation.space === 'refused' ? { retry: 'slowly' } : {}),
+    };
   }
   return spec.deletionPolicy === 'Delete' ? destroy(subject, observation) : suspend(subject, observation);
 }
@@ -67,8 +71,9 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
 }
 
 /** The cluster of a deploy whose answer was lost: its identity is recorded first, then it is dealt with as ours. */
-function claimed(subject: ClusterSubject, { cluster }: SpaceSeen): ClusterDecision | undefined {
-  if (cluster === undefined || subject.status.createdAt !== undefined || !isFromOperation(subject, cluster))
+function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
+  const { cluster } = seen;
+  if (cluster === undefined || subject.status.createdAt !== undefined || !isFromOperation(subject, seen))
     return undefined;
   return {
     conditions: 'keep',

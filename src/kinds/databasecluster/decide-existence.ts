@@ -3,7 +3,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
 import { backupOf } from './differences.ts';
-import { type ClusterSubject, createdAtOf, desiredID, type SpaceSeen } from './observation.ts';
+import { type ClusterSubject, createdAtOf, desiredID, isSame, type SpaceSeen } from './observation.ts';
 import { type ClusterDecision, clusterConditions, shown } from './present.ts';
 
 export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
@@ -30,12 +30,12 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     const message =
       `Cluster "${seen.id}" has vanished from ${seen.place}. A new one would be empty, so none is created: restore it in ` +
       'the cloud, or set recreatePolicy: Always for an empty one, or delete this object';
-    return { conditions: say(stalled('ClusterMissing', message)), status: { endpoint: null } };
+    return { conditions: say(stalled('ClusterMissing', message)), retry: 'slowly' };
   }
   if (spec.managementPolicy === 'Observe' || spec.adoptionPolicy === 'MustExist') {
     const why = spec.managementPolicy === 'Observe' ? 'managementPolicy: Observe' : 'adoptionPolicy: MustExist';
     const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${why}: create it there, or check clusterID`;
-    return { conditions: say(stalled('ClusterNotFound', message)) };
+    return { conditions: say(stalled('ClusterNotFound', message)), retry: 'slowly' };
   }
   const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
   const operation = status.operation;
@@ -56,7 +56,10 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     };
   }
   const { cloneSource } = seen;
-  if (cloneSource?.is === 'waiting') return { conditions: say(reconciling('WaitingForSource', cloneSource.message)) };
+  if (cloneSource?.is === 'waiting') {
+    // The source's status tells its id, and nothing wakes others for a status.
+    return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
+  }
   return {
     conditions: say(reconciling('Deploying', message)),
     steps: [
@@ -78,7 +81,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
     status: { ...shown(seen), createdAt, operation: null, ...extra },
     requeueAfterMs: 0,
   });
-  if (isFromOperation(subject, cluster)) return claim({ backup: backupOf(spec) ?? null });
+  if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject) });
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') return claim({});
   const message =
     `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAt ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
@@ -86,16 +89,23 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
     status: { operation: null },
+    retry: 'slowly',
   };
+}
+
+/** The backup settings that creating the cluster has set: a clone is asked for with nothing but its id ("Clone"). */
+export function acceptedBackup({ spec, status }: ClusterSubject) {
+  return status.operation?.type === 'Clone' ? null : (backupOf(spec) ?? null);
 }
 
 /**
  * Whether the cluster came from the call that was written down, whose answer we do not have. Before it was written down
- * the id was free; so a cluster that was created since, with just the properties that were asked for, is that one.
+ * the id was free; so if the call may have been made, a cluster that was created since, with just the properties that were
+ * asked for, is that one.
  */
-export function isFromOperation({ spec, status }: ClusterSubject, cluster: Cluster): boolean {
+export function isFromOperation({ spec, status }: ClusterSubject, { cluster, attempted }: SpaceSeen): boolean {
   const { operation } = status;
-  if (operation === undefined || operation.target !== cluster.id) return false;
+  if (operation === undefined || operation.target !== cluster?.id || !attempted) return false;
   if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
     return false;
   if (operation.type === 'Clone') return true;
@@ -107,12 +117,6 @@ export function isFromOperation({ spec, status }: ClusterSubject, cluster: Clust
     [spec.version === 'latest' ? undefined : spec.version, cluster.version],
   ];
   return fixed.every(([asked, found]) => asked === undefined || found === undefined || asked === found);
-}
-
-/** A cloud that tells no creation time leaves only the id. */
-export function isSame({ status }: ClusterSubject, cluster: Cluster): boolean {
-  const createdAt = createdAtOf(cluster);
-  return createdAt === undefined || createdAt === status.createdAt;
 }
 
 function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
@@ -130,7 +134,12 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   const message =
     `Cluster "${seen.id}" in ${seen.place} is another one than before: it was created ${createdAt}, ours ` +
     `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}`;
-  return { conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)] };
+  return {
+    conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)],
+    // Nobody may be led to the other one.
+    status: { state: null, servers: null, endpoint: null, drift: null },
+    retry: 'slowly',
+  };
 }
 
 /** A cluster that is on its way somewhere takes no orders: it is waited for. The poller of the space hurries meanwhile. */

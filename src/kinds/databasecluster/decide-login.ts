@@ -1,6 +1,7 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
-import { failing, ready, reconciling, stalled } from '../../kube/summary.ts';
+import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
+import { settled } from './decide-state.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -15,14 +16,17 @@ export const decideLogin: Rule = (subject, seen) => {
   const { login } = seen;
   switch (login.login) {
     case 'notTried':
-      return observed(subject, seen);
+      return notTried(subject, seen);
     case 'settled':
-      return running(subject, seen, login.verifyInMs, {});
+      return running(subject, seen, login.verifyInMs, undefined);
     case 'unreachable':
       return unreachable(subject, seen, login.message);
     case 'secretTaken': {
       const message = `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name`;
-      return { conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)] };
+      return {
+        conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
+        retry: 'slowly',
+      };
     }
     case 'tried':
       return tried(subject, seen, login);
@@ -31,10 +35,14 @@ export const decideLogin: Rule = (subject, seen) => {
   }
 };
 
-/** managementPolicy: Observe changes nothing, so it can promise nothing about passwords. */
-function observed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
-  const message = `Cluster "${seen.id}" is observed only; its login is not tried`;
-  return { conditions: [...ready('Observed', message), ...clusterConditions(subject, seen)], status: { drift: null } };
+/** managementPolicy: Observe changes nothing, so it can promise nothing about passwords: Ready says that it is as the spec says. */
+function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  if (subject.spec.managementPolicy === 'Observe') {
+    const message = `Cluster "${seen.id}" is as the spec says; it is observed only, and its login is not tried`;
+    return { conditions: [...settled(subject, seen, 'Observed', message), ...clusterConditions(subject, seen)] };
+  }
+  const message = `Cluster "${seen.id}" runs, but its login cannot be tried yet`;
+  return { conditions: [...reconciling('WaitingForServer', message), ...clusterConditions(subject, seen)] };
 }
 
 type Tried = Extract<LoginObservation, { login: 'tried' }>;
@@ -54,10 +62,12 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterD
   if (working === 'next') return step({ do: 'PromotePassword' }, `Secret "${secretName}" takes over the new password`);
   if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
   if (working !== 'current' || login.secretVersion === undefined || factoryAlive !== false) {
-    return step({ do: 'PreparePassword', from: working }, `a new password is written to Secret "${secretName}"`);
+    // The password that must go first is the factory's, whoever else can sign in.
+    const from = factoryAlive === true ? 'factory' : working;
+    return step({ do: 'PreparePassword', from }, `a new password is written to Secret "${secretName}"`);
   }
   const { endpoint } = seen;
-  if (endpoint === undefined) return observed(subject, seen);
+  if (endpoint === undefined) return notTried(subject, seen);
   const credentials = { secretName, secretResourceVersion: login.secretVersion, endpoint };
   return running(subject, seen, login.verifyInMs, { credentials });
 }
@@ -83,13 +93,15 @@ function running(
   };
   return {
     conditions: [
-      ...ready(
+      ...settled(
+        subject,
+        seen,
         'Running',
         `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`,
       ),
       ...clusterConditions(subject, seen, { secured, available }),
     ],
-    status: { drift: null, ...status },
+    ...(status === undefined ? {} : { status }),
     requeueAfterMs: verifyInMs,
   };
 }
@@ -113,19 +125,28 @@ function unreachable(subject: ClusterSubject, seen: SpaceSeen, why: string): Clu
 
 /** Nothing that we know signs in. A password is never reset by guessing, and there is no way to. */
 function noLogin(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterDecision {
-  const had = login.secretVersion !== undefined;
-  const reason = had ? 'AdminLoginRefused' : 'DefaultLoginRefused';
-  const what = had
-    ? `The server refuses the password in Secret "${login.secretName}": it was changed elsewhere`
-    : 'The server refuses the login that new clusters come with: it was changed before, or the Secret that the space names in defaultCredentialsSecretRef is wrong';
-  const remedy = `Put the login that works into a Secret and name it in adminCredentials.existingSecretRef${had ? ', or set the old password again in the cloud console' : ''}`;
-  const message = `${what}. ${remedy}`;
+  const [reason, what] = whatIsRefused(subject, login);
+  const message = `${what}. Put a login that works into a Secret and name it in adminCredentials.existingSecretRef`;
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
   return {
     conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
     retry: 'slowly',
   };
+}
+
+function whatIsRefused({ status }: ClusterSubject, { secretName, secretVersion }: Tried): readonly [string, string] {
+  if (secretVersion !== undefined)
+    return [
+      'AdminLoginRefused',
+      `The server refuses the password in Secret "${secretName}": it was changed elsewhere, so set it back there`,
+    ];
+  if (status.credentials !== undefined)
+    return ['AdminLoginLost', `Secret "${secretName}" is gone or holds no login any more: restore it`];
+  return [
+    'DefaultLoginRefused',
+    'The server refuses the login that new clusters come with: it was changed before, or the Secret that the space names in defaultCredentialsSecretRef is wrong',
+  ];
 }
 
 function notSecured(doing: string): ConditionUpdate {

@@ -1,8 +1,9 @@
-import { failing, ready, reconciling, stalled } from '../../kube/summary.ts';
+import type { ConditionUpdate } from '../../kube/condition.ts';
+import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
 import { backupOf, backupPending, type Difference, differences, UPDATABLE } from './differences.ts';
 import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
-import { type ClusterDecision, clusterConditions } from './present.ts';
+import { type ClusterDecision, clusterConditions, isDrift } from './present.ts';
 
 /** Whether the cluster should run. */
 export const decideRunState: Rule = (subject, seen) => {
@@ -11,8 +12,10 @@ export const decideRunState: Rule = (subject, seen) => {
   if (cluster === undefined) return undefined;
   const suspended = cluster.status === 'suspended';
   if (suspended === (state === 'Suspended')) return suspended ? decideSuspended(subject, seen) : undefined;
-  const held = notOurs(subject, seen, ['state']);
-  if (held !== undefined) return held;
+  if (!suspended && isBeingSecured(seen)) return undefined;
+  if (leavesAsIs(subject) !== undefined) {
+    return { conditions: [...settled(subject, seen, 'Drifted', ''), ...clusterConditions(subject, seen)] };
+  }
   const [step, reason, doing] = suspended
     ? (['Resume', 'Resuming', 'resumed'] as const)
     : (['Suspend', 'Suspending', 'suspended'] as const);
@@ -21,6 +24,11 @@ export const decideRunState: Rule = (subject, seen) => {
     steps: [{ do: step, id: seen.id }],
   };
 };
+
+/** The factory login is retired before the cluster is suspended for the first time, as long as nothing is in the way. */
+function isBeingSecured({ login }: SpaceSeen): boolean {
+  return login.login === 'tried' && login.working !== 'none' && login.factoryAlive !== false;
+}
 
 /** Suspended as it should be: changes wait for nothing, the login does, as there is no server to try it at. */
 function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
@@ -32,7 +40,7 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
   );
-  return { conditions: [...ready('Suspended', message), ...conditions] };
+  return { conditions: [...settled(subject, seen, 'Suspended', message), ...conditions] };
 }
 
 /** What the cluster should look like, as far as that can be changed. */
@@ -40,6 +48,8 @@ export const decideChanges: Rule = (subject, seen) => {
   const { cluster } = seen;
   if (cluster === undefined) return undefined;
   const all = differences(subject, cluster);
+  // What is only reported is in no rule's way: the last one tells of it.
+  if (leavesAsIs(subject) !== undefined) return undefined;
   const fixed = all.filter(({ field }) => !UPDATABLE.has(field));
   if (fixed.length > 0) return cannotChange(subject, seen, fixed);
   const shrink = all.find(({ field }) => field === 'storageSizeGB' && isSmaller(subject, cluster.storageSizeGB));
@@ -48,12 +58,6 @@ export const decideChanges: Rule = (subject, seen) => {
   const changes = changesOf(subject, all);
   const rename = desiredID(subject) !== cluster.id;
   if (changes === undefined && !rename) return undefined;
-  const held = notOurs(
-    subject,
-    seen,
-    all.map(({ field }) => field),
-  );
-  if (held !== undefined) return held;
   const list = all.map(({ field, desired, observed }) => `${field} from ${observed} to ${desired}`).join(', ');
   return {
     conditions: [
@@ -84,26 +88,25 @@ function changesOf(subject: ClusterSubject, all: readonly Difference[]): Cluster
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
-/** A difference that is only reported: because of managementPolicy, or because it is drift and driftPolicy says so. */
-function notOurs(subject: ClusterSubject, seen: SpaceSeen, fields: readonly string[]): ClusterDecision | undefined {
-  const { spec } = subject;
-  const observing = spec.managementPolicy === 'Observe';
-  if (!observing && !(spec.driftPolicy === 'Report' && isDrift(subject))) return undefined;
-  const why = observing ? 'managementPolicy: Observe' : 'driftPolicy: Report';
-  const message = `Cluster "${seen.id}" differs from the spec in ${fields.join(', ')}; with ${why} nothing is changed`;
-  const conditions = clusterConditions(subject, seen).map((condition) =>
-    condition.type === 'Synced' ? { ...condition, reason: 'Drifted' } : condition,
-  );
-  const drift = seen.cluster === undefined ? [] : differences(subject, seen.cluster);
-  return { conditions: [...failing('Drifted', message).slice(0, 1), ...conditions], status: { drift: [...drift] } };
+/** Which policy has differences only reported: one never changes anything, the other nothing that came from elsewhere. */
+function leavesAsIs(subject: ClusterSubject): string | undefined {
+  const { managementPolicy, driftPolicy } = subject.spec;
+  if (managementPolicy === 'Observe') return 'managementPolicy: Observe';
+  return driftPolicy === 'Report' && isDrift(subject) ? 'driftPolicy: Report' : undefined;
 }
 
-/** The cluster was as this very generation of the spec says, so the difference came from elsewhere. */
-function isDrift({ metadata, status }: ClusterSubject): boolean {
-  const synced = status.conditions?.find((condition) => condition.type === 'Synced');
-  return (
-    synced?.observedGeneration === metadata.generation && (synced?.status === 'True' || synced?.reason === 'Drifted')
-  );
+/** The summary where nothing is left to do: ready, or, with differences that are only reported, Drifted. */
+export function settled(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  reason: string,
+  message: string,
+): readonly ConditionUpdate[] {
+  const drift = seen.cluster === undefined ? [] : differences(subject, seen.cluster);
+  if (drift.length === 0) return ready(reason, message);
+  const fields = drift.map(({ field }) => field).join(', ');
+  const told = `Cluster "${seen.id}" differs from the spec in ${fields}; with ${leavesAsIs(subject)} nothing is changed`;
+  return [{ type: 'Ready', status: 'False', reason: 'Drifted', message: told }];
 }
 
 function cannotChange(subject: ClusterSubject, seen: SpaceSeen, fixed: readonly Difference[]): ClusterDecision {
@@ -113,7 +116,7 @@ function cannotChange(subject: ClusterSubject, seen: SpaceSeen, fixed: readonly 
   const message = `Cluster "${seen.id}" was created with other properties than the spec has, and they cannot change: ${list}. Set the spec to what the cluster is`;
   return {
     conditions: [...stalled('ImmutableFieldDiffers', message), ...clusterConditions(subject, seen)],
-    status: { drift: [...fixed] },
+    retry: 'slowly',
   };
 }
 
@@ -121,6 +124,6 @@ function neverShrinks(subject: ClusterSubject, seen: SpaceSeen, shrink: Differen
   const message = `Cluster "${seen.id}" has ${shrink.observed} GB of storage, the spec says ${shrink.desired}: storage is never made smaller. Set storageSizeGB: ${shrink.observed}`;
   return {
     conditions: [...stalled('StorageCannotShrink', message), ...clusterConditions(subject, seen)],
-    status: { drift: [shrink] },
+    retry: 'slowly',
   };
 }

@@ -5,7 +5,7 @@ import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
 import { decideChanges, decideRunState } from './decide-state.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
-import { type ClusterDecision, shown } from './present.ts';
+import { type ClusterDecision, driftOf, isOurs, shown } from './present.ts';
 
 /** One question; undefined: it does not decide, ask the next. */
 export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => ClusterDecision | undefined;
@@ -36,8 +36,10 @@ export function decideCluster(
 
 /** Whatever is decided, what was seen is shown. */
 function withShown(subject: ClusterSubject, seen: SpaceSeen, decision: ClusterDecision): ClusterDecision {
-  const isOurs = subject.status.createdAt !== undefined || decision.status?.createdAt !== undefined;
-  return isOurs ? { ...decision, status: { ...shown(seen), ...decision.status } } : decision;
+  const { createdAt } = subject.status;
+  const gone = seen.cluster === undefined && (createdAt !== undefined || decision.status?.createdAt === null);
+  if (!gone && !isOurs(subject, seen)) return decision;
+  return { ...decision, status: { ...shown(seen), drift: driftOf(subject, seen), ...decision.status } };
 }
 
 /**
@@ -51,5 +53,7 @@ function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObser
     if (known.status === 'True' || observation.starting === true) return { conditions: 'keep' };
   }
   const say = observation.space === 'refused' ? stalled : reconciling;
-  return { conditions: [...say(observation.reason, observation.message), ...particulars(status.conditions ?? [])] };
+  const conditions = [...say(observation.reason, observation.message), ...particulars(status.conditions ?? [])];
+  // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
+  return observation.space === 'refused' ? { conditions, retry: 'slowly' } : { conditions };
 }

@@ -32,6 +32,8 @@ export interface SpaceSeen {
   /** Where the server is; undefined while there is none that runs. */
   readonly endpoint: string | undefined;
   readonly login: LoginObservation;
+  /** Whether the operation in the status may have been asked of the cloud already. */
+  readonly attempted: boolean;
   /** What to clone; undefined: nothing. */
   readonly cloneSource:
     | { readonly is: 'known'; readonly id: string }
@@ -39,8 +41,11 @@ export interface SpaceSeen {
     | undefined;
 }
 
-/** Which of the passwords that may be right is. */
-export type WorkingLogin = 'current' | 'next' | 'existing' | 'factory' | 'none';
+/** Which of the passwords that may be right is. `held`: none of them, but a session that was begun with an earlier one. */
+export type WorkingLogin = 'next' | UsableLogin | 'none';
+
+/** What a new password can be set with. */
+export type UsableLogin = 'current' | 'existing' | 'factory' | 'held';
 
 export type LoginObservation =
   /** Not looked at: no server runs, or it is not ours to care for. */
@@ -73,9 +78,9 @@ export type ClusterStep =
   | { readonly do: 'Rename'; readonly id: string; readonly to: string }
   | { readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges }
   /** Writes a new password into the Secret as nextPassword, beside the one that works. */
-  | { readonly do: 'PreparePassword'; readonly from: 'current' | 'existing' | 'factory' }
+  | { readonly do: 'PreparePassword'; readonly from: UsableLogin }
   /** Has the server take the Secret's nextPassword. */
-  | { readonly do: 'PutPassword'; readonly as: 'current' | 'existing' | 'factory' }
+  | { readonly do: 'PutPassword'; readonly as: UsableLogin }
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' };
@@ -109,4 +114,10 @@ export function createdAtOf(cluster: Cluster): string | undefined {
   if (cluster.createdAt === undefined) return undefined;
   const date = new Date(cluster.createdAt);
   return Number.isNaN(date.getTime()) ? String(cluster.createdAt) : date.toISOString();
+}
+
+/** Whether it is the cluster that the status tells of. A cloud that tells no creation time leaves only the id. */
+export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Cluster): boolean {
+  const createdAt = createdAtOf(cluster);
+  return createdAt === undefined || createdAt === status.createdAt;
 }

@@ -42,6 +42,11 @@ export async function readLogins(
   };
 }
 
+/** The user whose password the Secret holds, or will. */
+export function adminUsername({ current, next, factory }: KnownLogins): string {
+  return (current ?? next ?? factory).username;
+}
+
 export function isOurSecret({ metadata }: ClusterSubject, secret: SecretContents): boolean {
   return secret.labels[OWNER_LABEL] === metadata.name;
 }
@@ -73,7 +78,8 @@ export async function observeLogin(
   }
   try {
     const logins = connection.logins(endpoint);
-    const working = await findWorking(logins, known, due, signal);
+    const found = await findWorking(logins, known, due, signal);
+    const working = found === 'none' && logins.heldBy(adminUsername(known)) !== undefined ? 'held' : found;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
     if (settled && factoryAlive === false) world.memory.verified(subject.key, nowMs);
@@ -107,7 +113,8 @@ function isAsVerified(world: ClusterWorld, subject: ClusterSubject, endpoint: st
 }
 
 /**
- * Tries the logins in the order in which they are likely to work. A session that is held answers for its password
+ * Tries the logins in the order in which they are likely to work, but the factory's before the existing one: that is
+ * retired first, while another one is not needed then. A session that is held answers for its password
  * without a call, unless `fresh` asks for proof.
  */
 async function findWorking(
@@ -117,7 +124,7 @@ async function findWorking(
   signal: AbortSignal,
 ): Promise<WorkingLogin> {
   const held = (login: Login | undefined) => !fresh && login !== undefined && logins.isHeld(login);
-  const order = (['next', 'current', 'existing', 'factory'] as const).toSorted(
+  const order = (['next', 'current', 'factory', 'existing'] as const).toSorted(
     (a, b) => Number(held(known[b])) - Number(held(known[a])),
   );
   for (const name of order) {

@@ -1,16 +1,15 @@
 import type { Cluster } from '../../cloud/schema.ts';
-import { isSettled } from '../../cloud/space-poller.ts';
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { admits } from '../namespaces.ts';
-import { isSame } from './decide-existence.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
   createdAtOf,
   currentID,
   desiredID,
+  isSame,
   type SpaceSeen,
 } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
@@ -43,6 +42,7 @@ export async function observeCluster(
     canDestroy: connection.client.canDestroy,
     id,
     claimedBy: firstClaimant(world, subject, id),
+    attempted: maybeAttempted(world, subject),
     cluster,
     endpoint,
     cloneSource: cloneSourceOf(world, subject),
@@ -136,8 +136,12 @@ function rankOf({ metadata, status }: Claimant): string {
  * Whether a cluster that is not in the List must be asked for: a List may be older than what matters, and neither a
  * second cluster nor the loss of one may follow from it.
  */
-function mustAsk(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
-  if (status.createdAt !== undefined) return true;
+function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
+  return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
+}
+
+/** Whether the operation that was written down may have been asked of the cloud, here or by a process before. */
+function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
   return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation.startedAt);
 }
 
@@ -173,7 +177,7 @@ function cloneSourceOf(world: ClusterWorld, { metadata, spec }: ClusterSubject):
   };
 }
 
-/** A login is looked at only at a cluster that is surely ours, at rest, and meant to run. */
+/** A login is looked at only at a cluster that is surely ours, runs, and is meant to. */
 async function loginOf(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -186,11 +190,12 @@ async function loginOf(
   const skip =
     cluster === undefined ||
     endpoint === undefined ||
-    !isSettled(cluster) ||
+    cluster.status !== 'running' ||
     subject.deleting ||
     status.createdAt === undefined ||
     !isSame(subject, cluster) ||
     spec.managementPolicy === 'Observe' ||
-    spec.state === 'Suspended';
+    // Once more before it sleeps, if that was never done: a cluster never wakes up with the factory login.
+    (spec.state === 'Suspended' && status.credentials !== undefined);
   return skip ? { login: 'notTried' } : observeLogin(world, subject, connection, endpoint, signal);
 }

@@ -1,7 +1,7 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { differences } from './differences.ts';
-import type { ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
+import { type ClusterStep, type ClusterSubject, isSame, type SpaceSeen } from './observation.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
@@ -10,7 +10,7 @@ export type ClusterStatusPatch = StatusPatch<DatabaseClusterStatus>;
 /** What the status shows of a cluster. Its identity (createdAt) is not in it: that is recorded once, when it is known. */
 export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterStatusPatch {
   const { cluster, endpoint } = seen;
-  if (cluster === undefined) return { state: null, servers: null, observed: null };
+  if (cluster === undefined) return { state: null, servers: null, observed: null, endpoint: null };
   const { machineType, storageSizeGB, serverCount, provider, region } = cluster;
   return {
     state: cluster.status,
@@ -28,28 +28,67 @@ export function clusterConditions(
   seen: SpaceSeen,
   verified?: { readonly secured: ConditionUpdate; readonly available: ConditionUpdate },
 ): readonly ConditionUpdate[] {
-  const kept = (type: string): ConditionUpdate | undefined =>
-    subject.status.conditions?.find((condition) => condition.type === type);
   return [
     synced(subject, seen),
-    verified?.secured ??
-      kept('CredentialsSecured') ?? {
-        type: 'CredentialsSecured',
-        status: 'False',
-        reason: 'NotYet',
-        message: 'The login that new clusters come with is not retired yet',
-      },
-    verified?.available ?? available(seen),
+    verified?.secured ?? secured(subject, seen),
+    verified?.available ?? available(subject, seen),
   ];
 }
 
-function available(seen: SpaceSeen): ConditionUpdate {
+/** There is a cluster, and it is surely this object's. */
+export function isOurs({ status }: Pick<ClusterSubject, 'status'>, { cluster }: Pick<SpaceSeen, 'cluster'>): boolean {
+  return cluster !== undefined && status.createdAt !== undefined && isSame({ status }, cluster);
+}
+
+/** Why nothing is said about the login, where that is so. */
+function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
+  if (subject.spec.managementPolicy !== 'Observe') return undefined;
+  return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
+}
+
+function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
+  const type = 'CredentialsSecured';
+  const silent = untold(subject);
+  if (silent !== undefined) return { type, ...silent };
+  const kept = keptFrom(subject, type);
+  if (kept !== undefined && isOurs(subject, seen)) return kept;
+  const message = 'The login that new clusters come with is not retired yet';
+  return { type, status: 'False', reason: 'NotYet', message };
+}
+
+/** As it stands, judged to be so still: a condition of this generation. */
+function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
+  const kept = status.conditions?.find((condition) => condition.type === type);
+  return kept === undefined ? undefined : { type, status: kept.status, reason: kept.reason, message: kept.message };
+}
+
+/** A login that was verified at this server counts until it is tried again, whatever else is done to the cluster. */
+function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
+  const type = 'Available';
+  const silent = untold(subject);
+  if (silent !== undefined && seen.endpoint !== undefined) return { type, ...silent };
+  const kept = keptFrom(subject, type);
+  const verifiedAt = subject.status.credentials?.endpoint;
+  const runs = seen.cluster?.status === 'running' && seen.endpoint !== undefined && isOurs(subject, seen);
+  if (runs && kept?.status === 'True' && verifiedAt === seen.endpoint) return kept;
   const reason = seen.endpoint === undefined ? 'NoServer' : 'NotVerified';
   const message =
     seen.endpoint === undefined
       ? `No server runs: the cloud's word for the cluster is "${seen.cluster?.status ?? 'missing'}"`
       : `The login was not tried yet at ${seen.endpoint}`;
-  return { type: 'Available', status: 'False', reason, message };
+  return { type, status: 'False', reason, message };
+}
+
+/** The cluster was as this very generation of the spec says, so the difference came from elsewhere. */
+export function isDrift({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
+  const last = status.conditions?.find((condition) => condition.type === 'Synced');
+  return last?.observedGeneration === metadata.generation && (last?.status === 'True' || last?.reason === 'Drifted');
+}
+
+/** What `status.drift` shows: where a cluster of ours differs. */
+export function driftOf(subject: ClusterSubject, { cluster }: SpaceSeen): ClusterStatusPatch['drift'] {
+  const all = cluster === undefined ? [] : differences(subject, cluster);
+  return all.length === 0 ? null : [...all];
 }
 
 function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
@@ -62,12 +101,18 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
       message: `There is no cluster "${seen.id}" in ${seen.place}`,
     };
   }
+  if (!isOurs(subject, seen)) {
+    const message = `Cluster "${seen.id}" in ${seen.place} is not this object's`;
+    return { type, status: 'False', reason: 'ClusterNotOurs', message };
+  }
   const differing = differences(subject, seen.cluster);
   if (differing.length > 0) {
     const list = differing
       .map(({ field, desired, observed }) => `${field} is ${observed}, should be ${desired}`)
       .join('; ');
-    return { type, status: 'False', reason: 'Differs', message: `Cluster "${seen.id}": ${list}` };
+    // Also while it is on its way: how it came to differ must not be forgotten.
+    const reason = isDrift(subject) ? 'Drifted' : 'Differs';
+    return { type, status: 'False', reason, message: `Cluster "${seen.id}": ${list}` };
   }
   const backup = 'Backup settings cannot be read back: what the cloud accepted last is in status.backup';
   return {

@@ -5,6 +5,7 @@ import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import type { Secrets } from '../secrets.ts';
+import type { Difference } from './differences.ts';
 
 /** What a DatabaseCluster is observed with and acted on through. */
 export interface ClusterWorld {
@@ -25,7 +26,8 @@ export interface ClusterWorld {
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, string>> | undefined>;
   readonly memory: ClusterMemory;
-  readonly onDriftCorrected: (field: string) => void;
+  /** A change that came from elsewhere was undone. */
+  readonly onDriftCorrected: (key: ObjectKey, difference: Difference) => void;
 }
 
 export interface SpaceSeenHere {
@@ -51,6 +53,11 @@ export class ClusterMemory {
 
   attempting(key: ObjectKey, startedAt: string): void {
     this.#attempted.set(key, startedAt);
+  }
+
+  /** The call that was to be attempted had surely no effect. */
+  notAttempted(key: ObjectKey): void {
+    this.#attempted.delete(key);
   }
 
   /** When the login was last verified here; before that, when this process began. Wall clock. */

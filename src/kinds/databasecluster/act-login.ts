@@ -1,0 +1,93 @@
+import { TransientError } from '../../base/errors.ts';
+import { generatePassword } from '../../base/random.ts';
+import type { SpaceConnection } from '../databasespace/connection.ts';
+import { type Login, OWNER_LABEL } from '../secrets.ts';
+import { type ClusterSubject, isSame, type UsableLogin } from './observation.ts';
+import { adminUsername, isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
+import type { ClusterWorld } from './world.ts';
+
+/*
+ * The steps that replace the password. At every moment one of the passwords in the Secret works: the new one is written
+ * down before the server hears of it, and the old one goes after the new one was accepted.
+ */
+
+/** The login that the step names. */
+function pick(known: KnownLogins, name: Exclude<UsableLogin, 'held'>): Login {
+  const login = known[name];
+  if (login === undefined)
+    throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: It is looked at again`);
+  return login;
+}
+
+/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
+export async function preparePassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  from: UsableLogin,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  // Of a session that is held, nobody knows the password any more.
+  const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from);
+  const data = { ...login, nextPassword: generatePassword(world.random) };
+  const { namespace = '', name } = subject.metadata;
+  if (known.secret === undefined)
+    await world.secrets.create(namespace, known.secretName, { [OWNER_LABEL]: name }, data);
+  else await world.secrets.patch(namespace, known.secretName, known.secret, data);
+}
+
+export async function putPassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  as: UsableLogin,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  const { next } = known;
+  const { endpoint, cluster } = serverOf(connection, subject);
+  if (next === undefined || cluster === undefined || !isSame(subject, cluster)) {
+    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
+  }
+  const logins = connection.logins(endpoint);
+  const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as);
+  if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
+  await logins.setPassword(login, next.username, next.password, signal);
+}
+
+function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
+  const cluster = connection.poller.get(subject.status.clusterID ?? '');
+  const address = cluster?.servers.find(({ status }) => status === 'running')?.address;
+  if (address === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
+  return { cluster, endpoint: connection.serverURL(address) };
+}
+
+export async function promotePassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const { secret, secretName, next } = await readLogins(world, subject, connection.factoryLogin, signal);
+  if (secret === undefined || next === undefined) return;
+  await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
+    password: next.password,
+    nextPassword: null,
+  });
+}
+
+/** The cluster is gone, and its login with it. */
+export async function deleteSecret(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const namespace = subject.metadata.namespace ?? '';
+  const name =
+    subject.status.credentials?.secretName ??
+    subject.spec.adminCredentials?.secretName ??
+    `${subject.metadata.name}-admin`;
+  const secret = await world.secrets.read(namespace, name, signal);
+  if (secret !== undefined && isOurSecret(subject, secret)) await world.secrets.delete(namespace, name, secret);
+}
