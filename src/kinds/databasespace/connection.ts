@@ -40,7 +40,7 @@ export interface ConnectionsOptions {
   ) => void;
   /** Clusters of the space are not as they were. */
   readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>) => void;
-  /** The space was listed, or could not be. `first`: from now on its clusters are known. */
+  /** The space was listed, or could not be. `first`: from now on its clusters are known by this connection. */
   readonly onListed: (space: ObjectKey, first: boolean) => void;
 }
 
@@ -107,6 +107,8 @@ export class SpaceConnections {
     shared.poller.intervalMs = Math.min(...shared.users.values());
     const placeDigest = digestOf({ baseURL, teamID, spaceID });
     this.#entries.set(space, { digest, placeDigest, connection: this.#connection(spec, shared, factoryLogin, ca) });
+    // What is listed already will not be for the first time again, and may mean something else by now.
+    if (shared.listed) this.#options.onListed(space, true);
     return before?.digest !== digest;
   }
 
