@@ -37,7 +37,9 @@ export interface WatcherOptions {
 const PAGE_SIZE = 500;
 /** client-go's reflector: 0.8 s doubled up to 30 s. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
-/** A watch that lived so long was healthy: what comes after it starts with short delays again. */
+/** A watch that the server closes earlier is opened again after a pause. */
+const WORKING_MS = 1_000;
+/** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
 const HEALTHY_MS = 120_000;
 
 export async function runWatcher(options: WatcherOptions, signal: AbortSignal): Promise<void> {
@@ -49,10 +51,12 @@ export async function runWatcher(options: WatcherOptions, signal: AbortSignal): 
     const result = await step(options, state, signal);
     if (signal.aborted) return;
     const lived = clock.monotonic() - startedAt;
-    const progressed = result.error === undefined && (state.phase === 'list' || lived >= 1000);
-    if (progressed || lived >= HEALTHY_MS) failures = 0;
+    const ended = result.error === undefined;
+    // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
+    if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = 0;
+    const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
     state = result.state;
-    if (progressed) continue;
+    if (goOn) continue;
     const asked = result.error instanceof KubeError ? (result.error.retryAfterMs ?? 0) : 0;
     const delayMs = Math.max(asked, backoffMs(BACKOFF, failures++, random));
     if (result.error !== undefined) options.onFailure(result.error, delayMs);
