@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
@@ -8,13 +9,9 @@ import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { type SimulatorServer, startSimulatorServer } from '../simulator/server.ts';
 import { createSimulator, createTeam, DEFAULT_VERSIONS, type Simulator } from '../simulator/simulator.ts';
 import { keepStateFile, loadStateFile } from '../simulator/state-file.ts';
+import type { CommandIO } from './command.ts';
 
-export interface CommandIO {
-  stdout(text: string): void;
-  stderr(text: string): void;
-  /** Aborting ends the command. */
-  readonly signal: AbortSignal;
-}
+type SimulateIO = Pick<CommandIO, 'stdout' | 'stderr' | 'signal'>;
 
 const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
@@ -50,7 +47,7 @@ const ABOUT: Readonly<Record<keyof typeof OPTIONS, string>> = {
  * `mooring simulate`: serves both interfaces until the signal aborts. Resolves to the exit code: 0 when it was ended,
  * 1 when it could not start, 2 for flags that make no sense.
  */
-export async function simulate(argv: readonly string[], io: CommandIO): Promise<number> {
+export async function simulate(argv: readonly string[], io: SimulateIO): Promise<number> {
   let settings: Settings | undefined;
   try {
     settings = readSettings(argv);
@@ -71,7 +68,9 @@ export async function simulate(argv: readonly string[], io: CommandIO): Promise<
   }
 }
 
-async function serve(settings: Settings, io: CommandIO): Promise<void> {
+async function serve(settings: Settings, io: SimulateIO): Promise<void> {
+  // Requests are many and short: a young generation that grows with them would hold 50 MB of what they leave behind.
+  setFlagsFromString('--semi-space-growth-factor=1');
   const { stateFile } = settings;
   const state = stateFile === undefined ? undefined : await loadStateFile(stateFile);
   const simulator = createSimulator({

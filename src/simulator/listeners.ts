@@ -123,7 +123,7 @@ export class Listeners {
       // Somebody else has the port: the server moves to another one, as servers do.
       this.#stop(address);
       this.#ofCluster.get(cluster)?.delete(address);
-      this.#simulator.moveServers({ teamID: cluster.teamID, spaceID: cluster.spaceID, clusterID: cluster.id });
+      this.#simulator.move(cluster);
     });
     server.listen({ host: this.#host, port: portOf(address) });
   }

@@ -1,6 +1,6 @@
-import { createCluster, moveServers, remove, replace, settle, settleAll, touch } from './cloud/lifecycle.ts';
+import { createCluster, holderOf, moveServers, remove, replace, settle, touch } from './cloud/lifecycle.ts';
 import type { DeployRequest } from './cloud/requests.ts';
-import { allClusters, type Cluster, type World } from './cloud/state.ts';
+import type { Cluster, World } from './cloud/state.ts';
 import { latestOf } from './cloud/tables.ts';
 import { createDatabaseState } from './server/database-state.ts';
 import { passwordIs, setPassword } from './server/state.ts';
@@ -41,11 +41,13 @@ export interface Outsider {
 export function createOutsider(world: World, now: () => number): Outsider {
   const find = (ref: ClusterRef): Cluster => {
     const wanted = typeof ref === 'string' ? { clusterID: ref } : ref;
-    settleAll(world, now());
-    for (const cluster of allClusters(world.state)) {
-      if (cluster.id !== wanted.clusterID) continue;
-      if (wanted.teamID !== undefined && cluster.teamID !== wanted.teamID) continue;
-      if (wanted.spaceID === undefined || cluster.spaceID === wanted.spaceID) return cluster;
+    for (const team of world.state.teams.values()) {
+      if (wanted.teamID !== undefined && team.id !== wanted.teamID) continue;
+      for (const space of team.spaces.values()) {
+        if (wanted.spaceID !== undefined && space.id !== wanted.spaceID) continue;
+        const cluster = holderOf(world, space, wanted.clusterID, now());
+        if (cluster !== undefined) return cluster;
+      }
     }
     throw new Error(`There is no cluster ${wanted.clusterID}`);
   };
@@ -95,8 +97,7 @@ function deployForeign(world: World, wanted: Parameters<Outsider['deployForeign'
   const spaceID = wanted.spaceID ?? [...(team?.spaces.keys() ?? [])][0];
   const space = spaceID === undefined ? undefined : team?.spaces.get(spaceID);
   if (team === undefined || space === undefined) throw new Error('There is no such team or space');
-  settleAll(world, now);
-  if (space.clusters.has(wanted.id)) throw new Error(`Cluster id ${wanted.id} is in use`);
+  if (holderOf(world, space, wanted.id, now)) throw new Error(`Cluster id ${wanted.id} is in use`);
   const version = wanted.version ?? 'latest';
   const cluster = createCluster(
     world,

@@ -72,6 +72,8 @@ export interface Simulator extends Outsider {
   /** The clusters as they are, for those who serve them. Their time is settled by looking. */
   isServing(cluster: Cluster, address: string): boolean;
   settle(cluster: Cluster): void;
+  /** Gives its servers other addresses. */
+  move(cluster: Cluster): void;
   nextEventMs(cluster: Cluster): number | undefined;
   clusters(): Iterable<Cluster>;
   readonly clock: Clock;
@@ -206,6 +208,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     },
     isServing,
     settle: (cluster) => settle(world, cluster, clock.now()),
+    move: (cluster) => moveServers(world, cluster),
     nextEventMs,
     clusters: () => allClusters(world.state),
     clock,

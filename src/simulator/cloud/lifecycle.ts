@@ -98,6 +98,13 @@ export function settle(world: World, cluster: Cluster, now: number): void {
   }
 }
 
+/** The cluster that has this id by `now`: settling may bring its end, or another in its place. */
+export function holderOf(world: World, space: Space, id: string, now: number): Cluster | undefined {
+  const holder = space.clusters.get(id);
+  if (holder !== undefined) settle(world, holder, now);
+  return space.clusters.get(id);
+}
+
 export function settleSpace(world: World, space: Space, now: number): void {
   for (const cluster of space.clusters.values()) settle(world, cluster, now);
 }

@@ -2,7 +2,7 @@ import { type Answer, type Incoming, json, jsonText, Refusal } from '../message.
 import type { Match } from '../router.ts';
 import { cloneServerState } from '../server/clone.ts';
 import { readBody, refuseBody } from '../shape.ts';
-import { begin, createCluster, settle, settleAll, settleSpace, touch } from './lifecycle.ts';
+import { begin, createCluster, holderOf, settleAll, settleSpace, touch } from './lifecycle.ts';
 import { renderCluster } from './render.ts';
 import { CLONE_SHAPE, DEPLOY_SHAPE, UPDATE_SHAPE } from './requests.ts';
 import type { CloudOperation, CloudRoute } from './routes.ts';
@@ -43,7 +43,7 @@ const OPERATIONS: Readonly<
   deploy: ({ world, team, space, request, now }) => {
     const wanted = readBody(request.body, request.headers, DEPLOY_SHAPE);
     // 409 before the rules that count: whoever deploys again after a lost answer is to learn that the id is taken.
-    if (isTaken(world, space, wanted.id, now))
+    if (holderOf(world, space, wanted.id, now))
       throw new Refusal(409, 'clusterIDInUse', `Cluster id ${wanted.id} is in use`);
     if (wanted.isFree) settleAll(world, now);
     enforce(world, DEPLOY_RULES, {
@@ -154,22 +154,12 @@ function changeRunState(
 }
 
 function clusterOf({ world, space, clusterID, now }: Place): Cluster {
-  const cluster = space.clusters.get(clusterID) ?? missing('cluster', clusterID);
-  settle(world, cluster, now);
-  // What settling brought may be its end, or another in its place.
-  return space.clusters.get(clusterID) ?? missing('cluster', clusterID);
-}
-
-/** A cluster whose destruction is over does not hold its id any more. */
-function isTaken(world: World, space: Space, id: string, now: number): boolean {
-  const holder = space.clusters.get(id);
-  if (holder !== undefined) settle(world, holder, now);
-  return space.clusters.has(id);
+  return holderOf(world, space, clusterID, now) ?? missing('cluster', clusterID);
 }
 
 /** 409 is for deploy only (Errors), so everywhere else a taken id is a violated rule. */
 function refuseTaken(world: World, space: Space, id: string, now: number): void {
-  if (isTaken(world, space, id, now)) throw violation(world, 'clusterIDInUse', `Cluster id ${id} is in use`);
+  if (holderOf(world, space, id, now)) throw violation(world, 'clusterIDInUse', `Cluster id ${id} is in use`);
 }
 
 function enforce<Facts>(world: World, rules: readonly Rule<Facts>[], facts: Facts): void {
