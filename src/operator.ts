@@ -3,10 +3,11 @@ import { messageOf } from './base/errors.ts';
 import type { HttpTransport } from './base/http.ts';
 import type { Log } from './base/log.ts';
 import type { Random } from './base/random.ts';
+import { needsCloudToGo } from './kinds/databasecluster/decide-deletion.ts';
 import { databaseClusterKind } from './kinds/databasecluster/index.ts';
-import { currentID, desiredID } from './kinds/databasecluster/observation.ts';
+import { type ClusterSubject, currentID, desiredID } from './kinds/databasecluster/observation.ts';
 import { spaceKeyOf } from './kinds/databasecluster/observe.ts';
-import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
+import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from './kinds/databasecluster/schema.ts';
 import { ClusterMemory } from './kinds/databasecluster/world.ts';
 import { SpaceConnections } from './kinds/databasespace/connection.ts';
@@ -16,7 +17,7 @@ import type { UrlPolicy } from './kinds/databasespace/url-policy.ts';
 import { createSecrets } from './kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES, type Resource, SECRETS } from './kube/api.ts';
 import { parseSpec, parseStatus } from './kube/definition.ts';
-import type { KubeObject, ObjectKey } from './kube/object.ts';
+import { type KubeObject, keyOf, type ObjectKey } from './kube/object.ts';
 import { Controller, isNews } from './runtime/controller.ts';
 import { createEventRecorder } from './runtime/events.ts';
 import { Informer } from './runtime/informer.ts';
@@ -95,7 +96,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     });
     share.watchQueue(controller.queue);
     source.onChange((key, before, after) => {
-      if (isNews(before, after)) notify(`${kind.definition.plural}/${key}`);
+      if (isNews(before, after) || wordOf(before) !== wordOf(after)) notify(`${kind.definition.plural}/${key}`);
     });
     return controller;
   };
@@ -106,6 +107,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       connections,
       connectedWith: new Map(),
       claimedIDs: (space) => claimedIDs(clusters, space),
+      neededBy: (space) => neededBy(clusters, space),
     }),
     spaces,
   );
@@ -131,10 +133,9 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     clusters,
   );
   const controllers = [spaceController, clusterController];
-  // An id that an object stood for, or now wants to, concerns the others that want it.
   clusters.onChange((_key, before, after) => {
     if (!isNews(before, after)) return;
-    for (const object of [before, after]) for (const id of object === undefined ? [] : claimOf(object)) notify(id);
+    for (const reference of new Set([...concerns(before), ...concerns(after)])) notify(reference);
   });
   secrets.onChange((key, before, after) => {
     if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion) notify(`secrets/${key}`);
@@ -181,6 +182,14 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   };
 }
 
+/** What those who refer to an object look at in its status: whether they can go on, and otherwise why they wait. */
+function wordOf(object: KubeObject | undefined): string {
+  const { conditions = [] } = parseStatus(databaseSpaceDefinition, object?.status);
+  const { clusterID } = parseStatus(databaseClusterDefinition, object?.status);
+  const ready = conditions.find((condition) => condition.type === 'Ready');
+  return JSON.stringify([ready?.status, ready?.reason, clusterID]);
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -213,10 +222,14 @@ function withoutManagedFields(object: AnyObject): KubeObject {
   return { ...object, metadata } as unknown as KubeObject;
 }
 
-/** Of a Secret, only that it is there and in which version. */
+/** Of a Secret, only that it is there, in which version, and what keeps it from going. */
 function metadataOf({ metadata }: AnyObject): AnyObject {
-  const { name, namespace, uid, resourceVersion } = metadata;
-  return { metadata: { name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) } };
+  const { name, namespace, uid, resourceVersion, finalizers } = metadata;
+  const optional = {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+  };
+  return { metadata: { name, uid, resourceVersion, ...optional } };
 }
 
 function spaceOf(object: KubeObject | undefined) {
@@ -226,28 +239,47 @@ function spaceOf(object: KubeObject | undefined) {
   return { spec: spec.ok ? spec.spec : undefined, ready: conditions.find((condition) => condition.type === 'Ready') };
 }
 
-/** Ids that DatabaseClusters of the space stand for, or want to. */
-function claimedIDs(clusters: Informer<KubeObject>, space: ObjectKey): ReadonlySet<string> {
-  const ids = new Set<string>();
+/** DatabaseClusters of a space, read once for each version of them: spaces ask for all of theirs with each List. */
+function* clustersOf(clusters: Informer<KubeObject>, space: ObjectKey): IterableIterator<ClusterRecord> {
   for (const object of clusters.store.values()) {
-    const subject = subjectOf(object);
-    if (subject !== undefined && spaceKeyOf(subject) === space) ids.add(currentID(subject)).add(desiredID(subject));
+    const record = recordOf(object);
+    if (record !== undefined && spaceKeyOf(record) === space) yield record;
   }
-  return ids;
 }
 
-function claimOf(object: KubeObject): readonly Reference[] {
-  const subject = subjectOf(object);
-  if (subject === undefined) return [];
-  const ids = new Set([currentID(subject), desiredID(subject)]);
-  return [...ids].map((id) => `clusters/${spaceKeyOf(subject)}/${id}`);
-}
+type ClusterRecord = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
+const records = new WeakMap<KubeObject, ClusterRecord | undefined>();
 
-function subjectOf({ metadata, spec, status }: KubeObject) {
+function recordOf(object: KubeObject): ClusterRecord | undefined {
+  if (records.has(object)) return records.get(object);
+  const { metadata, spec, status } = object;
   const parsed = parseSpec(databaseClusterDefinition, spec);
-  return parsed.ok
+  const record = parsed.ok
     ? { metadata, spec: parsed.spec, status: parseStatus(databaseClusterDefinition, status) }
     : undefined;
+  records.set(object, record);
+  return record;
+}
+
+/** Ids that DatabaseClusters of the space stand for, or want to. */
+function claimedIDs(clusters: Informer<KubeObject>, space: ObjectKey): ReadonlySet<string> {
+  return new Set([...clustersOf(clusters, space)].flatMap((cluster) => [currentID(cluster), desiredID(cluster)]));
+}
+
+/** Clusters that something is to be done to in the cloud when their objects are deleted. */
+function neededBy(clusters: Informer<KubeObject>, space: ObjectKey): readonly ObjectKey[] {
+  return [...clustersOf(clusters, space)]
+    .filter(({ metadata, spec }) => needsCloudToGo(spec) && metadata.finalizers?.includes(CLUSTER_FINALIZER))
+    .map(keyOf);
+}
+
+/** What a change of the object is news to: who wants its ids, and its space. */
+function concerns(object: KubeObject | undefined): readonly Reference[] {
+  const record = object === undefined ? undefined : recordOf(object);
+  if (record === undefined) return [];
+  const space = spaceKeyOf(record);
+  const ids = new Set([currentID(record), desiredID(record)]);
+  return [`spaces/${space}`, ...[...ids].map((id) => `clusters/${space}/${id}`)];
 }
 
 function* conditionsOf(informers: readonly Informer<KubeObject>[]) {

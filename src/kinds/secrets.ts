@@ -37,6 +37,10 @@ export interface Secrets {
     data: Readonly<Record<string, string | null>>,
   ): Promise<void>;
   delete(namespace: string, name: string, read: SecretContents): Promise<void>;
+  /** Whether the Secret, as last seen, is kept from going by this finalizer; undefined: there is no Secret. */
+  isKept(namespace: string, name: string, finalizer: string): boolean | undefined;
+  /** Keeps the Secret, or lets go of it; throws Conflict (409) if it is not as it was last seen. */
+  keep(namespace: string, name: string, finalizer: string, kept: boolean): Promise<void>;
 }
 
 /** Label of the Secrets that are ours: which object they belong to. */
@@ -66,6 +70,17 @@ export function createSecrets(api: KubeApi, lookUp: (key: ObjectKey) => AnyObjec
     },
     async delete(namespace, name, read) {
       await api.delete(SECRETS, { namespace, name }, { uid: read.uid });
+    },
+    isKept: (namespace, name, finalizer) => {
+      const secret = lookUp(objectKey(namespace, name));
+      return secret === undefined ? undefined : (secret.metadata.finalizers?.includes(finalizer) ?? false);
+    },
+    async keep(namespace, name, finalizer, kept) {
+      const secret = lookUp(objectKey(namespace, name));
+      if (secret === undefined) return;
+      const { resourceVersion, finalizers: before = [] } = secret.metadata;
+      const finalizers = [...before.filter((other) => other !== finalizer), ...(kept ? [finalizer] : [])];
+      await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
     },
   };
 }

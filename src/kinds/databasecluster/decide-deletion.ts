@@ -6,6 +6,11 @@ import { type ClusterDecision, clusterConditions, shown } from './present.ts';
 
 const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 
+/** Whether deleting the object does anything to the cluster. */
+export function needsCloudToGo(spec: ClusterSubject['spec']): boolean {
+  return spec.deletionPolicy !== 'Retain' && spec.managementPolicy === 'Manage';
+}
+
 /** What becomes of the cluster when its object is deleted. Nothing is let go silently, and nothing destroyed by mistake. */
 export function decideDeletion(
   subject: ClusterSubject,

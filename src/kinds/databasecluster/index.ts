@@ -1,11 +1,10 @@
-import { GROUP } from '../../base/group.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
 import { decideCluster } from './decide.ts';
 import { adminSecretName, type ClusterObservation, type ClusterStep, currentID, desiredID } from './observation.ts';
 import { observeCluster, spaceKeyOf } from './observe.ts';
-import { DATABASE_CLUSTERS } from './resource.ts';
+import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
 import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -15,7 +14,7 @@ export function databaseClusterKind(
   return {
     definition: databaseClusterDefinition,
     resource: DATABASE_CLUSTERS,
-    finalizer: `${GROUP}/cluster`,
+    finalizer: CLUSTER_FINALIZER,
     references(subject) {
       const { metadata, spec } = subject;
       const space = spaceKeyOf(subject);

@@ -7,3 +7,6 @@ export const DATABASE_CLUSTERS: Resource = {
   plural: 'databaseclusters',
   kind: 'DatabaseCluster',
 };
+
+/** Stands on an object from before its cluster is created until nothing of it is left to do. */
+export const CLUSTER_FINALIZER = `${GROUP}/cluster`;

@@ -3,13 +3,42 @@ import { messageOf } from '../../base/errors.ts';
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { failing, ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
-import type { SpaceObservation, SpaceSubject } from './observe.ts';
+import type { CloudSeen, SpaceObservation, SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
-export type SpaceDecision = Decision<DatabaseSpaceStatus, never>;
+export type SpaceDecision = Decision<DatabaseSpaceStatus, SpaceStep>;
+
+/** Keeps a Secret from going while deleting a cluster needs it, or lets go of it. */
+export interface SpaceStep {
+  readonly do: 'KeepSecret' | 'FreeSecret';
+  readonly name: string;
+}
+
+/**
+ * What deleting a cluster will need stays: the space and its Secrets, also when a whole namespace is deleted in whatever
+ * order. What nothing needs any more goes at once.
+ */
+export function decideSpace(subject: SpaceSubject, observation: SpaceObservation): SpaceDecision {
+  const { neededBy, keptSecrets, freeSecrets, cloud } = observation;
+  const needed = neededBy.length > 0;
+  const free = keptSecrets.map((name): SpaceStep => ({ do: 'FreeSecret', name }));
+  if (cloud === undefined) return { conditions: 'keep', steps: free, release: true };
+  const steps = needed ? freeSecrets.map((name): SpaceStep => ({ do: 'KeepSecret', name })) : free;
+  const decision = { ...decideCloud(subject, cloud), hold: needed, steps };
+  if (!subject.deleting) return decision;
+  const message = `This space is being deleted. It stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;
+  return { ...decision, conditions: reconciling('InUse', message), steps: [] };
+}
+
+const MAX_LISTED = 10;
+
+function listed(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
+  return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
+}
 
 /** While the space cannot be listed, its own poller goes on trying and tells when that changes. */
-export function decideSpace(subject: SpaceSubject, observation: SpaceObservation): SpaceDecision {
+function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecision {
   const { refused, listError, inventory, versions } = observation;
   if (refused !== undefined) {
     const message = `${refused.message}. Check clientID and clientSecret in the Secrets that apiTokens names`;
@@ -18,22 +47,20 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
       requeueAfterMs: RETRY_REFUSED_MS,
     };
   }
-  const valid = credentials('True', 'TokensExchanged', tokensMessage(observation));
+  const valid = validity(subject, observation);
   if (listError !== undefined) {
     const [summary, reason] = meaningOf(listError, observation);
-    const wasReady = subject.status.conditions?.find((condition) => condition.type === 'Ready')?.status !== 'Unknown';
-    const say = summary === 'stalled' ? stalled : wasReady ? failing : reconciling;
+    const known = subject.status.conditions?.find((condition) => condition.type === 'Ready')?.status ?? 'Unknown';
+    const say = summary === 'stalled' ? stalled : known === 'Unknown' ? reconciling : failing;
     return { conditions: [...say(reason.word, reason.message), valid] };
   }
   if (inventory === undefined) {
     return { conditions: [...reconciling('Observing', `Listing the clusters of ${observation.place}`), valid] };
   }
   const { total, managed, unmanaged } = inventory;
+  const place = `${observation.place.slice(0, 1).toUpperCase()}${observation.place.slice(1)}`;
   return {
-    conditions: [
-      ...ready('Observed', `${observation.place[0]?.toUpperCase()}${observation.place.slice(1)} is observed`),
-      valid,
-    ],
+    conditions: [...ready('Observed', `${place} is observed`), valid],
     status: { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions: versions ?? null },
   };
 }
@@ -44,14 +71,22 @@ function credentials(status: ConditionUpdate['status'], reason: string, message:
   return { type: 'CredentialsValid', status, reason, message };
 }
 
-function tokensMessage({ canDestroy }: SpaceObservation): string {
+/** While the cloud is not reached, what is known of the tokens stands. */
+function validity(subject: SpaceSubject, observation: CloudSeen): ConditionUpdate {
+  if (observation.exchanged) return credentials('True', 'TokensExchanged', tokensMessage(observation));
+  const known = subject.status.conditions?.find((condition) => condition.type === 'CredentialsValid');
+  if (known?.status === 'True') return known;
+  return credentials('Unknown', 'NotExchanged', 'The cloud has not said yet whether the API tokens are right');
+}
+
+function tokensMessage({ canDestroy }: CloudSeen): string {
   const can = 'Every API token was exchanged';
   return canDestroy ? can : `${can}; there is none of level admin, so no cluster of this space can be destroyed`;
 }
 
 function meaningOf(
   error: unknown,
-  { place }: SpaceObservation,
+  { place }: CloudSeen,
 ): ['stalled' | 'again', { readonly word: string; readonly message: string }] {
   const message = messageOf(error);
   if (error instanceof ApiError) {

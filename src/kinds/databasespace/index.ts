@@ -1,7 +1,7 @@
 import { GROUP, VERSION } from '../../base/group.ts';
 import type { Kind } from '../../runtime/kind.ts';
-import { decideSpace } from './decide.ts';
-import { observeSpace, type SpaceObservation, type SpaceWorld, secretNames } from './observe.ts';
+import { decideSpace, type SpaceStep } from './decide.ts';
+import { observeSpace, type SpaceObservation, type SpaceWorld, secretFinalizer, secretNames } from './observe.ts';
 import { type DatabaseSpaceSpec, type DatabaseSpaceStatus, databaseSpaceDefinition } from './schema.ts';
 
 export const DATABASE_SPACES = {
@@ -13,7 +13,7 @@ export const DATABASE_SPACES = {
 
 export function databaseSpaceKind(
   world: SpaceWorld,
-): Kind<DatabaseSpaceSpec, DatabaseSpaceStatus, SpaceObservation, never> {
+): Kind<DatabaseSpaceSpec, DatabaseSpaceStatus, SpaceObservation, SpaceStep> {
   return {
     definition: databaseSpaceDefinition,
     resource: DATABASE_SPACES,
@@ -22,12 +22,17 @@ export function databaseSpaceKind(
       ...secretNames(spec).map((name) => `secrets/${metadata.namespace}/${name}`),
       `spaces/${metadata.namespace}/${metadata.name}`,
     ],
-    // A space only watches; nothing outside exists because of it.
-    holds: () => false,
+    // The finalizer stands only while something needs the space.
+    holds: () => true,
     observe: (subject, signal) => observeSpace(world, subject, signal),
-    decide: (subject, observation) => decideSpace(subject, observation),
-    act: async (_subject, step) => step satisfies never,
-    describe: (step) => step satisfies never,
+    decide: decideSpace,
+    async act(subject, step) {
+      const kept = step.do === 'KeepSecret';
+      await world.secrets.keep(subject.metadata.namespace ?? '', step.name, secretFinalizer(subject), kept);
+      return undefined;
+    },
+    describe: ({ do: what, name }) =>
+      what === 'KeepSecret' ? `keep Secret "${name}" while deleting a cluster needs it` : `let go of Secret "${name}"`,
     forget: (key) => {
       world.connections.disconnect(key);
       world.connectedWith.delete(key);

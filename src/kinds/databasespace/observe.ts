@@ -1,4 +1,5 @@
 import { ApiError } from '../../base/api-error.ts';
+import { GROUP } from '../../base/group.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import { loginFrom, type Secrets, valueFrom } from '../secrets.ts';
@@ -16,9 +17,22 @@ export interface UnmanagedCluster {
 }
 
 export interface SpaceObservation {
+  /** DatabaseClusters, `namespace/name`, whose deletion will need this space. */
+  readonly neededBy: readonly string[];
+  /** Secrets of this space that are kept from going. */
+  readonly keptSecrets: readonly string[];
+  /** Those that are not. */
+  readonly freeSecrets: readonly string[];
+  /** Undefined: not looked at, as the object is going and nothing needs it. */
+  readonly cloud: CloudSeen | undefined;
+}
+
+export interface CloudSeen {
   readonly place: string;
   /** Why token exchange fails; undefined if it works. Only what clearly says that a token is wrong. */
   readonly refused: ApiError | undefined;
+  /** Whether the cloud has taken every token. */
+  readonly exchanged: boolean;
   /** Why the last List failed. */
   readonly listError: unknown;
   /** Undefined: not listed yet. */
@@ -34,6 +48,8 @@ export interface SpaceWorld {
   readonly connections: SpaceConnections;
   /** Ids that the DatabaseClusters of a space stand for. */
   readonly claimedIDs: (space: ObjectKey) => ReadonlySet<string>;
+  /** DatabaseClusters that cannot go without the space. */
+  readonly neededBy: (space: ObjectKey) => readonly ObjectKey[];
   /** What the Secrets were like when the space was connected last. */
   readonly connectedWith: Map<ObjectKey, string>;
 }
@@ -41,16 +57,35 @@ export interface SpaceWorld {
 const MAX_UNMANAGED = 50;
 
 /**
- * Connects the space if that was not done, or if the spec or a Secret changed since, and says what is known of it. Throws
- * where the connection cannot be made: a Secret or key is missing, the URL is not allowed, the cloud is not reached.
+ * What is known of the space, and what it is needed for. Throws where the connection cannot be made: a Secret or key is
+ * missing, the URL is not allowed.
  */
 export async function observeSpace(
   world: SpaceWorld,
   subject: SpaceSubject,
   signal: AbortSignal,
 ): Promise<SpaceObservation> {
+  const namespace = subject.metadata.namespace ?? '';
+  const kept = (name: string) => world.secrets.isKept(namespace, name, secretFinalizer(subject));
+  const names = secretNames(subject.spec);
+  const neededBy = world.neededBy(subject.key);
+  return {
+    neededBy,
+    keptSecrets: names.filter((name) => kept(name) === true),
+    freeSecrets: names.filter((name) => kept(name) === false),
+    cloud: subject.deleting && neededBy.length === 0 ? undefined : await observeCloud(world, subject, signal),
+  };
+}
+
+/** Each space has its own, as a Secret may serve several. */
+export function secretFinalizer({ metadata }: Pick<SpaceSubject, 'metadata'>): string {
+  return `${GROUP}/space-${metadata.uid}`;
+}
+
+/** Connects the space if that was not done, or if the spec or a Secret changed since. */
+async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: AbortSignal): Promise<CloudSeen> {
   const connection = await connected(world, subject, signal);
-  const refused = await refusalOf(connection, signal);
+  const { refused, exchanged } = await exchange(connection, signal);
   const { poller } = connection;
   // The first List; from then on the poller goes on by itself, also when it fails.
   const started = poller.listedAtMs !== undefined || poller.error !== undefined;
@@ -58,6 +93,7 @@ export async function observeSpace(
   return {
     place: connection.place,
     refused,
+    exchanged,
     listError: poller.error,
     inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, world.claimedIDs(subject.key)),
     versions: await versionsOf(connection, subject, refused === undefined && poller.error === undefined, signal),
@@ -106,14 +142,17 @@ export function secretNames(spec: DatabaseSpaceSpec): readonly string[] {
  * Exchanges each token that is not held: a wrong one shows now, not when it is needed. Whether the cloud is reached is
  * not asked here: the List says so.
  */
-async function refusalOf(connection: SpaceConnection, signal: AbortSignal): Promise<ApiError | undefined> {
+async function exchange(
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<Pick<CloudSeen, 'refused' | 'exchanged'>> {
   try {
     await connection.client.authenticate(undefined, signal);
-    return undefined;
+    return { refused: undefined, exchanged: true };
   } catch (error) {
-    if (error instanceof ApiError && ['unauthorized', 'invalid', 'forbidden'].includes(error.kind)) return error;
-    if (error instanceof ApiError) return undefined;
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const refused = ['unauthorized', 'invalid', 'forbidden'].includes(error.kind);
+    return { refused: refused ? error : undefined, exchanged: false };
   }
 }
 
