@@ -1,11 +1,104 @@
-import type { Command } from './command.ts';
+import { isatty } from 'node:tty';
+import { parseArgs } from 'node:util';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { parseDuration } from '../base/duration.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Command, CommandIO } from './command.ts';
+import { createScreen, type Screen } from './demo/screen.ts';
+import { tell } from './demo/story.ts';
+import { startWorld } from './demo/world.ts';
 
-/** `mooring demo`: a control plane, a simulated cloud and the operator, and a cluster that becomes Ready. */
+const HELP = `mooring demo: everything on this machine, from kubectl apply to a database cluster that is ready.
+
+It starts a Kubernetes API server, a simulated cloud and the operator, applies deploy/samples, shows what
+happens, and stays until Ctrl-C. Then all of it is gone again.
+
+Flags:
+  --once              end when all is Ready: exit code 0; or 1, with the reason, when that cannot be or takes too long
+  --timeout 2m        how long that may take, without the start of the API server
+  --kubeconfig FILE   use this cluster instead of starting one; also MOORING_TEST_KUBECONFIG. The demo keeps to a
+                      namespace of its own there, and leaves the CustomResourceDefinitions and roles behind
+  --help              show this
+`;
+
+interface Settings {
+  readonly once: boolean;
+  readonly timeoutMs: number;
+  readonly kubeconfig: string | undefined;
+}
+
+/** `mooring demo`. Exit code 1: it failed, or with --once did not get to the end. */
 export const demo: Command = async (argv, io) => {
-  if (argv.includes('--help') || argv.includes('-h')) {
-    io.stdout('Usage: mooring demo [flags]\n');
+  let settings: Settings | 'help';
+  try {
+    settings = readSettings(argv, io.env);
+  } catch (error) {
+    io.stderr(`${messageOf(error)}\nTry mooring demo --help.\n`);
+    return 2;
+  }
+  if (settings === 'help') {
+    io.stdout(HELP);
     return 0;
   }
-  io.stderr('The demo is not there yet.\n');
-  return 1;
+  const terminal = isatty(1);
+  const color = terminal && (io.env['NO_COLOR'] ?? '') === '';
+  const columns = terminal ? process.stdout.columns : undefined;
+  const screen = createScreen({ write: io.stdout, terminal, color, columns, clock: systemClock });
+  return run(settings, io, screen, systemClock);
 };
+
+function readSettings(argv: readonly string[], env: CommandIO['env']): Settings | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      once: { type: 'boolean', default: false },
+      timeout: { type: 'string', default: '2m' },
+      kubeconfig: { type: 'string' },
+    },
+  });
+  if (values.help) return 'help';
+  const kubeconfig = values.kubeconfig ?? env['MOORING_TEST_KUBECONFIG'] ?? '';
+  return {
+    once: values.once,
+    timeoutMs: parseDuration(values.timeout),
+    kubeconfig: kubeconfig === '' ? undefined : kubeconfig,
+  };
+}
+
+async function run(settings: Settings, io: CommandIO, screen: Screen, clock: Clock): Promise<number> {
+  const { env, signal } = io;
+  const stack = new AsyncDisposableStack();
+  try {
+    screen.line('Mooring: from kubectl apply to a database cluster that is ready. All of it runs on this machine.');
+    const world = await startWorld({ kubeconfig: settings.kubeconfig, env, clock, signal, screen, stack });
+    const problem = await tell(world, { ...settings, env, clock, signal, screen, stack });
+    if (settings.once) return problem === undefined ? 0 : 1;
+    await Promise.race([world.operator.ended, aborted(signal)]);
+    if (signal.aborted) return 0;
+    screen.line(`\nThe operator has ended. The last lines of its log:\n${world.operator.lastLines()}`);
+    return 1;
+  } catch (error) {
+    if (signal.aborted) return settings.once ? 1 : 0;
+    screen.line(`\n${screen.paint('bad', 'The demo failed.')} ${messageOf(error)}`);
+    return 1;
+  } finally {
+    await end(stack, screen);
+  }
+}
+
+async function end(stack: AsyncDisposableStack, screen: Screen): Promise<void> {
+  screen.line();
+  try {
+    await screen.step('Ending everything', () => stack.disposeAsync());
+  } catch (error) {
+    screen.line(`Not everything was put away: ${messageOf(error)}`);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

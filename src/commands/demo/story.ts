@@ -1,0 +1,142 @@
+import { type Clock, sleep } from '../../base/clock.ts';
+import { type Environment, shellSetup } from './cluster-access.ts';
+import type { Screen } from './screen.ts';
+import { type Glimpse, Timeline } from './timeline.ts';
+import { sampleManifests, type World, watchResources } from './world.ts';
+
+export interface StoryOptions {
+  /** Nobody stays to look: end when it is clear how it ends. */
+  readonly once: boolean;
+  readonly timeoutMs: number;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly screen: Screen;
+  readonly stack: AsyncDisposableStack;
+}
+
+/** What the samples make. */
+const SUBJECTS: readonly string[] = ['DatabaseSpace production', 'DatabaseCluster orders'];
+const SUBJECT_WIDTH = Math.max(...SUBJECTS.map((subject) => subject.length));
+const WORD_WIDTH = 27;
+
+/**
+ * Applies the samples, shows what becomes of them, and what to do next; from then on each change, until the stack ends.
+ * Resolves to what is wrong, which was shown; undefined when all is Ready. Throws when it is aborted.
+ */
+export async function tell(world: World, options: StoryOptions): Promise<string | undefined> {
+  const { clock, screen, stack, signal } = options;
+  const timeline = new Timeline();
+  const inNamespace = `--namespace=${world.namespace}`;
+  const changed = { call: () => {} };
+  const begin = clock.monotonic();
+  const seconds = () => `${((clock.monotonic() - begin) / 1000).toFixed(1)} s`;
+  const show = (what: string, meaning: Parameters<Screen['paint']>[0], word: string, more: string) => {
+    const start = `  ${seconds().padStart(7)}  ${what.padEnd(SUBJECT_WIDTH)}  `;
+    const rest = screen.fit(`${start}${word.padEnd(WORD_WIDTH)} ${more}`.trimEnd()).slice(start.length);
+    screen.line(`${start}${screen.paint(meaning, rest.slice(0, word.length))}${rest.slice(word.length)}`);
+  };
+
+  screen.heading('What a user applies, and what becomes of it');
+  await watchResources(world, clock, stack, (before, after) => {
+    if (after === undefined) {
+      if (before !== undefined && timeline.forget(before))
+        show(`${before.kind} ${before.metadata.name}`, 'dim', 'Gone', '');
+      return;
+    }
+    const news = timeline.see(after);
+    if (news === undefined) return;
+    show(news.subject, news.meaning, wordOf(news), news.message);
+    changed.call();
+  });
+  for (const { path, text } of sampleManifests(world.cloudURL)) {
+    const printed = await world.kubectl(['apply', '--filename=-', inNamespace], { input: text, signal });
+    const names = printed
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0]?.replace('.mooring.dev', ''));
+    show('kubectl apply', 'strong', path, names.join(', '));
+  }
+  const problem = await outcome(world, timeline, changed, options);
+  signal.throwIfAborted();
+  const verdict =
+    problem === undefined
+      ? screen.paint('good', `Ready after ${seconds()}.`)
+      : `${screen.paint('bad', 'Not Ready:')} ${problem}`;
+  screen.line(`\n${verdict}`);
+  if (problem === undefined)
+    screen.line('The cluster has a login of its own, in Secret orders-admin; the one it came with is refused.');
+  else screen.line(`\nThe last lines of the operator's log:\n${world.operator.lastLines()}`);
+  screen.heading('$ kubectl get mooring');
+  screen.line((await world.kubectl(['get', 'mooring', inNamespace], { signal })).trimEnd());
+  if (!options.once) screen.line(goOn(world, options));
+  return problem;
+}
+
+function wordOf({ word, state }: Glimpse): string {
+  return state === '' ? word : `${word} (${state})`;
+}
+
+/** Resolves when all is Ready, to undefined; else to why not, when time is over, nothing more is to be expected, or it was aborted. */
+async function outcome(
+  world: World,
+  timeline: Timeline,
+  changed: { call: () => void },
+  { once, timeoutMs, clock, signal }: StoryOptions,
+): Promise<string | undefined> {
+  const ended = new AbortController();
+  const over = AbortSignal.any([signal, ended.signal]);
+  const verdict = (): 'ready' | 'stalled' | undefined => {
+    const glimpses = timeline.all();
+    if (once && glimpses.some(({ stalled }) => stalled)) return 'stalled';
+    const isReady = (subject: string) =>
+      glimpses.some((glimpse) => glimpse.subject === subject && glimpse.word === 'Ready');
+    return SUBJECTS.every(isReady) ? 'ready' : undefined;
+  };
+  const settled = new Promise<'ready' | 'stalled'>((resolve) => {
+    changed.call = () => {
+      const found = verdict();
+      if (found !== undefined) resolve(found);
+    };
+    changed.call();
+  });
+  const how = await Promise.race([
+    settled,
+    world.operator.ended.then(() => 'ended' as const),
+    sleep(clock, timeoutMs, over).then(() => 'timeout' as const),
+  ]);
+  ended.abort();
+  if (how === 'ready') return undefined;
+  const reasons = timeline
+    .all()
+    .filter(({ word }) => word !== 'Ready')
+    .map((glimpse) => `\n  ${glimpse.subject}: ${wordOf(glimpse)}: ${glimpse.message}`);
+  const why = {
+    stalled: 'a person must act',
+    ended: 'the operator has ended',
+    timeout: `time is over (${timeoutMs / 1000} s)`,
+  };
+  return `${why[how]}${reasons.join('')}`;
+}
+
+function goOn({ controlPlane, namespace, cloudURL, operator }: World, { env }: StoryOptions): string {
+  const inNamespace = namespace === 'default' ? '' : ` --namespace=${namespace}`;
+  const cluster = `databasecluster orders${inNamespace}`;
+  const patch = (spec: object) => `kubectl patch ${cluster} --type=merge --patch='${JSON.stringify({ spec })}'`;
+  const lines: readonly (readonly [string, string])[] = [
+    ['look at it', `kubectl describe ${cluster}`],
+    ['more storage', patch({ storageSizeGB: 200 })],
+    ['suspend it', patch({ state: 'Suspended' })],
+    ['resume it', patch({ state: 'Running' })],
+    ['let it go: the cluster stays in the cloud', `kubectl delete ${cluster}`],
+  ];
+  return [
+    '\nGo on in another terminal; what happens shows here:\n',
+    `  ${shellSetup(controlPlane, env)}\n`,
+    ...lines.map(([about, command]) => `  # ${about}\n  ${command}`),
+    '',
+    `The cloud, with its clusters and faults to try:  ${cloudURL}/`,
+    `The operator's log:  ${operator.log}`,
+    'Ctrl-C ends everything and removes it.\n',
+  ].join('\n');
+}

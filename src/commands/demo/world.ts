@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import type { ControlPlane } from '../../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../../tools/control-plane/start.ts';
+import type { Clock } from '../../base/clock.ts';
+import { VERSION as API_VERSION, GROUP } from '../../base/group.ts';
+import { createUndiciTransport } from '../../base/http.ts';
+import { systemRandom, uuid } from '../../base/random.ts';
+import { definitions } from '../../kinds/definitions.ts';
+import type { AnyObject } from '../../kube/api.ts';
+import { createKubeClient } from '../../kube/client.ts';
+import { loadKubeConnection } from '../../kube/config.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import { Informer } from '../../runtime/informer.ts';
+import { ABANDON } from '../../runtime/reconcile.ts';
+import { SIMULATE_KNOBS } from '../../simulator/knobs.ts';
+import { startSimulatorServer } from '../../simulator/server.ts';
+import { createSimulator } from '../../simulator/simulator.ts';
+import { VERSION } from '../../version.ts';
+import { createKubectl, type Environment, fileOfProject, type Kubectl } from './cluster-access.ts';
+import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
+import type { Screen } from './screen.ts';
+
+/** All that the demo runs on. */
+export interface World {
+  readonly controlPlane: ControlPlane;
+  readonly kubectl: Kubectl;
+  readonly namespace: string;
+  readonly cloudURL: string;
+  readonly operator: OperatorProcess;
+}
+
+export interface WorldOptions {
+  /** Of a cluster to use; undefined: one of our own. */
+  readonly kubeconfig: string | undefined;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly screen: Screen;
+  /** What is started is ended by this, in reverse. */
+  readonly stack: AsyncDisposableStack;
+}
+
+const SERVICE_ACCOUNT = { namespace: 'mooring-system', name: 'mooring' };
+
+/** Starts everything, with a line for each thing. What was started is on the stack also when it throws. */
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { env, clock, signal, screen, stack, kubeconfig } = options;
+  screen.heading('Starting');
+  const controlPlane = await screen.step(
+    'Kubernetes API server',
+    () =>
+      startControlPlane({
+        controllerManager: true,
+        log: screen.note,
+        signal,
+        env: { ...env },
+        ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      }),
+    ({ server, origin }) => `${server}, ${origin}`,
+  );
+  stack.defer(() => controlPlane.stop());
+  const borrowed = kubeconfig !== undefined;
+  const namespace = borrowed ? `mooring-demo-${uuid(systemRandom).slice(0, 8)}` : 'default';
+  const kubectl = createKubectl(controlPlane, env);
+  await screen.step(
+    'Resources and roles',
+    () => install(kubectl, signal),
+    () => 'crds/, deploy/rbac.yaml',
+  );
+  const cloudURL = await screen.step(
+    'Simulated cloud',
+    () => startCloud(options),
+    (url) => url,
+  );
+  if (borrowed) await borrow(kubectl, namespace, options);
+  const operator = await screen.step(
+    'Operator',
+    async () => {
+      const own = await controlPlane.kubeconfigFor(SERVICE_ACCOUNT);
+      return startOperatorProcess({ kubeconfig: own, namespace, env, clock, signal });
+    },
+    ({ pid }) => `bin/mooring controller, process ${pid}`,
+  );
+  stack.defer(() => operator.stop());
+  if (borrowed) stack.defer(() => giveBack(kubectl, namespace));
+  return { controlPlane, kubectl, namespace, cloudURL, operator };
+}
+
+async function install(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
+  const files = ['crds', 'deploy/rbac.yaml'].map((path) => `--filename=${fileOfProject(path)}`);
+  await kubectl(['apply', '--server-side', '--force-conflicts', ...files], { signal });
+  const names = definitions.map(({ plural }) => `customresourcedefinition/${plural}.${GROUP}`);
+  await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names], { signal });
+}
+
+async function startCloud({ clock, stack }: WorldOptions): Promise<string> {
+  const simulator = createSimulator({ clock, random: systemRandom, dialect: 'document', knobs: SIMULATE_KNOBS });
+  const server = await startSimulatorServer(simulator, { port: 0 });
+  stack.defer(() => server.close());
+  return server.baseURL;
+}
+
+/** In somebody's cluster, the demo keeps to a namespace of its own. */
+async function borrow(kubectl: Kubectl, namespace: string, { signal, stack }: WorldOptions): Promise<void> {
+  stack.defer(async () => {
+    await kubectl(['delete', 'namespace', namespace, '--wait=false', '--ignore-not-found']);
+  });
+  await kubectl(['create', 'namespace', namespace], { signal });
+}
+
+/** While the operator is still there to let go of them. A cluster that it cannot let go of is not worth waiting for. */
+async function giveBack(kubectl: Kubectl, namespace: string): Promise<void> {
+  const plurals = definitions.map(({ plural }) => plural).toReversed();
+  const inNamespace = `--namespace=${namespace}`;
+  for (const plural of plurals) {
+    await kubectl(['annotate', plural, '--all', '--overwrite', `${ABANDON}=true`, inNamespace]);
+    await kubectl(['delete', plural, '--all', '--timeout=10s', inNamespace]);
+  }
+}
+
+/**
+ * Calls back with each change of a resource of ours in the namespace. Resolves when the first look is over; it goes on
+ * until the stack ends it.
+ */
+export async function watchResources(
+  { controlPlane, namespace }: World,
+  clock: Clock,
+  stack: AsyncDisposableStack,
+  onChange: (before: KubeObject | undefined, after: KubeObject | undefined) => void,
+): Promise<void> {
+  const connection = await loadKubeConnection(clock, controlPlane.kubeconfig);
+  const transport = createUndiciTransport(connection.tls);
+  const api = createKubeClient({
+    server: connection.server,
+    transport,
+    authorize: connection.authorize,
+    userAgent: `mooring-demo/${VERSION}`,
+    onRequest: () => {},
+  });
+  const informers = definitions.map(({ plural, kind }) => {
+    const informer = new Informer<KubeObject>({
+      api,
+      clock,
+      random: systemRandom,
+      resource: { group: GROUP, version: API_VERSION, plural, kind },
+      namespaces: [namespace],
+      project: withKind(kind),
+      onFailure: () => {}, // It goes on by itself; if the API server is gone, other things tell.
+    });
+    informer.onChange((_key, before, after) => onChange(before, after));
+    return informer;
+  });
+  const over = new AbortController();
+  const watching = Promise.all(informers.map((informer) => informer.run(over.signal)));
+  stack.defer(async () => {
+    over.abort();
+    await watching;
+    await transport.close();
+  });
+  await Promise.all(informers.map((informer) => informer.synced));
+}
+
+/** Objects of a list do not name their kind. The cast is the parse border: the status is parsed by who shows it. */
+function withKind(kind: string): (object: AnyObject) => KubeObject {
+  return (object) => ({ ...(object as AnyObject & KubeObject), kind });
+}
+
+export interface Manifest {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The base URL that the samples name: where `mooring simulate` listens unless it is told otherwise. */
+const SAMPLE_URL = 'http://127.0.0.1:7080';
+
+/** The samples in the order in which a user would write them, with the simulated cloud's URL. */
+export function sampleManifests(cloudURL: string): readonly Manifest[] {
+  return ['secrets', 'space', 'cluster'].map((name) => {
+    const path = `deploy/samples/${name}.yaml`;
+    return { path, text: readFileSync(fileOfProject(path), 'utf8').replaceAll(SAMPLE_URL, cloudURL) };
+  });
+}
