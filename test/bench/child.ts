@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
+const KEPT_LINES = 20;
+const START_TIMEOUT_MS = 30_000;
+
+/** A `mooring` command in a process of its own, which ends when this one does, however that ends. */
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #name: string;
+  readonly #exited: Promise<unknown>;
+  readonly #lastLines: string[] = [];
+
+  private constructor(name: string, args: readonly string[]) {
+    this.#name = name;
+    // The channel is what tells it that this process is gone (tools/bootstrap.mjs).
+    this.#process = spawn(process.execPath, [MOORING, ...args], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.#process.channel?.unref();
+    this.#exited = once(this.#process, 'exit');
+  }
+
+  /** Resolves with what `ready` makes of the first line of output that it knows. */
+  static async start<T>(
+    args: readonly string[],
+    ready: (line: string) => T | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly child: Child; readonly value: T }> {
+    const child = new Child(`mooring ${args[0]}`, args);
+    try {
+      return { child, value: await child.#firstLine(ready, signal) };
+    } catch (error) {
+      await child.end('SIGKILL');
+      throw error;
+    }
+  }
+
+  get pid(): number {
+    const { pid } = this.#process;
+    if (pid === undefined) throw new Error(`${this.#name} has not started`);
+    return pid;
+  }
+
+  /** Throws if it has ended, with the last that it said. */
+  mustRun(): void {
+    const { exitCode, signalCode } = this.#process;
+    if (exitCode === null && signalCode === null) return;
+    throw new Error(`${this.#name} ended (${signalCode ?? exitCode}): ${this.#lastLines.join('\n')}`);
+  }
+
+  /** The last lines that it wrote. */
+  get lastWords(): readonly string[] {
+    return this.#lastLines;
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const { exitCode, signalCode } = this.#process;
+    if (exitCode !== null || signalCode !== null) return;
+    this.#process.kill(signal);
+    await this.#exited;
+  }
+
+  #firstLine<T>(ready: (line: string) => T | undefined, signal: AbortSignal): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string) => reject(new Error(`${this.#name} ${why}: ${this.#lastLines.join('\n')}`));
+      const timer = setTimeout(() => fail('did not start in time'), START_TIMEOUT_MS);
+      signal.addEventListener('abort', () => fail('was ended'), { once: true });
+      this.#process.once('error', (error) => fail(error.message));
+      this.#process.once('exit', (code) => fail(`ended (${code})`));
+      for (const stream of [this.#process.stdout, this.#process.stderr]) {
+        if (stream === null) continue;
+        createInterface({ input: stream }).on('line', (line) => {
+          this.#lastLines.push(line);
+          if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift();
+          const value = ready(line);
+          if (value === undefined) return;
+          clearTimeout(timer);
+          resolve(value);
+        });
+      }
+    });
+  }
+}
+
+/** A line of JSON as an object; undefined: it is none. */
+export function jsonLine(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+/** One thing that was measured. */
+export interface Figure {
+  readonly scenario: string;
+  readonly figure: string;
+  readonly unit: Unit;
+  readonly value: number;
+  /** At most so much; undefined: for information. */
+  readonly target?: number;
+}
+
+export type Unit = 'ms' | 's' | 'MB' | 'count' | 'per cluster' | '%';
+
+/** Undefined where there is no target. */
+export function isMet({ value, target }: Figure): boolean | undefined {
+  return target === undefined ? undefined : value <= target;
+}
+
+/** Figures of one scenario, in the order in which they are shown. */
+export class Sheet {
+  readonly #scenario: string;
+  readonly figures: Figure[] = [];
+
+  /** `scenario`: name, with the size where it has one, such as "S3 N=100". */
+  constructor(scenario: string) {
+    this.#scenario = scenario;
+  }
+
+  add(figure: string, value: number, unit: Unit, target?: number): void {
+    this.figures.push({ scenario: this.#scenario, figure, unit, value, ...(target === undefined ? {} : { target }) });
+  }
+}

@@ -1,0 +1,135 @@
+// npm run bench: measures the operator. Figures go to standard output as a table, and to a file as JSON.
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../src/base/errors.ts';
+import { type Figure, isMet, Sheet } from './figure.ts';
+import { canLookAtProcesses } from './measure/process.ts';
+import { HELP, type Options, parseOptions, type ScenarioName } from './options.ts';
+import { readReport, reportOf, tableOf, writeReport } from './report.ts';
+import { coldStart } from './scenarios/cold-start.ts';
+import { newcomer } from './scenarios/newcomer.ts';
+import { quiet } from './scenarios/quiet.ts';
+import { ready } from './scenarios/ready.ts';
+import { restart } from './scenarios/restart.ts';
+import { update } from './scenarios/update.ts';
+import { type Setting, type SettingOptions, startSetting } from './setting.ts';
+import { until } from './wait.ts';
+
+const RESULTS = fileURLToPath(new URL('../../bench-results', import.meta.url));
+/** Short, so that a few polls fit into a measurement: time is scaled, not faked. */
+const CROWD_POLL_S = 10;
+const UPDATED = 100;
+
+const log = (line: string) => process.stderr.write(`${line}\n`);
+const aborted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => aborted.abort());
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: Options;
+  try {
+    options = parseOptions(args);
+  } catch (error) {
+    log(`${messageOf(error)}\n\n${HELP}`);
+    return 2;
+  }
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (!canLookAtProcesses) log('CPU and memory are measured on Linux only: those figures are left out');
+  const startedAt = new Date();
+  const earlier = options.compare === undefined ? undefined : readReport(options.compare).figures;
+  const figures: Figure[] = [];
+  let failure: unknown;
+  try {
+    for await (const sheet of measure(options)) figures.push(...sheet.figures);
+  } catch (error) {
+    failure = error;
+  }
+  process.stdout.write(tableOf(figures, earlier));
+  const path = options.json ?? `${RESULTS}/${startedAt.toISOString().replaceAll(':', '-').slice(0, 19)}.json`;
+  writeReport(path, reportOf(startedAt, args, figures));
+  const missed = figures.filter((figure) => isMet(figure) === false).length;
+  const judged = figures.filter((figure) => isMet(figure) !== undefined).length;
+  log(`${judged - missed} of ${judged} targets met. Figures: ${path}`);
+  if (failure === undefined) return 0;
+  log(`Cannot measure all of it: ${messageOf(failure)}`);
+  return 1;
+}
+
+/** What each scenario measured, as they come. */
+async function* measure(options: Options): AsyncIterableIterator<Sheet> {
+  const wanted = (name: ScenarioName) => options.only.length === 0 || options.only.includes(name);
+  if (wanted('S1') || wanted('S2')) yield* measureAlone(options, wanted);
+  const crowd = (['S3', 'S4', 'S5', 'S6'] as const).filter(wanted);
+  if (crowd.length > 0) for (const count of options.crowds) yield* measureCrowd(options, count, wanted);
+}
+
+type Wanted = (name: ScenarioName) => boolean;
+
+/** An operator that has nothing else to do. */
+async function* measureAlone(options: Options, wanted: Wanted): AsyncIterableIterator<Sheet> {
+  const setting = await begin('S1, S2', { provisionTime: '3s', pollInterval: '60s' });
+  try {
+    const operator = await setting.startOperator();
+    await until(() => operator.isReady(), 'the operator is ready', 60_000, setting.signal);
+    if (wanted('S1')) {
+      log(`S1: ${options.newcomers} clusters, one after another`);
+      const sheet = new Sheet('S1');
+      await newcomer(setting, sheet, options.newcomers);
+      yield sheet;
+    }
+    if (wanted('S2')) {
+      const count = Math.ceil(options.newcomers / 3);
+      log(`S2: ${count} clusters, one after another`);
+      const sheet = new Sheet('S2');
+      await ready(setting, sheet, count);
+      yield sheet;
+    }
+  } catch (error) {
+    for (const line of setting.lastWords()) log(`  the operator said: ${line}`);
+    throw error;
+  } finally {
+    await setting.stop();
+  }
+}
+
+async function* measureCrowd(options: Options, count: number, wanted: Wanted): AsyncIterableIterator<Sheet> {
+  const setting = await begin(`N=${count}`, { provisionTime: '3s-12s', pollInterval: `${CROWD_POLL_S}s` });
+  try {
+    const names = Array.from({ length: count }, (_, index) => `crowd-${index}`);
+    const sheetOf = (name: ScenarioName) => {
+      log(`${name} N=${count}`);
+      return new Sheet(`${name} N=${count}`);
+    };
+    const cold = sheetOf('S3');
+    await coldStart(setting, cold, names);
+    if (wanted('S3')) yield cold;
+    if (wanted('S4')) {
+      const sheet = sheetOf('S4');
+      await quiet(setting, sheet, count, options.quietPolls, CROWD_POLL_S);
+      yield sheet;
+    }
+    if (wanted('S5')) {
+      const sheet = sheetOf('S5');
+      await restart(setting, sheet, count);
+      yield sheet;
+    }
+    if (wanted('S6')) {
+      const sheet = sheetOf('S6');
+      await update(setting, sheet, names.slice(0, Math.min(UPDATED, Math.ceil(count / 2))));
+      yield sheet;
+    }
+  } catch (error) {
+    for (const line of setting.lastWords()) log(`  the operator said: ${line}`);
+    throw error;
+  } finally {
+    await setting.stop();
+  }
+}
+
+function begin(what: string, options: Pick<SettingOptions, 'provisionTime' | 'pollInterval'>): Promise<Setting> {
+  log(`${what}: starting a control plane and a simulated cloud`);
+  return startSetting({ ...options, log, signal: aborted.signal });
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/*
+ * A process seen from outside, through /proc. Only Linux has that; elsewhere these figures are left out.
+ */
+
+export const canLookAtProcesses = process.platform === 'linux';
+
+/** Of all its threads, user and system, since it began. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name, in brackets, may hold spaces; utime and stime are the 12th and 13th field after it (proc(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond();
+}
+
+export interface Memory {
+  readonly residentMB: number;
+  /** Since it began, or since `forgetPeak`. */
+  readonly peakMB: number;
+}
+
+export function memoryOf(pid: number): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
+  return { residentMB: kilobytes('VmRSS') / 1024, peakMB: kilobytes('VmHWM') / 1024 };
+}
+
+/** From now on the peak is that of what follows (clear_refs in proc(5)). */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+let ticks: number | undefined;
+
+function ticksPerSecond(): number {
+  ticks ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+  return ticks;
+}

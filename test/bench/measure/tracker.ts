@@ -1,0 +1,93 @@
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
+import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.ts';
+import type { AnyObject, KubeApi } from '../../../src/kube/api.ts';
+import type { Condition } from '../../../src/kube/condition.ts';
+import type { KubeObject } from '../../../src/kube/object.ts';
+import { runWatcher, type WatcherEvent } from '../../../src/runtime/watcher.ts';
+
+type Status = { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
+
+/** Follows the DatabaseClusters of a namespace as any user could, and notes when each of them becomes Ready. */
+export class Tracker {
+  readonly #ready = new Map<string, { readonly at: number; readonly generation: number | undefined }>();
+  readonly #listeners = new Set<() => void>();
+  readonly #abort = new AbortController();
+  #failure: unknown;
+
+  constructor(api: KubeApi, namespace: string) {
+    const options = {
+      api,
+      resource: DATABASE_CLUSTERS,
+      namespace,
+      clock: systemClock,
+      random: systemRandom,
+      onEvent: (event: WatcherEvent) => this.#handle(event),
+      onFailure: (error: unknown) => {
+        this.#failure = error;
+      },
+    };
+    void runWatcher(options, this.#abort.signal);
+  }
+
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  /** When the cluster became Ready for its present generation, in wall-clock milliseconds; undefined: it is not. */
+  readyAt(name: string): number | undefined {
+    return this.#ready.get(name)?.at;
+  }
+
+  /** The generation that the cluster is Ready for; undefined: it is not. */
+  readyGeneration(name: string): number | undefined {
+    return this.#ready.get(name)?.generation;
+  }
+
+  /** Of all that are Ready. */
+  readyTimes(): readonly number[] {
+    return [...this.#ready.values()].map(({ at }) => at);
+  }
+
+  /** Resolves as soon as `check` is true, which is asked after each event. */
+  async until(check: () => boolean, what: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    const look = () => {
+      if (check()) done.resolve();
+    };
+    const fail = (why: string) => done.reject(new Error(`${why}: ${what}`));
+    const aborted = () => fail('Ended while waiting');
+    const late = `Not within ${timeoutMs / 1000} s`;
+    const timer = setTimeout(() => {
+      fail(this.#failure === undefined ? late : `${late} (the watch failed: ${String(this.#failure)})`);
+    }, timeoutMs);
+    this.#listeners.add(look);
+    signal.addEventListener('abort', aborted);
+    try {
+      if (signal.aborted) aborted();
+      look();
+      await done.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#listeners.delete(look);
+      signal.removeEventListener('abort', aborted);
+    }
+  }
+
+  #handle(event: WatcherEvent): void {
+    const now = Date.now();
+    if (event.type === 'replaced') for (const object of event.objects) this.#note(object, now);
+    else if (event.type === 'applied') this.#note(event.object, now);
+    else this.#ready.delete(event.object.metadata.name);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #note(object: AnyObject, now: number): void {
+    const { metadata, status } = object as KubeObject<unknown, Status>;
+    const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+    const isReady = ready?.status === 'True' && status?.observedGeneration === metadata.generation;
+    const { name, generation } = metadata;
+    if (!isReady) this.#ready.delete(name);
+    else if (this.#ready.get(name)?.generation !== generation) this.#ready.set(name, { at: now, generation });
+  }
+}

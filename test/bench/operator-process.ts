@@ -1,0 +1,67 @@
+import { Child, jsonLine } from './child.ts';
+import { sumOf } from './measure/prometheus.ts';
+
+/** The operator in its own process, as it runs in a cluster: with a ServiceAccount's token. */
+export class OperatorProcess {
+  readonly #child: Child;
+  readonly #metricsURL: string;
+  readonly #healthURL: string;
+
+  private constructor(child: Child, metrics: string, health: string) {
+    this.#child = child;
+    this.#metricsURL = `http://${metrics}/metrics`;
+    this.#healthURL = `http://${health}/readyz`;
+  }
+
+  static async start(kubeconfig: string, signal: AbortSignal): Promise<OperatorProcess> {
+    const anyPort = ['metrics', 'health'].map((name) => `--${name}-address=127.0.0.1:0`);
+    const ready = (line: string) => {
+      const { metrics, health } = jsonLine(line) ?? {};
+      return typeof metrics === 'string' && typeof health === 'string' ? { metrics, health } : undefined;
+    };
+    const { child, value } = await Child.start(['controller', `--kubeconfig=${kubeconfig}`, ...anyPort], ready, signal);
+    return new OperatorProcess(child, value.metrics, value.health);
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  end(signal?: NodeJS.Signals): Promise<void> {
+    return this.#child.end(signal);
+  }
+
+  mustRun(): void {
+    this.#child.mustRun();
+  }
+
+  get lastWords(): readonly string[] {
+    return this.#child.lastWords;
+  }
+
+  /** Its own metrics. Each look begins a new period for the event loop's longest block. */
+  async metrics(): Promise<OperatorMetrics> {
+    const text = await (await fetch(this.#metricsURL)).text();
+    const clusters = { controller: 'databasecluster' };
+    return {
+      passes: sumOf(text, 'controller_runtime_reconcile_total', clusters),
+      failedPasses: sumOf(text, 'controller_runtime_reconcile_total', { ...clusters, result: 'error' }),
+      waiting: sumOf(text, 'workqueue_depth') + sumOf(text, 'controller_runtime_active_workers'),
+      longestBlockMs: sumOf(text, 'nodejs_eventloop_lag_max_seconds') * 1000,
+    };
+  }
+
+  async isReady(): Promise<boolean> {
+    return (await fetch(this.#healthURL)).status === 200;
+  }
+}
+
+export interface OperatorMetrics {
+  /** Over DatabaseClusters. */
+  readonly passes: number;
+  readonly failedPasses: number;
+  /** Keys that wait or are worked on, of all kinds. */
+  readonly waiting: number;
+  /** Since the last look. */
+  readonly longestBlockMs: number;
+}

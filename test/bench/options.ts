@@ -1,0 +1,78 @@
+import { parseArgs } from 'node:util';
+
+/** What to measure, and where to put it. */
+export interface Options {
+  /** Names of the scenarios to run, such as S1; empty: all. */
+  readonly only: readonly string[];
+  /** Clusters that newcomers and their waits are measured with, one after another. */
+  readonly newcomers: number;
+  /** Sizes of the crowd: S3 to S6 run once for each. */
+  readonly crowds: readonly number[];
+  /** How long a quiet crowd is watched, in polls of its space. */
+  readonly quietPolls: number;
+  /** File for the figures as JSON; undefined: a new one in bench-results/. */
+  readonly json: string | undefined;
+  /** JSON of an earlier run, to show beside this one's. */
+  readonly compare: string | undefined;
+  readonly help: boolean;
+}
+
+export const SCENARIOS = ['S1', 'S2', 'S3', 'S4', 'S5', 'S6'] as const;
+export type ScenarioName = (typeof SCENARIOS)[number];
+
+export const HELP = `npm run bench -- [options]
+
+Measures the operator on a real API server with a simulated cloud, each in a process of its own.
+
+  S1  newcomer: from the API server's answer to the deploy request's arrival in the cloud
+  S2  ready: from a server's coming up to Ready=True
+  S3  cold start: N clusters exist before the operator starts
+  S4  quiet: what goes on while nothing changes
+  S5  restart: kill -9 and start again beside N clusters that are Ready
+  S6  update: 100 of the N clusters are changed
+
+  --only S1,S3       only these (S4 to S6 need S3, which then runs unreported)
+  --clusters N       size of the crowd (default 100, then 1000), and at most so many newcomers
+  --quick            small numbers, about two minutes
+  --json FILE        where the figures go (default: a new file in bench-results/)
+  --compare FILE     figures of an earlier run beside these
+
+A target that is missed is shown, it is no failure. A scenario that cannot run is: exit code 1.
+`;
+
+/** Throws an Error that says what is wrong. */
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: '' },
+      clusters: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      compare: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const only = values.only.split(',').filter((name) => name !== '');
+  const unknown = only.filter((name) => !SCENARIOS.some((known) => known === name));
+  if (unknown.length > 0) throw new Error(`--only takes ${SCENARIOS.join(', ')}, not ${unknown.join(', ')}`);
+  const clusters = values.clusters === undefined ? undefined : countOf(values.clusters);
+  const usual = values.quick
+    ? { newcomers: 10, crowds: [30], quietPolls: 2 }
+    : { newcomers: 50, crowds: [100, 1000], quietPolls: 4 };
+  return {
+    only,
+    newcomers: Math.min(usual.newcomers, clusters ?? usual.newcomers),
+    crowds: clusters === undefined ? usual.crowds : [clusters],
+    quietPolls: usual.quietPolls,
+    json: values.json,
+    compare: values.compare,
+    help: values.help,
+  };
+}
+
+function countOf(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text))
+    throw new Error(`--clusters takes a number from 1 to 99999, not ${JSON.stringify(text)}`);
+  return Number(text);
+}

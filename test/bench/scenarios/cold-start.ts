@@ -1,0 +1,59 @@
+import type { Sheet } from '../figure.ts';
+import { type KubeRequests, minus, total } from '../measure/kube-requests.ts';
+import { percentile } from '../measure/percentile.ts';
+import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
+import type { Setting } from '../setting.ts';
+import { untilQuiet } from '../wait.ts';
+import { since } from './since.ts';
+
+/** From nothing to Ready: finalizer, operation, what was deployed, Secret, Secret, Ready. */
+const WRITES_TARGET = 6;
+const MANAGEMENT_TARGET = 1.2;
+const SERVER_TARGET = 5;
+const BLOCK_TARGET_MS = 50;
+
+/** S3: all clusters exist before the operator starts. The setting is left with all of them Ready, and at rest. */
+export async function coldStart(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
+  const { tracker, signal } = setting;
+  const count = names.length;
+  await setting.createClusters(names);
+  const changes = await since(setting);
+  const begin = Date.now();
+  const operator = await setting.startOperator();
+  const timeoutMs = 120_000 + count * 200;
+  const all = () => tracker.readyTimes().length >= count;
+  await tracker.until(all, `${count} clusters are Ready`, timeoutMs, signal);
+  const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
+  const readyAfterS = tracker.readyTimes().map((at) => (at - begin) / 1000);
+  await untilQuiet(setting);
+
+  const { kube, cloud, server } = await changes();
+  const metrics = await operator.metrics();
+  for (const share of [0.5, 0.95, 1]) sheet.add(`${share * 100} % Ready`, percentile(readyAfterS, share), 's');
+  sheet.add('management calls', total(cloud) / count, 'per cluster', MANAGEMENT_TARGET);
+  for (const [operation, calls] of cloud) sheet.add(`  ${operation}`, calls, 'count');
+  sheet.add('calls to its server', total(server) / count, 'per cluster', SERVER_TARGET);
+  for (const [operation, calls] of server) sheet.add(`  ${operation}`, calls / count, 'per cluster');
+  addWrites(sheet, kube, count);
+  sheet.add('passes', metrics.passes / count, 'per cluster');
+  sheet.add('passes that failed', metrics.failedPasses, 'count');
+  if (canLookAtProcesses) {
+    sheet.add('CPU until all are Ready', cpu, 's');
+    sheet.add('CPU until all are Ready', (cpu / count) * 1000, 'ms');
+    const { peakMB, residentMB } = memoryOf(operator.pid);
+    sheet.add('memory, peak', peakMB, 'MB');
+    sheet.add('memory, at rest', residentMB, 'MB');
+  }
+  sheet.add('event loop, longest block', metrics.longestBlockMs, 'ms', BLOCK_TARGET_MS);
+}
+
+/** Events are for people, and those of the space do not grow with its clusters: they are told apart. */
+function addWrites(sheet: Sheet, kube: KubeRequests, count: number): void {
+  const ofClusters = new Map([...kube.writes].filter(([name]) => /^(databaseclusters|secrets)/.test(name)));
+  const others = minus(kube.writes, ofClusters);
+  sheet.add('Kubernetes writes', total(ofClusters) / count, 'per cluster', WRITES_TARGET);
+  for (const [resource, writes] of ofClusters) sheet.add(`  ${resource}`, writes / count, 'per cluster');
+  for (const [resource, writes] of others) sheet.add(`  besides: ${resource}`, writes, 'count');
+  sheet.add('  refused (conflicts)', kube.refused, 'count');
+  sheet.add('Kubernetes reads of one object', total(kube.reads) / count, 'per cluster');
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.ts';
+import type { Sheet } from '../figure.ts';
+import { clusterManifest, NAMESPACE } from '../manifests.ts';
+import { percentile } from '../measure/percentile.ts';
+import type { Setting } from '../setting.ts';
+
+const TARGET_MS = 100;
+const KUBECTL_RUNS = 3;
+const READY_TIMEOUT_MS = 30_000;
+
+/**
+ * S1: the operator is idle, a cluster is applied, and its deploy request arrives in the cloud. Clusters come one after
+ * another, each when the one before is Ready and a moment has passed. kubectl's own start is not the operator's: what
+ * counts begins with the API server's answer.
+ */
+export async function newcomer(setting: Setting, sheet: Sheet, count: number): Promise<void> {
+  const { api, cloud, signal, kubectl } = setting;
+  await cloud.setProvisionTime('0s');
+  const answered = async (name: string) => {
+    await api.create(DATABASE_CLUSTERS, NAMESPACE, clusterManifest(name), signal);
+    return Date.now();
+  };
+  const took: number[] = [];
+  for (let index = 0; index < count; index++) took.push(await deployAfter(setting, `newcomer-${index}`, answered));
+  sheet.add('API server answered → deploy request, p50', percentile(took, 0.5), 'ms');
+  sheet.add('API server answered → deploy request, p99', percentile(took, 0.99), 'ms', TARGET_MS);
+
+  const wholes: number[] = [];
+  for (let index = 0; index < KUBECTL_RUNS; index++) {
+    const begin = Date.now();
+    const name = `applied-${index}`;
+    const whole = deployAfter(setting, name, async () => {
+      const { code, stderr } = await kubectl(['apply', '--filename=-'], JSON.stringify(clusterManifest(name)));
+      if (code !== 0) throw new Error(`kubectl apply failed: ${stderr.trim()}`);
+      return begin;
+    });
+    wholes.push(await whole);
+  }
+  sheet.add('kubectl started → deploy request, p50', percentile(wholes, 0.5), 'ms');
+}
+
+/** Milliseconds from when `create` says that it began to the deploy request; waits until the cluster is Ready. */
+async function deployAfter(
+  { tracker, cloud, signal }: Setting,
+  name: string,
+  create: (name: string) => Promise<number>,
+): Promise<number> {
+  const begin = await create(name);
+  const isReady = () => tracker.readyAt(name) !== undefined;
+  await tracker.until(isReady, `cluster ${name} is Ready`, READY_TIMEOUT_MS, signal);
+  const deployedAt = await cloud.firstRequest('deploy', name);
+  await sleep(50 + 200 * Math.random(), undefined, { signal });
+  return deployedAt - begin;
+}

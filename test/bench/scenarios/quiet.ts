@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sheet } from '../figure.ts';
+import { VERIFY_INTERVAL_S } from '../manifests.ts';
+import { total } from '../measure/kube-requests.ts';
+import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
+import type { Setting } from '../setting.ts';
+import { since } from './since.ts';
+
+const BLOCK_TARGET_MS = 50;
+/** A space is listed every 0.9 to 1 intervals. */
+const SHORTEST_SHARE = 0.9;
+
+/** S4: all clusters are Ready and nobody wants anything. */
+export async function quiet(
+  setting: Setting,
+  sheet: Sheet,
+  count: number,
+  polls: number,
+  pollIntervalS: number,
+): Promise<void> {
+  const operator = setting.operator();
+  const windowS = polls * pollIntervalS;
+  await operator.metrics();
+  const cpuBefore = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
+  const memoryBefore = canLookAtProcesses ? memoryOf(operator.pid).residentMB : 0;
+  const changes = await since(setting);
+  await sleep(windowS * 1000, undefined, { signal: setting.signal });
+  const { kube, cloud, server } = await changes();
+
+  sheet.add('time watched', windowS, 's');
+  sheet.add('Kubernetes writes', total(kube.writes), 'count', 0);
+  sheet.add('Kubernetes reads of one object', total(kube.reads), 'count');
+  sheet.add('Lists of the space', cloud.get('list') ?? 0, 'count', Math.ceil(polls / SHORTEST_SHARE));
+  sheet.add('other management calls', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
+  const due = (count * windowS) / VERIFY_INTERVAL_S;
+  // Which objects' turn it is in a short time is chance: twice the square root above the mean is still as it should be.
+  sheet.add('sign-ins to verify logins', total(server), 'count', Math.ceil(2 * (due + 2 * Math.sqrt(due))));
+  if (canLookAtProcesses) {
+    sheet.add('CPU', cpuSeconds(operator.pid) - cpuBefore, 's');
+    sheet.add('memory, growth', memoryOf(operator.pid).residentMB - memoryBefore, 'MB');
+  }
+  sheet.add('event loop, longest block', (await operator.metrics()).longestBlockMs, 'ms', BLOCK_TARGET_MS);
+}

@@ -1,0 +1,47 @@
+import type { Sheet } from '../figure.ts';
+import { TOKENS } from '../manifests.ts';
+import { total } from '../measure/kube-requests.ts';
+import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
+import type { Setting } from '../setting.ts';
+import { until, untilQuiet } from '../wait.ts';
+import { since } from './since.ts';
+
+const SPACES = 1;
+const DONE_TARGET_S = 15;
+const TIMEOUT_MS = 120_000;
+
+/** S5: the operator is killed and started again beside clusters that are all Ready. */
+export async function restart(setting: Setting, sheet: Sheet, count: number): Promise<void> {
+  const { signal } = setting;
+  await setting.operator().end('SIGKILL');
+  const changes = await since(setting);
+  const begin = performance.now();
+  const operator = await setting.startOperator();
+  await until(() => operator.isReady(), 'the operator is ready', TIMEOUT_MS, signal);
+  const readyMs = performance.now() - begin;
+  let longestBlockMs = 0;
+  const isDone = async () => {
+    const metrics = await operator.metrics();
+    longestBlockMs = Math.max(longestBlockMs, metrics.longestBlockMs);
+    return metrics.passes >= count && metrics.waiting === 0;
+  };
+  await until(isDone, 'every cluster was looked at', TIMEOUT_MS, signal);
+  const doneS = (performance.now() - begin) / 1000;
+  const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
+  await untilQuiet(setting);
+
+  const { kube, cloud, server } = await changes();
+  sheet.add('start → /readyz', readyMs, 'ms');
+  sheet.add('start → every cluster looked at', doneS, 's', DONE_TARGET_S);
+  sheet.add('Kubernetes writes', total(kube.writes), 'count', 0);
+  sheet.add('Kubernetes reads of one object', total(kube.reads), 'count');
+  // The space is listed again while the counters are read: its interval is short here.
+  sheet.add('management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', TOKENS);
+  sheet.add('Lists of the space', cloud.get('list') ?? 0, 'count', SPACES * 2);
+  sheet.add('calls to servers', total(server), 'count', 0);
+  if (canLookAtProcesses) {
+    sheet.add('CPU', cpu, 's');
+    sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB');
+  }
+  sheet.add('event loop, longest block', longestBlockMs, 'ms');
+}

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/base/clock.ts';
+import { GROUP } from '../../src/base/group.ts';
+import { createUndiciTransport } from '../../src/base/http.ts';
+import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
+import { definitions } from '../../src/kinds/definitions.ts';
+import type { KubeApi } from '../../src/kube/api.ts';
+import { createKubeClient } from '../../src/kube/client.ts';
+import { loadKubeConnection } from '../../src/kube/config.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { type RunResult, run } from '../../tools/control-plane/run.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { clusterManifest, NAMESPACE, spaceManifests } from './manifests.ts';
+import { type KubeRequests, readKubeRequests } from './measure/kube-requests.ts';
+import { Tracker } from './measure/tracker.ts';
+import { OperatorProcess } from './operator-process.ts';
+import { SimulatedCloud } from './simulated-cloud.ts';
+
+export interface SettingOptions {
+  /** Such as 3s, or 3s-12s: drawn evenly, always in the same order. */
+  readonly provisionTime: string;
+  readonly pollInterval: string;
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A control plane, a simulated cloud and a space for it; the operator is started by the scenario. All in own processes. */
+export interface Setting {
+  readonly cloud: SimulatedCloud;
+  /** As administrator. */
+  readonly api: KubeApi;
+  readonly tracker: Tracker;
+  readonly signal: AbortSignal;
+  /** The running operator. Throws if there is none. */
+  operator(): OperatorProcess;
+  startOperator(): Promise<OperatorProcess>;
+  kubeRequests(): Promise<KubeRequests>;
+  kubectl(args: readonly string[], input?: string): Promise<RunResult>;
+  /** Creates DatabaseClusters, some at a time. */
+  createClusters(names: readonly string[]): Promise<void>;
+  /** What the operator said last, to explain a failure. */
+  lastWords(): readonly string[];
+  stop(): Promise<void>;
+}
+
+const CONNECTIONS = 16;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export async function startSetting(options: SettingOptions): Promise<Setting> {
+  const { signal } = options;
+  const toEnd: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const end of toEnd.splice(0).reverse()) await end();
+  };
+  try {
+    const controlPlane = await startControlPlane({ log: options.log, signal });
+    toEnd.push(() => controlPlane.stop());
+    const cloud = await SimulatedCloud.start(options.provisionTime, signal);
+    toEnd.push(() => cloud.end());
+    const kubectl = kubectlOf(controlPlane, signal);
+    await install(kubectl, cloud, options.pollInterval);
+    const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
+    const { api, requests, close } = await connect(controlPlane);
+    toEnd.push(close);
+    const tracker = new Tracker(api, NAMESPACE);
+    toEnd.push(async () => tracker.stop());
+
+    let operator: OperatorProcess | undefined;
+    toEnd.push(async () => operator?.end());
+    return {
+      cloud,
+      api,
+      tracker,
+      signal,
+      kubectl,
+      operator() {
+        if (operator === undefined) throw new Error('The operator was not started');
+        operator.mustRun();
+        return operator;
+      },
+      async startOperator() {
+        operator = await OperatorProcess.start(kubeconfig, signal);
+        return operator;
+      },
+      kubeRequests: requests,
+      createClusters: (names) =>
+        eachOf(names, async (name) => {
+          await api.create(DATABASE_CLUSTERS, NAMESPACE, clusterManifest(name), signal);
+        }),
+      lastWords: () => operator?.lastWords ?? [],
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** All, some at a time. */
+export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+}
+
+type Kubectl = Setting['kubectl'];
+
+function kubectlOf({ kubectl, kubeconfig, directory }: ControlPlane, signal: AbortSignal): Kubectl {
+  const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: `${directory}/kubectl-cache` };
+  return (args, input) => run(kubectl, args, { env, signal, ...(input === undefined ? {} : { input }) });
+}
+
+async function install(kubectl: Kubectl, cloud: SimulatedCloud, pollInterval: string): Promise<void> {
+  const apply = async (input: string) => {
+    const { code, stderr } = await kubectl(['apply', '--server-side', '--filename=-'], input);
+    if (code !== 0) throw new Error(`kubectl apply failed: ${stderr.trim()}`);
+  };
+  for (const { plural } of definitions) await apply(readFileSync(`${ROOT}crds/${GROUP}_${plural}.yaml`, 'utf8'));
+  const names = definitions.map(({ plural }) => `${plural}.${GROUP}`);
+  const { code, stderr } = await kubectl(['wait', '--for=condition=Established', 'crd', ...names]);
+  if (code !== 0) throw new Error(`The definitions were not established: ${stderr.trim()}`);
+  await apply(readFileSync(`${ROOT}deploy/rbac.yaml`, 'utf8'));
+  await apply(spaceManifests(cloud.baseURL, pollInterval));
+}
+
+async function connect({ kubeconfig }: ControlPlane) {
+  const connection = await loadKubeConnection(systemClock, kubeconfig);
+  const transport = createUndiciTransport({ ...connection.tls, connections: CONNECTIONS + 2 });
+  const api = createKubeClient({
+    server: connection.server,
+    transport,
+    authorize: connection.authorize,
+    userAgent: 'mooring-bench',
+  });
+  const requests = async () =>
+    readKubeRequests(transport, connection.server.replace(/\/$/, ''), await connection.authorize(false));
+  return { api, requests, close: () => transport.close() };
+}
