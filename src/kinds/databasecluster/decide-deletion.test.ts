@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aCluster,
+  anObservation,
+  type ClusterBuilder,
+  CREATED_AT,
+  CREATED_MS,
+  NOW_MS,
+  noSpace,
+  outline,
+} from '../../../test/support/builders.ts';
+import { decideCluster } from './decide.ts';
+import type { ClusterObservation } from './observation.ts';
+
+interface Case {
+  readonly name: string;
+  readonly given: ClusterBuilder;
+  readonly seen: ClusterObservation;
+  readonly thus: Partial<ReturnType<typeof outline>>;
+}
+
+const running = anObservation().login({ login: 'notTried' });
+const gone = running.missing();
+const foreign = running.cluster({ createdAt: CREATED_MS + 60_000 });
+const leaving = (deletionPolicy: string, given = aCluster().healthy()) => given.with({ deletionPolicy }).deleting();
+const unanswered = (deletionPolicy: string) => leaving(deletionPolicy, aCluster().announced());
+const letGo = { steps: [], released: true };
+
+const cases: readonly Case[] = [
+  { name: 'retains the cluster', given: leaving('Retain'), seen: running.seen, thus: letGo },
+  { name: 'retains the cluster without its space', given: leaving('Retain'), seen: noSpace('waiting'), thus: letGo },
+  {
+    name: 'destroys the cluster',
+    given: leaving('Delete'),
+    seen: running.seen,
+    thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: ['Destroy'] },
+  },
+  {
+    name: 'waits while the cluster is being destroyed',
+    given: leaving('Delete'),
+    seen: running.status('destroying').seen,
+    thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+  },
+  {
+    name: 'deletes the Secret of a cluster that is gone',
+    given: leaving('Delete'),
+    seen: gone.seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'never destroys a cluster that has replaced its own',
+    given: leaving('Delete'),
+    seen: foreign.seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'never destroys a cluster that another object stands for',
+    given: leaving('Delete'),
+    seen: running.with({ claimedBy: 'shop/first' }).seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'never destroys with deletionProtection',
+    given: leaving('Delete').with({ deletionProtection: true }),
+    seen: running.seen,
+    thus: { ready: 'False DeletionProtected', summary: 'Stalled', steps: [] },
+  },
+  {
+    name: 'waits with deletionProtection whatever the policy',
+    given: leaving('Retain').with({ deletionProtection: true }),
+    seen: noSpace('waiting'),
+    thus: { ready: 'False DeletionProtected', steps: [] },
+  },
+  {
+    name: 'never destroys with managementPolicy Observe',
+    given: leaving('Delete').with({ managementPolicy: 'Observe' }),
+    seen: running.seen,
+    thus: letGo,
+  },
+  {
+    name: 'cannot destroy without an admin token',
+    given: leaving('Delete'),
+    seen: running.with({ canDestroy: false }).seen,
+    thus: { ready: 'False DeletionBlocked', summary: 'Reconciling', steps: [] },
+  },
+  {
+    name: 'needs the space to destroy',
+    given: leaving('Delete'),
+    seen: noSpace('waiting'),
+    thus: { ready: 'False DeletionBlocked', summary: 'Reconciling', steps: [], comesBack: 'when something changes' },
+  },
+  {
+    name: 'asks a space that refuses it again',
+    given: leaving('Delete'),
+    seen: noSpace('refused'),
+    thus: { ready: 'False DeletionBlocked', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'records the cluster of a lost answer before it destroys it',
+    given: unanswered('Delete'),
+    seen: running.seen,
+    thus: { ready: 'as before', steps: [], comesBack: '0 ms' },
+  },
+  {
+    name: 'leaves a cluster that it never asked for',
+    given: unanswered('Delete'),
+    seen: running.with({ attempted: false }).seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'suspends the cluster',
+    given: leaving('Suspend'),
+    seen: running.seen,
+    thus: { ready: 'Unknown Suspending', summary: 'Reconciling', steps: ['Suspend'] },
+  },
+  ...['suspending', 'suspended'].map(
+    (status): Case => ({
+      name: `lets a cluster go that is ${status}`,
+      given: leaving('Suspend'),
+      seen: running.status(status).seen,
+      thus: letGo,
+    }),
+  ),
+  {
+    name: 'waits until the cluster can be suspended',
+    given: leaving('Suspend'),
+    seen: running.status('starting').seen,
+    thus: { ready: 'Unknown Suspending', steps: [] },
+  },
+  { name: 'suspends no cluster that has replaced its own', given: leaving('Suspend'), seen: foreign.seen, thus: letGo },
+  { name: 'lets a vanished cluster go', given: leaving('Suspend'), seen: gone.seen, thus: letGo },
+  {
+    name: 'records the cluster of a lost answer before it suspends it',
+    given: unanswered('Suspend'),
+    seen: running.seen,
+    thus: { ready: 'as before', steps: [], comesBack: '0 ms' },
+  },
+];
+
+describe('decideDeletion()', () => {
+  it.each(cases)('$name', ({ given, seen, thus }) => {
+    expect(outline(decideCluster(given.subject, seen, NOW_MS))).toMatchObject(thus);
+  });
+
+  it('keeps the identity of a cluster that it found', () => {
+    const decision = decideCluster(unanswered('Delete').subject, running.seen, NOW_MS);
+    expect(decision.status).toEqual({ createdAt: CREATED_AT, clusterID: 'orders', operation: null });
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aCluster,
+  anObservation,
+  type ClusterBuilder,
+  CREATED_AT,
+  CREATED_MS,
+  conditionOf,
+  NOW_MS,
+  type ObservationBuilder,
+  outline,
+} from '../../../test/support/builders.ts';
+import { decideCluster } from './decide.ts';
+import { decideExistence } from './decide-existence.ts';
+
+interface Case {
+  readonly name: string;
+  readonly given: ClusterBuilder;
+  readonly seen: ObservationBuilder;
+  readonly thus: Partial<ReturnType<typeof outline>>;
+  readonly status?: object;
+}
+
+const MINUTE = 60_000;
+const foreign = anObservation().cluster({ createdAt: CREATED_MS + MINUTE });
+const again = '0 ms';
+
+const cases: readonly Case[] = [
+  {
+    name: 'writes down a deploy before it is made',
+    given: aCluster(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { operation: { type: 'Deploy', target: 'orders', startedAt: new Date(NOW_MS).toISOString() } },
+  },
+  {
+    name: 'deploys what was written down',
+    given: aCluster().announced(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: ['Deploy'] },
+  },
+  {
+    name: 'writes down a deploy again when another id was written down',
+    given: aCluster().announced('Deploy', 'other').withStatus({ clusterID: 'orders' }),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+  },
+  {
+    name: 'clones what was written down',
+    given: aCluster()
+      .with({ cloneFrom: { clusterID: 'source' } })
+      .announced('Clone'),
+    seen: anObservation()
+      .missing()
+      .with({ cloneSource: { is: 'known', id: 'source' } }),
+    thus: { ready: 'Unknown Deploying', steps: ['Clone'] },
+  },
+  {
+    name: 'waits for the source of a clone, and looks again, as no status wakes it',
+    given: aCluster()
+      .with({ cloneFrom: { clusterRef: { name: 'source' } } })
+      .announced('Clone'),
+    seen: anObservation()
+      .missing()
+      .with({ cloneSource: { is: 'waiting', message: 'Waiting for DatabaseCluster "source"' } }),
+    thus: { ready: 'Unknown WaitingForSource', summary: 'Reconciling', steps: [], comesBack: 'soon' },
+  },
+  {
+    name: 'creates none with managementPolicy Observe',
+    given: aCluster().with({ managementPolicy: 'Observe' }),
+    seen: anObservation().missing(),
+    thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'creates none with adoptionPolicy MustExist',
+    given: aCluster().with({ adoptionPolicy: 'MustExist' }),
+    seen: anObservation().missing(),
+    thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'replaces a vanished cluster by nothing',
+    given: aCluster().healthy(),
+    seen: anObservation().missing(),
+    thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { endpoint: null, state: null, servers: null },
+  },
+  {
+    name: 'forgets a vanished cluster before it creates another, with recreatePolicy Always',
+    given: aCluster().with({ recreatePolicy: 'Always' }).healthy(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: null, clusterID: null, credentials: null, operation: { type: 'Deploy', target: 'orders' } },
+  },
+  {
+    name: 'takes the cluster of a lost answer for its own',
+    given: aCluster().announced(),
+    seen: foreign,
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString(), operation: null },
+  },
+  {
+    name: 'takes nothing for its own before the call was made',
+    given: aCluster().announced(),
+    seen: foreign.with({ attempted: false }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { operation: null },
+  },
+  {
+    name: 'takes no cluster for its own that is older than the call',
+    given: aCluster().announced(),
+    seen: anObservation().cluster({ createdAt: CREATED_MS - 10 * MINUTE }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+  },
+  {
+    name: 'takes no cluster for its own that is unlike what was asked for',
+    given: aCluster().announced(),
+    seen: foreign.cluster({ region: 'us-east1' }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+  },
+  {
+    name: 'leaves a foreign cluster alone',
+    given: aCluster(),
+    seen: anObservation(),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'takes a foreign cluster over with adoptionPolicy IfExists',
+    given: aCluster().with({ adoptionPolicy: 'IfExists' }),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT, clusterID: 'orders' },
+  },
+  {
+    name: 'records whom it observes',
+    given: aCluster().with({ managementPolicy: 'Observe' }),
+    seen: anObservation(),
+    thus: { steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT },
+  },
+  {
+    name: 'leaves a cluster alone that has replaced its own, and leads nobody to it',
+    given: aCluster().healthy(),
+    seen: foreign,
+    thus: { ready: 'False IdentityChanged', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { endpoint: null, servers: null },
+  },
+  {
+    name: 'takes over a replaced cluster when an annotation names it',
+    given: aCluster()
+      .healthy()
+      .annotated('accept-identity', new Date(CREATED_MS + MINUTE).toISOString()),
+    seen: foreign,
+    thus: { ready: 'Unknown IdentityAccepted', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString(), credentials: null },
+  },
+  {
+    name: 'takes over no other cluster than the annotation names',
+    given: aCluster().healthy().annotated('accept-identity', CREATED_AT),
+    seen: foreign,
+    thus: { ready: 'False IdentityChanged', steps: [] },
+  },
+  ...(
+    [
+      ['starting', 'Unknown Deploying'],
+      ['suspending', 'Unknown Suspending'],
+      ['resuming', 'Unknown Resuming'],
+      ['destroying', 'Unknown Destroying'],
+      ['hibernating', 'Unknown UnderWay'],
+    ] as const
+  ).map(
+    ([status, ready]): Case => ({
+      name: `waits while the cluster is ${status}`,
+      given: aCluster().healthy(),
+      seen: anObservation().status(status),
+      thus: { ready, summary: 'Reconciling', steps: [] },
+    }),
+  ),
+  {
+    name: 'waits while no server of a running cluster runs',
+    given: aCluster().healthy(),
+    seen: anObservation().with({ endpoint: undefined }),
+    thus: { ready: 'Unknown WaitingForServer', summary: 'Reconciling', steps: [] },
+  },
+];
+
+describe('decideExistence()', () => {
+  it.each(cases)('$name', ({ given, seen, thus, status }) => {
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toMatchObject(thus);
+    if (status !== undefined) expect(decision.status).toMatchObject(status);
+  });
+
+  it.each([
+    ['runs', anObservation()],
+    ['is suspended', anObservation().status('suspended')],
+    ['tells no creation time', anObservation().cluster({ createdAt: undefined })],
+  ])('leaves a cluster of ours that %s to the other rules', (_what, seen) => {
+    expect(decideExistence(aCluster().healthy().subject, seen.seen, NOW_MS)).toBeUndefined();
+  });
+
+  it('records no backup settings for a clone, which is asked for with its id only', () => {
+    const spec = { backup: { frequency: 'hourly' } };
+    const deployed = decideCluster(aCluster().with(spec).announced().subject, foreign.seen, NOW_MS);
+    const cloned = decideCluster(
+      aCluster()
+        .with({ ...spec, cloneFrom: { clusterID: 'source' } })
+        .announced('Clone').subject,
+      foreign.seen,
+      NOW_MS,
+    );
+    expect(deployed.status?.backup).toEqual({ frequency: 'hourly', retentionDays: 7 });
+    expect(cloned.status?.backup).toBeNull();
+  });
+
+  it.each([
+    ['foreign', aCluster(), anObservation()],
+    ['replaced', aCluster().healthy(), foreign],
+    ['missing', aCluster().healthy(), anObservation().missing()],
+  ])('says nothing good of a cluster that is %s', (_what, given, seen) => {
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    for (const type of ['Ready', 'Synced', 'CredentialsSecured', 'Available'])
+      expect(conditionOf(decision, type)?.status, type).toBe('False');
+  });
+});

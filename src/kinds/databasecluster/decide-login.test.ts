@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aCluster,
+  anObservation,
+  type ClusterBuilder,
+  conditionOf,
+  ENDPOINT,
+  NOW_MS,
+  outline,
+} from '../../../test/support/builders.ts';
+import { decideCluster } from './decide.ts';
+import type { ClusterStep, LoginObservation } from './observation.ts';
+
+type Tried = Extract<LoginObservation, { login: 'tried' }>;
+
+const fresh = aCluster().owned();
+const healthy = aCluster().healthy();
+
+const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterStep }[] = [
+  {
+    name: 'writes a new password beside the factory login',
+    found: { working: 'factory', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'factory' },
+  },
+  {
+    name: 'writes a new password beside an existing login',
+    found: { working: 'existing', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'existing' },
+  },
+  {
+    name: 'writes a new password where only a session that is held works',
+    found: { working: 'held', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'held' },
+  },
+  {
+    name: 'retires the factory login that works beside the published one',
+    found: { working: 'current', factoryAlive: true },
+    step: { do: 'PreparePassword', from: 'factory' },
+  },
+  {
+    name: 'gives the server the password that was written down, by the factory login',
+    found: { working: 'factory', hasNext: true, factoryAlive: undefined },
+    step: { do: 'PutPassword', as: 'factory' },
+  },
+  {
+    name: 'gives the server the password that was written down, by the current login',
+    found: { working: 'current', hasNext: true, factoryAlive: undefined },
+    step: { do: 'PutPassword', as: 'current' },
+  },
+  {
+    name: 'gives the server the password that was written down, by a session that is held',
+    found: { working: 'held', hasNext: true, secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PutPassword', as: 'held' },
+  },
+  {
+    name: 'promotes the password that the server has taken',
+    found: { working: 'next', hasNext: true, factoryAlive: undefined },
+    step: { do: 'PromotePassword' },
+  },
+];
+
+const refused: readonly { name: string; given: ClusterBuilder; found: Partial<Tried>; reason: string }[] = [
+  {
+    name: 'says when the published password is refused',
+    given: healthy,
+    found: { working: 'none', secretVersion: '5' },
+    reason: 'AdminLoginRefused',
+  },
+  {
+    name: 'says when the published password is lost',
+    given: healthy,
+    found: { working: 'none', secretVersion: undefined },
+    reason: 'AdminLoginLost',
+  },
+  {
+    name: 'says when the factory login never worked',
+    given: fresh,
+    found: { working: 'none', secretVersion: undefined },
+    reason: 'DefaultLoginRefused',
+  },
+];
+
+describe('decideLogin()', () => {
+  it.each(replacing)('$name', ({ found, step }) => {
+    const decision = decideCluster(fresh.subject, anObservation().tried(found).seen, NOW_MS);
+    expect(decision.steps).toEqual([step]);
+    expect(decision.hold).toBe(true);
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', summary: 'Reconciling' });
+    expect(conditionOf(decision, 'CredentialsSecured')?.status).toBe('False');
+  });
+
+  it.each(refused)('$name', ({ given, found, reason }) => {
+    const seen = anObservation().tried({ factoryAlive: undefined, ...found });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toEqual({
+      ready: `False ${reason}`,
+      summary: 'Stalled',
+      steps: [],
+      comesBack: 'slowly',
+    });
+    for (const type of ['CredentialsSecured', 'Available'])
+      expect(conditionOf(decision, type), type).toMatchObject({ status: 'False', reason });
+  });
+
+  it('is ready when the published login works and the factory login does not', () => {
+    const decision = decideCluster(fresh.subject, anObservation().tried({}).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'True Running', summary: 'none', steps: [] });
+    for (const type of ['Synced', 'CredentialsSecured', 'Available'])
+      expect(conditionOf(decision, type)?.status, type).toBe('True');
+    expect(decision.status?.credentials).toEqual({
+      secretName: 'orders-admin',
+      secretResourceVersion: '5',
+      endpoint: ENDPOINT,
+    });
+  });
+
+  it('comes back when the login is to be verified', () => {
+    expect(decideCluster(healthy.subject, anObservation().seen, NOW_MS).requeueAfterMs).toBe(600_000);
+    const never = anObservation().login({ login: 'settled', verifyInMs: undefined });
+    expect(decideCluster(healthy.subject, never.seen, NOW_MS).requeueAfterMs).toBeUndefined();
+  });
+
+  it('overwrites no Secret of others', () => {
+    const seen = anObservation().login({ login: 'secretTaken', secretName: 'orders-admin' });
+    expect(outline(decideCluster(fresh.subject, seen.seen, NOW_MS))).toEqual({
+      ready: 'False SecretNotOurs',
+      summary: 'Stalled',
+      steps: [],
+      comesBack: 'slowly',
+    });
+  });
+
+  it.each([
+    ['a server that never answered yet', fresh, 'Unknown ServerUnreachable'],
+    ['a server that answered before', healthy, 'False ServerUnreachable'],
+  ])('tries %s again soon', (_what, given, ready) => {
+    const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in' });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toEqual({ ready, summary: 'Reconciling', steps: [], comesBack: 'soon' });
+    expect(conditionOf(decision, 'Available')?.status).toBe('False');
+  });
+
+  it('is not ready while the login of a managed cluster was not tried', () => {
+    const seen = anObservation().login({ login: 'notTried' });
+    expect(outline(decideCluster(fresh.subject, seen.seen, NOW_MS)).ready).toBe('Unknown WaitingForServer');
+  });
+
+  it('says of an observed cluster that it is as specified, and nothing of its login', () => {
+    const given = healthy.with({ managementPolicy: 'Observe' });
+    const decision = decideCluster(given.subject, anObservation().login({ login: 'notTried' }).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'True Observed', steps: [] });
+    for (const type of ['CredentialsSecured', 'Available'])
+      expect(conditionOf(decision, type), type).toMatchObject({ status: 'Unknown', reason: 'ObservedOnly' });
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aCluster,
+  anObservation,
+  type ClusterBuilder,
+  conditionOf,
+  NOW_MS,
+  type ObservationBuilder,
+  outline,
+} from '../../../test/support/builders.ts';
+import { decideCluster } from './decide.ts';
+
+interface Case {
+  readonly name: string;
+  readonly given: ClusterBuilder;
+  readonly seen: ObservationBuilder;
+  readonly thus: Partial<ReturnType<typeof outline>>;
+}
+
+const healthy = aCluster().healthy();
+/** The spec has changed since the last pass. */
+const changed = (spec: object) =>
+  aCluster()
+    .healthy()
+    .generation(2)
+    .with({ ...spec });
+const bigger = anObservation().cluster({ storageSizeGB: 200 });
+const suspended = anObservation().status('suspended').login({ login: 'notTried' });
+const waking = { thus: { ready: 'Unknown Resuming', summary: 'Reconciling', steps: ['Resume'] } };
+const sleeping = { thus: { ready: 'Unknown Suspending', summary: 'Reconciling', steps: ['Suspend'] } };
+
+const cases: readonly Case[] = [
+  { name: 'resumes a cluster that should run', given: healthy, seen: suspended, ...waking },
+  {
+    name: 'suspends a cluster that should not run',
+    given: changed({ state: 'Suspended' }),
+    seen: anObservation().login({ login: 'notTried' }),
+    ...sleeping,
+  },
+  {
+    name: 'suspends a cluster without a server that runs',
+    given: changed({ state: 'Suspended' }),
+    seen: anObservation().with({ endpoint: undefined, login: { login: 'notTried' } }),
+    ...sleeping,
+  },
+  {
+    name: 'retires the factory login before it suspends a cluster for the first time',
+    given: aCluster().with({ state: 'Suspended' }).owned(),
+    seen: anObservation().tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
+    thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
+  },
+  {
+    name: 'suspends a cluster whose logins are all refused',
+    given: aCluster().with({ state: 'Suspended' }).owned(),
+    seen: anObservation().tried({ working: 'none', secretVersion: undefined, factoryAlive: undefined }),
+    ...sleeping,
+  },
+  {
+    name: 'is ready when a cluster is suspended as it should be',
+    given: changed({ state: 'Suspended' }),
+    seen: suspended,
+    thus: { ready: 'True Suspended', summary: 'none', steps: [], comesBack: 'when something changes' },
+  },
+  {
+    name: 'changes a suspended cluster',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 }),
+    seen: suspended,
+    thus: { ready: 'Unknown Updating', steps: ['Update'] },
+  },
+  {
+    name: 'resumes before it changes',
+    given: changed({ storageSizeGB: 200 }),
+    seen: suspended,
+    thus: { steps: ['Resume'] },
+  },
+  {
+    name: 'changes storage and machine type',
+    given: changed({ storageSizeGB: 200, machineType: 'c2d-highcpu-8' }),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Updating', summary: 'Reconciling', steps: ['Update'] },
+  },
+  {
+    name: 'renames, and changes the rest afterwards',
+    given: changed({ clusterID: 'orders-eu', storageSizeGB: 200 }),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Updating', steps: ['Rename'] },
+  },
+  {
+    name: 'sends backup settings that were not accepted yet',
+    given: changed({ backup: { frequency: 'hourly' } }),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Updating', steps: ['Update'] },
+  },
+  {
+    name: 'sends no backup settings that were accepted',
+    given: changed({ backup: { frequency: 'hourly' } }).withStatus({
+      backup: { frequency: 'hourly', retentionDays: 7 },
+    }),
+    seen: anObservation(),
+    thus: { ready: 'True Running', steps: [] },
+  },
+  {
+    name: 'changes before it looks at the login',
+    given: changed({ storageSizeGB: 200 }),
+    seen: anObservation().tried({ working: 'none' }),
+    thus: { steps: ['Update'] },
+  },
+  {
+    name: 'does not shrink storage that was made bigger by the spec before',
+    given: changed({ storageSizeGB: 50 }),
+    seen: anObservation(),
+    thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'does not shrink storage that was made bigger elsewhere',
+    given: healthy,
+    seen: bigger,
+    thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [] },
+  },
+  {
+    name: 'cannot change what a cluster was created with',
+    given: healthy,
+    seen: anObservation().cluster({ version: '3.12.0' }),
+    thus: { ready: 'False ImmutableFieldDiffers', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'never chases the version latest',
+    given: aCluster().with({ version: 'latest' }).healthy(),
+    seen: anObservation().cluster({ version: '3.12.0' }),
+    thus: { ready: 'True Running', steps: [] },
+  },
+  {
+    name: 'never compares the storage type',
+    given: aCluster().with({ storageType: 'gp2-csi' }).healthy(),
+    seen: anObservation().cluster({ storageType: 'gp2' }),
+    thus: { ready: 'True Running', steps: [] },
+  },
+  {
+    name: 'reverts drift',
+    given: healthy,
+    seen: anObservation().cluster({ machineType: 'c2d-highcpu-2' }),
+    thus: { ready: 'Unknown Updating', steps: ['Update'] },
+  },
+  {
+    name: 'only reports drift with driftPolicy Report',
+    given: healthy.with({ driftPolicy: 'Report' }),
+    seen: bigger,
+    thus: { ready: 'False Drifted', summary: 'none', steps: [], comesBack: '600000 ms' },
+  },
+  {
+    name: 'only reports drift of the run state with driftPolicy Report',
+    given: healthy.with({ driftPolicy: 'Report' }),
+    seen: suspended,
+    thus: { ready: 'False Drifted', steps: [] },
+  },
+  {
+    name: 'only reports drift of the run state also after it was seen on its way',
+    given: healthy.with({ driftPolicy: 'Report' }).withCondition('Synced', 'False', 'Drifted'),
+    seen: suspended,
+    thus: { ready: 'False Drifted', steps: [] },
+  },
+  {
+    name: 'looks after the login of a cluster that has drifted',
+    given: healthy.with({ driftPolicy: 'Report' }),
+    seen: bigger.tried({ working: 'factory' }),
+    thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
+  },
+  {
+    name: 'carries out a changed spec with driftPolicy Report',
+    given: changed({ driftPolicy: 'Report', storageSizeGB: 200 }),
+    seen: anObservation(),
+    thus: { steps: ['Update'] },
+  },
+  {
+    name: 'goes on carrying out a changed spec with driftPolicy Report after a failure',
+    given: changed({ driftPolicy: 'Report', storageSizeGB: 200 }).withCondition('Synced', 'False', 'Differs'),
+    seen: anObservation(),
+    thus: { steps: ['Update'] },
+  },
+  {
+    name: 'changes nothing with managementPolicy Observe',
+    given: changed({ managementPolicy: 'Observe', storageSizeGB: 200, machineType: 'c2d-highcpu-8' }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { ready: 'False Drifted', summary: 'none', steps: [] },
+  },
+  {
+    name: 'does not resume with managementPolicy Observe',
+    given: changed({ managementPolicy: 'Observe' }),
+    seen: suspended,
+    thus: { ready: 'False Drifted', steps: [] },
+  },
+];
+
+describe('decideRunState() and decideChanges()', () => {
+  it.each(cases)('$name', ({ given, seen, thus }) => {
+    expect(outline(decideCluster(given.subject, seen.seen, NOW_MS))).toMatchObject(thus);
+  });
+
+  it('asks for no more than what differs', () => {
+    const { subject } = changed({ storageSizeGB: 200 });
+    const decision = decideCluster(subject, anObservation().seen, NOW_MS);
+    expect(decision.steps).toEqual([{ do: 'Update', id: 'orders', changes: { storageSizeGB: 200 } }]);
+  });
+
+  it('says what changes from what to what', () => {
+    const decision = decideCluster(changed({ storageSizeGB: 200 }).subject, anObservation().seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toContain('storageSizeGB from 100 to 200');
+  });
+
+  it('shows drift whenever Synced is False because of it, and takes it away afterwards', () => {
+    for (const given of [healthy, healthy.with({ driftPolicy: 'Report' })]) {
+      const decision = decideCluster(given.subject, bigger.seen, NOW_MS);
+      expect(conditionOf(decision, 'Synced')).toMatchObject({ status: 'False', reason: 'Drifted' });
+      expect(decision.status?.drift).toEqual([{ field: 'storageSizeGB', desired: '100', observed: '200' }]);
+      expect(decideCluster(given.subject, anObservation().seen, NOW_MS).status?.drift).toBeNull();
+    }
+  });
+
+  it('remembers that a change came from elsewhere while the cluster is on its way', () => {
+    const decision = decideCluster(healthy.subject, anObservation().status('suspending').seen, NOW_MS);
+    expect(conditionOf(decision, 'Synced')?.reason).toBe('Drifted');
+    const ours = decideCluster(changed({ state: 'Suspended' }).subject, anObservation().status('suspending').seen, 0);
+    expect(conditionOf(ours, 'Synced')?.reason).toBe('Differs');
+  });
+
+  it('keeps a login available that was verified, whatever differs', () => {
+    const decision = decideCluster(healthy.subject, bigger.seen, NOW_MS);
+    expect(conditionOf(decision, 'Available')?.status).toBe('True');
+  });
+});

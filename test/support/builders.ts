@@ -1,0 +1,301 @@
+import { GROUP } from '../../src/base/group.ts';
+import type { Cluster } from '../../src/cloud/schema.ts';
+import type {
+  ClusterObservation,
+  ClusterSubject,
+  LoginObservation,
+  SpaceSeen,
+} from '../../src/kinds/databasecluster/observation.ts';
+import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
+import type { CloudSeen, SpaceObservation, SpaceSubject } from '../../src/kinds/databasespace/observe.ts';
+import { databaseSpaceDefinition } from '../../src/kinds/databasespace/schema.ts';
+import type { Condition } from '../../src/kube/condition.ts';
+import type { ObjectMeta } from '../../src/kube/object.ts';
+import type { Decision } from '../../src/runtime/kind.ts';
+
+/*
+ * What tests of decisions start from: a cluster, a space and an observation in which nothing is amiss. A test names only
+ * what it is about; each `with` gives a new value and leaves the old one as it was.
+ */
+
+export const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
+export const CREATED_MS = Date.parse('2026-11-20T10:00:00Z');
+export const CREATED_AT = '2026-11-20T10:00:00.000Z';
+export const ENDPOINT = 'https://orders.test:443';
+
+const CLUSTER_SPEC = {
+  spaceRef: { name: 'production' },
+  provider: 'gcp',
+  region: 'europe-west2',
+  machineType: 'c2d-highcpu-4',
+  storageSizeGB: 100,
+  version: '3.5.0',
+};
+
+const METADATA: ObjectMeta = {
+  name: 'orders',
+  namespace: 'shop',
+  uid: 'e7c1b0de-0000-4000-8000-000000000001',
+  resourceVersion: '7',
+  generation: 1,
+  creationTimestamp: '2026-11-20T09:59:00Z',
+};
+
+export class ClusterBuilder {
+  readonly subject: ClusterSubject;
+
+  constructor(subject: ClusterSubject) {
+    this.subject = subject;
+  }
+
+  #but(changes: Partial<ClusterSubject>): ClusterBuilder {
+    return new ClusterBuilder({ ...this.subject, ...changes });
+  }
+
+  /** Fields of the spec, as a manifest holds them; undefined takes one away. */
+  with(spec: Readonly<Record<string, unknown>>): ClusterBuilder {
+    return this.#but({ spec: databaseClusterDefinition.spec.parse({ ...this.subject.spec, ...spec }) });
+  }
+
+  withStatus(status: Partial<ClusterSubject['status']>): ClusterBuilder {
+    return this.#but({ status: { ...this.subject.status, ...status } });
+  }
+
+  /** The cluster in the cloud is known to be this object's. */
+  owned(): ClusterBuilder {
+    return this.withStatus({ clusterID: this.subject.metadata.name, createdAt: CREATED_AT });
+  }
+
+  /** Deploying (or cloning) it was written down. */
+  announced(type: 'Deploy' | 'Clone' = 'Deploy', target = 'orders'): ClusterBuilder {
+    return this.withStatus({ operation: { type, target, startedAt: CREATED_AT } });
+  }
+
+  withCondition(
+    type: string,
+    status: Condition['status'],
+    reason: string,
+    generation = this.subject.metadata.generation ?? 0,
+  ): ClusterBuilder {
+    const condition = {
+      type,
+      status,
+      reason,
+      message: 'As before',
+      observedGeneration: generation,
+      lastTransitionTime: '2026-11-20T11:00:00Z',
+    };
+    const others = (this.subject.status.conditions ?? []).filter((other) => other.type !== type);
+    return this.withStatus({ observedGeneration: generation, conditions: [...others, condition] });
+  }
+
+  /** As it was when it last ran and everything was right. */
+  healthy(): ClusterBuilder {
+    return this.owned()
+      .withCondition('Ready', 'True', 'Running')
+      .withCondition('Synced', 'True', 'AsSpecified')
+      .withCondition('CredentialsSecured', 'True', 'FactoryLoginRetired')
+      .withCondition('Available', 'True', 'LoginWorks')
+      .withStatus({
+        endpoint: ENDPOINT,
+        credentials: { secretName: 'orders-admin', secretResourceVersion: '5', endpoint: ENDPOINT },
+      });
+  }
+
+  deleting(): ClusterBuilder {
+    const metadata = { ...this.subject.metadata, deletionTimestamp: '2026-11-20T11:59:00Z' };
+    return this.#but({ metadata, deleting: true });
+  }
+
+  annotated(name: string, value: string): ClusterBuilder {
+    const annotations = { ...this.subject.metadata.annotations, [`${GROUP}/${name}`]: value };
+    return this.#but({ metadata: { ...this.subject.metadata, annotations } });
+  }
+
+  generation(generation: number): ClusterBuilder {
+    return this.#but({ metadata: { ...this.subject.metadata, generation } });
+  }
+}
+
+/** `shop/orders`, new: nothing is known of a cluster in the cloud. */
+export function aCluster(): ClusterBuilder {
+  return new ClusterBuilder({
+    key: 'shop/orders',
+    metadata: METADATA,
+    spec: databaseClusterDefinition.spec.parse(CLUSTER_SPEC),
+    status: { observedGeneration: -1 },
+    deleting: false,
+    lookNow: false,
+  });
+}
+
+/** A cluster as the cloud shows it: just as the spec of `aCluster` says. */
+export function aCloudCluster(changes: Partial<Cluster> = {}): Cluster {
+  return {
+    id: 'orders',
+    status: 'running',
+    createdAt: CREATED_MS,
+    version: '3.5.0',
+    provider: 'gcp',
+    region: 'europe-west2',
+    machineType: 'c2d-highcpu-4',
+    storageType: 'standard-rwo',
+    storageSizeGB: 100,
+    serverCount: 1,
+    isFree: false,
+    servers: [{ address: 'orders.test:443', status: 'running' }],
+    ...changes,
+  };
+}
+
+export class ObservationBuilder {
+  readonly seen: SpaceSeen;
+
+  constructor(seen: SpaceSeen) {
+    this.seen = seen;
+  }
+
+  with(changes: Partial<SpaceSeen>): ObservationBuilder {
+    return new ObservationBuilder({ ...this.seen, ...changes });
+  }
+
+  /** The cluster has this status, and servers that go with it. */
+  status(status: string): ObservationBuilder {
+    const { cluster = aCloudCluster() } = this.seen;
+    if (status === 'running') return this.with({ cluster: { ...cluster, status }, endpoint: ENDPOINT });
+    return this.with({ cluster: { ...cluster, status, servers: [] }, endpoint: undefined });
+  }
+
+  cluster(changes: Partial<Cluster>): ObservationBuilder {
+    return this.with({ cluster: { ...(this.seen.cluster ?? aCloudCluster()), ...changes } });
+  }
+
+  missing(): ObservationBuilder {
+    return this.with({ cluster: undefined, endpoint: undefined });
+  }
+
+  login(login: LoginObservation): ObservationBuilder {
+    return this.with({ login });
+  }
+
+  /** The logins were tried, and this was found. */
+  tried(found: Partial<Extract<LoginObservation, { login: 'tried' }>>): ObservationBuilder {
+    return this.login({
+      login: 'tried',
+      secretName: 'orders-admin',
+      secretVersion: '5',
+      hasNext: false,
+      working: 'current',
+      factoryAlive: false,
+      verifyInMs: 600_000,
+      ...found,
+    });
+  }
+}
+
+/** The cluster runs, as the spec says, and its login was verified. */
+export function anObservation(): ObservationBuilder {
+  return new ObservationBuilder({
+    space: 'seen',
+    place: 'space "production" of team "acme"',
+    canDestroy: true,
+    id: 'orders',
+    cluster: aCloudCluster(),
+    endpoint: ENDPOINT,
+    login: { login: 'settled', verifyInMs: 600_000 },
+    attempted: true,
+    cloneSource: undefined,
+  });
+}
+
+/** The space says nothing of its clusters. */
+export function noSpace(space: 'waiting' | 'refused', starting = false): ClusterObservation {
+  return space === 'waiting'
+    ? { space, reason: 'WaitingForSpace', message: 'Waiting for DatabaseSpace "production"', starting }
+    : { space, reason: 'SpaceNotAllowed', message: 'DatabaseSpace "production" does not admit it: have it added' };
+}
+
+export class SpaceBuilder {
+  readonly subject: SpaceSubject;
+
+  constructor(subject: SpaceSubject) {
+    this.subject = subject;
+  }
+
+  with(spec: Readonly<Record<string, unknown>>): SpaceBuilder {
+    return new SpaceBuilder({
+      ...this.subject,
+      spec: databaseSpaceDefinition.spec.parse({ ...this.subject.spec, ...spec }),
+    });
+  }
+
+  withReady(status: Condition['status']): SpaceBuilder {
+    const condition = { type: 'Ready', status, reason: 'Before', message: '', lastTransitionTime: '' };
+    return new SpaceBuilder({ ...this.subject, status: { ...this.subject.status, conditions: [condition] } });
+  }
+
+  but(changes: Partial<SpaceSubject>): SpaceBuilder {
+    return new SpaceBuilder({ ...this.subject, ...changes });
+  }
+}
+
+/** `shop/production`, with the API tokens and the factory login of the simulator's space of that name. */
+export function aSpace(): SpaceBuilder {
+  return new SpaceBuilder({
+    key: 'shop/production',
+    metadata: { ...METADATA, name: 'production', uid: 'e7c1b0de-0000-4000-8000-000000000002' },
+    spec: databaseSpaceDefinition.spec.parse({
+      baseURL: 'https://cloud.simulator.test',
+      teamID: 'acme',
+      spaceID: 'production',
+      apiTokens: [
+        { level: 'read', secretRef: { name: 'cloud-read' } },
+        { level: 'write', secretRef: { name: 'cloud-write' } },
+        { level: 'admin', secretRef: { name: 'cloud-admin' } },
+      ],
+      defaultCredentialsSecretRef: { name: 'factory-login' },
+    }),
+    status: { observedGeneration: -1 },
+    deleting: false,
+    lookNow: false,
+  });
+}
+
+export function aSpaceObservation(
+  changes: Partial<CloudSeen> = {},
+  needs: Partial<Omit<SpaceObservation, 'cloud'>> = {},
+): SpaceObservation {
+  const cloud = {
+    place: 'space "production" of team "acme"',
+    refused: undefined,
+    exchanged: true,
+    listError: undefined,
+    inventory: { total: 2, managed: 1, unmanaged: [{ clusterID: 'other', state: 'running' }] },
+    versions: ['3.5.0'],
+    canDestroy: true,
+    ...changes,
+  };
+  return { neededBy: [], keptSecrets: [], freeSecrets: [], cloud, ...needs };
+}
+
+/** What of a decision a table compares: `Ready` as "status reason", the other summary, and what is done. */
+export function outline(decision: Decision<unknown, { readonly do: string }>) {
+  const conditions = decision.conditions === 'keep' ? [] : decision.conditions;
+  const ready = conditions.find((condition) => condition.type === 'Ready');
+  const wait = [
+    ...(decision.retry === undefined ? [] : [decision.retry]),
+    ...(decision.requeueAfterMs === undefined ? [] : [`${decision.requeueAfterMs} ms`]),
+  ];
+  return {
+    ready: decision.conditions === 'keep' ? 'as before' : `${ready?.status} ${ready?.reason}`,
+    summary: conditions.find(({ type }) => type === 'Reconciling' || type === 'Stalled')?.type ?? 'none',
+    steps: (decision.steps ?? []).map((step) => step.do),
+    comesBack: wait.join(', ') || 'when something changes',
+    ...(decision.release === true ? { released: true } : {}),
+  };
+}
+
+/** The condition of a decision. */
+export function conditionOf(decision: Decision<unknown, unknown>, type: string) {
+  return decision.conditions === 'keep' ? undefined : decision.conditions.find((condition) => condition.type === type);
+}
