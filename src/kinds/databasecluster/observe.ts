@@ -77,8 +77,9 @@ async function findConnection(
   }
   const connection = world.connections.get(key);
   if (connection?.poller.listedAtMs !== undefined) return connection;
-  const why = space.ready === undefined ? 'it was not looked at yet' : `${space.ready.reason}: ${space.ready.message}`;
-  const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed (${why})`;
+  // Its reason only: its message may change often, and hundreds of objects must not be written because of that.
+  const why = space.ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${space.ready.reason}`;
+  const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting: space.ready?.status === 'True' };
 }
 
