@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, inject, test } from 'vitest';
+import { run } from '../../tools/control-plane/run.ts';
+import { adminKubeconfig, kubectl } from '../support/control-plane.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'manual-'));
+
+afterAll(async () => {
+  await kubectl(['delete', 'namespace', 'mooring-ci', '--wait=false', '--ignore-not-found']);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** The code block of the manual that begins with this name of a file, on ports that are free. */
+function block(name: string, ports: ReadonlyMap<string, number>): string {
+  const manual = readFileSync(join(ROOT, 'docs/simulator.md'), 'utf8');
+  const blocks = [...manual.matchAll(/^```\w+\n(# [\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
+  const found = blocks.find((text) => text.startsWith(`# ${name}`));
+  if (found === undefined) throw new Error(`The manual has no block ${name}`);
+  return found.replaceAll(/\b(7080|8080|8081)\b/g, (port) => String(ports.get(port)));
+}
+
+async function freePorts(): Promise<ReadonlyMap<string, number>> {
+  const ports = new Map<string, number>();
+  for (const name of ['7080', '8080', '8081']) {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (typeof address === 'object' && address !== null) ports.set(name, address.port);
+    await new Promise((resolve) => server.close(resolve));
+  }
+  return ports;
+}
+
+test('what docs/simulator.md says about manifests in CI works as it stands there', async () => {
+  const ports = await freePorts();
+  for (const name of ['ci', 'manifests', 'bin']) mkdirSync(join(folder, name));
+  for (const name of ['ci/kustomization.yaml', 'ci/test-manifests.sh']) {
+    writeFileSync(join(folder, name), block(name, ports));
+  }
+  // Manifests as somebody has them in production: another cloud, no word about the simulator.
+  const sample = (name: string) => readFileSync(join(ROOT, 'deploy/samples', name), 'utf8');
+  writeFileSync(
+    join(folder, 'manifests/space.yaml'),
+    sample('space.yaml')
+      .replace(/baseURL: .*/, 'baseURL: https://cloud.example.com')
+      .replace(/\n +serverURL: .*/, ''),
+  );
+  writeFileSync(join(folder, 'manifests/cluster.yaml'), sample('cluster.yaml'));
+  writeFileSync(join(folder, 'manifests/kustomization.yaml'), 'resources: [space.yaml, cluster.yaml]\n');
+  symlinkSync(inject('controlPlane').kubectl, join(folder, 'bin/kubectl'));
+
+  const { code, stdout, stderr } = await run('sh', ['ci/test-manifests.sh'], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      KUBECONFIG: adminKubeconfig(),
+      MOORING: join(ROOT, 'bin/mooring'),
+      PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    },
+  });
+  const logs = readdirSync(folder)
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => readFileSync(join(folder, name), 'utf8').slice(-2_000));
+  expect(code, [stdout, stderr, ...logs].join('\n')).toBe(0);
+  const { teams, counters } = JSON.parse(readFileSync(join(folder, 'simulator.json'), 'utf8')) as {
+    teams: { spaces: { clusters: { id: string; storageSizeGB: number }[] }[] }[];
+    counters: { byCluster: Record<string, Record<string, number>> };
+  };
+  expect(teams[0]?.spaces[0]?.clusters).toMatchObject([{ id: 'orders', storageSizeGB: 200 }]);
+  expect(counters.byCluster['orders']).toMatchObject({ deploy: 1, update: 4 });
+}, 180_000);
