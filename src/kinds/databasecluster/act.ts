@@ -10,8 +10,8 @@ import {
   type ClusterChanges,
   type ClusterStep,
   type ClusterSubject,
-  createdAtOf,
   currentID,
+  identityOf,
   isSame,
 } from './observation.ts';
 import { spaceKeyOf } from './observe.ts';
@@ -111,10 +111,9 @@ async function create(
   try {
     const cluster = await call();
     connection.poller.learn(id, cluster, askedAt);
-    const createdAt = createdAtOf(cluster) ?? null;
     return {
       ...shown({ cluster, endpoint: undefined }),
-      createdAt,
+      createdAt: identityOf(cluster),
       operation: null,
       backup: acceptedBackup(subject),
     };

@@ -1,8 +1,8 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { ABANDON } from '../../runtime/reconcile.ts';
 import { isFromOperation } from './decide-existence.ts';
-import { type ClusterObservation, type ClusterSubject, createdAtOf, isSame, type SpaceSeen } from './observation.ts';
-import { type ClusterDecision, clusterConditions, shown } from './present.ts';
+import { type ClusterObservation, type ClusterSubject, identityOf, type SpaceSeen } from './observation.ts';
+import { type ClusterDecision, clusterConditions, isOurs, shown } from './present.ts';
 
 const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 
@@ -50,7 +50,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
     conditions: [...summary, ...clusterConditions(subject, seen)],
     status: shown(seen),
   });
-  if (cluster === undefined || !isOurs(subject, seen))
+  if (cluster === undefined || !isOursToEnd(subject, seen))
     return { conditions: 'keep', steps: [{ do: 'DeleteSecret' }], release: true };
   if (cluster.status === 'destroying') return say(reconciling('Destroying', `Cluster "${seen.id}" is being destroyed`));
   if (!seen.canDestroy) {
@@ -67,7 +67,7 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   const { cluster } = seen;
   const found = claimed(subject, seen);
   if (found !== undefined) return found;
-  if (cluster === undefined || !isOurs(subject, seen)) return { conditions: 'keep', release: true };
+  if (cluster === undefined || !isOursToEnd(subject, seen)) return { conditions: 'keep', release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
   const message = `Cluster "${seen.id}" is being suspended before this object goes`;
   const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
@@ -82,17 +82,12 @@ function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | un
     return undefined;
   return {
     conditions: 'keep',
-    status: { createdAt: createdAtOf(cluster) ?? null, clusterID: cluster.id, operation: null },
+    status: { createdAt: identityOf(cluster), clusterID: cluster.id, operation: null },
     requeueAfterMs: 0,
   };
 }
 
 /** Anything else under the id is somebody else's: it stays. */
-function isOurs(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
-  return (
-    cluster !== undefined &&
-    claimedBy === undefined &&
-    subject.status.clusterID === cluster.id &&
-    isSame(subject, cluster)
-  );
+function isOursToEnd(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
+  return claimedBy === undefined && isOurs(subject, { cluster }) && subject.status.clusterID === cluster?.id;
 }

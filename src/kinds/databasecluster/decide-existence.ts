@@ -3,7 +3,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
 import { backupOf } from './differences.ts';
-import { type ClusterSubject, createdAtOf, desiredID, isSame, type SpaceSeen } from './observation.ts';
+import { type ClusterSubject, createdAtOf, desiredID, identityOf, isSame, type SpaceSeen } from './observation.ts';
 import { type ClusterDecision, clusterConditions, shown } from './present.ts';
 
 export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
@@ -56,22 +56,18 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     };
   }
   const { cloneSource } = seen;
-  if (cloneSource?.is === 'waiting') {
-    // The source's status tells its id, and nothing wakes others for a status.
-    return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
-  }
-  return {
-    conditions: say(reconciling('Deploying', message)),
-    steps: [
-      cloneSource === undefined ? { do: 'Deploy', id: seen.id } : { do: 'Clone', id: seen.id, source: cloneSource.id },
-    ],
-  };
+  const conditions = say(reconciling('Deploying', message));
+  if (type === 'Deploy') return { conditions, steps: [{ do: type, id: seen.id }] };
+  if (cloneSource?.is === 'known') return { conditions, steps: [{ do: type, id: seen.id, source: cloneSource.id }] };
+  const waiting = cloneSource?.message ?? 'Waiting for the cluster that is to be cloned';
+  // The source's status tells its id, and nothing wakes others for a status.
+  return { conditions: say(reconciling('WaitingForSource', waiting)), retry: 'soon' };
 }
 
 /** There is a cluster, and nothing says yet that it is this object's. */
 function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
   const { spec } = subject;
-  const createdAt = createdAtOf(cluster) ?? null;
+  const createdAt = identityOf(cluster);
   const claim = (extra: ClusterDecision['status']): ClusterDecision => ({
     hold: spec.managementPolicy === 'Manage',
     conditions: [
@@ -84,7 +80,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject) });
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') return claim({});
   const message =
-    `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAt ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
+    `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
     'Choose another clusterID, or set adoptionPolicy: IfExists to take it over';
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],

@@ -14,6 +14,7 @@ import { type ClusterDecision, clusterConditions } from './present.ts';
 /** The last rule: the cluster is as it should be; now its login, and then it is Ready. */
 export const decideLogin: Rule = (subject, seen) => {
   const { login } = seen;
+  if (subject.spec.managementPolicy === 'Observe') return notTried(subject, seen);
   switch (login.login) {
     case 'notTried':
       return notTried(subject, seen);

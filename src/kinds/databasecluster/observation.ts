@@ -121,3 +121,8 @@ export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Clus
   const createdAt = createdAtOf(cluster);
   return createdAt === undefined || createdAt === status.createdAt;
 }
+
+/** What the status records as the cluster's identity beside its id. */
+export function identityOf(cluster: Cluster): string {
+  return createdAtOf(cluster) ?? 'unknown';
+}

@@ -1,0 +1,304 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  aCloudCluster,
+  aCluster,
+  anObservation,
+  CREATED_AT,
+  CREATED_MS,
+  conditionOf,
+  ENDPOINT,
+  NOW_MS,
+  noSpace,
+  outline,
+} from '../../../test/support/builders.ts';
+import { decideCluster, RULES } from './decide.ts';
+import { decideClaim } from './decide-claim.ts';
+import { decideExistence } from './decide-existence.ts';
+import { decideLogin } from './decide-login.ts';
+import { decideChanges, decideRunState } from './decide-state.ts';
+import type { ClusterObservation, ClusterSubject, LoginObservation } from './observation.ts';
+import type { ClusterDecision } from './present.ts';
+
+const healthy = aCluster().healthy();
+/** Amiss for every rule at once. */
+const amiss = anObservation()
+  .cluster({ createdAt: CREATED_MS + 60_000, storageSizeGB: 50 })
+  .status('suspended')
+  .with({ claimedBy: 'shop/first' })
+  .tried({ working: 'factory' });
+
+describe('decideCluster() asks', () => {
+  it('the rules in this order', () => {
+    expect(RULES).toEqual([decideClaim, decideExistence, decideRunState, decideChanges, decideLogin]);
+  });
+
+  it.each([
+    ['who has the id before whose cluster it is', amiss, 'False ClusterIDClaimed'],
+    ['whose cluster it is before whether it runs', amiss.with({ claimedBy: undefined }), 'False IdentityChanged'],
+    [
+      'whether it runs before what it looks like',
+      amiss.with({ claimedBy: undefined }).cluster({ createdAt: CREATED_MS }),
+      'Unknown Resuming',
+    ],
+    [
+      'what it looks like before its login',
+      amiss.with({ claimedBy: undefined }).cluster({ createdAt: CREATED_MS }).status('running'),
+      'Unknown Updating',
+    ],
+    ['for its login last', anObservation().tried({ working: 'factory' }), 'Unknown SecuringCredentials'],
+  ])('%s', (_what, seen, ready) => {
+    expect(outline(decideCluster(healthy.subject, seen.seen, NOW_MS)).ready).toBe(ready);
+  });
+
+  it('for deletion before all', () => {
+    const given = healthy.with({ deletionPolicy: 'Retain' }).deleting();
+    for (const seen of [amiss.seen, noSpace('waiting'), noSpace('refused')])
+      expect(outline(decideCluster(given.subject, seen, NOW_MS)).released).toBe(true);
+  });
+});
+
+describe('decideCluster() without the space', () => {
+  it('leaves a cluster that is ready as it is', () => {
+    expect(decideCluster(healthy.subject, noSpace('waiting'), NOW_MS)).toEqual({ conditions: 'keep' });
+  });
+
+  it('waits with one that is not', () => {
+    expect(outline(decideCluster(aCluster().subject, noSpace('waiting'), NOW_MS))).toMatchObject({
+      ready: 'Unknown WaitingForSpace',
+      summary: 'Reconciling',
+    });
+  });
+
+  it('waits with one whose spec has changed', () => {
+    const { subject } = healthy.generation(2);
+    expect(outline(decideCluster(subject, noSpace('waiting'), NOW_MS)).ready).toBe('Unknown WaitingForSpace');
+  });
+
+  it('changes nothing because this process is new', () => {
+    const { subject } = aCluster().withCondition('Ready', 'False', 'ClusterIDInUse');
+    expect(decideCluster(subject, noSpace('waiting', true), NOW_MS).conditions).toBe('keep');
+  });
+
+  it('asks slowly for a space that refuses it', () => {
+    expect(outline(decideCluster(healthy.subject, noSpace('refused'), NOW_MS))).toMatchObject({
+      ready: 'False SpaceNotAllowed',
+      summary: 'Stalled',
+      comesBack: 'slowly',
+    });
+  });
+});
+
+const statuses = ['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying', 'hibernating'];
+
+/** Any spec, status and annotations that an object may have, likely and unlikely alike. */
+const subjects: fc.Arbitrary<ClusterSubject> = fc
+  .record({
+    state: fc.constantFrom('Running', 'Suspended'),
+    adoptionPolicy: fc.constantFrom('Never', 'IfExists', 'MustExist'),
+    recreatePolicy: fc.constantFrom('Never', 'Always'),
+    driftPolicy: fc.constantFrom('Revert', 'Report'),
+    managementPolicy: fc.constantFrom('Manage', 'Manage', 'Observe'),
+    deletionPolicy: fc.constantFrom('Retain', 'Suspend', 'Delete'),
+    deletionProtection: fc.boolean(),
+    storageSizeGB: fc.constantFrom(50, 100, 200),
+    version: fc.constantFrom('3.5.0', 'latest'),
+    clusterID: fc.constantFrom(undefined, 'orders', 'orders-eu'),
+    backup: fc.constantFrom(undefined, { frequency: 'daily' }),
+    cloneFrom: fc.constantFrom(undefined, { clusterID: 'source' }),
+  })
+  .chain((spec) =>
+    fc.record({
+      spec: fc.constant(spec),
+      deleting: fc.boolean(),
+      generation: fc.constantFrom(1, 2),
+      clusterID: fc.constantFrom(undefined, 'orders'),
+      createdAt: fc.constantFrom(undefined, CREATED_AT),
+      operation: fc.constantFrom(undefined, 'Deploy' as const, 'Clone' as const),
+      target: fc.constantFrom('orders', 'orders-eu'),
+      healthy: fc.boolean(),
+      synced: fc.constantFrom(undefined, 'Drifted', 'Differs', 'AsSpecified'),
+    }),
+  )
+  .map((given) => {
+    let cluster = aCluster().with(given.spec).generation(given.generation);
+    if (given.healthy) cluster = cluster.healthy();
+    if (given.synced !== undefined)
+      cluster = cluster.withCondition('Synced', given.synced === 'AsSpecified' ? 'True' : 'False', given.synced, 1);
+    cluster = cluster.withStatus({ clusterID: given.clusterID, createdAt: given.createdAt });
+    if (given.operation !== undefined) cluster = cluster.announced(given.operation, given.target);
+    return (given.deleting ? cluster.deleting() : cluster).subject;
+  });
+
+const logins: fc.Arbitrary<LoginObservation> = fc.oneof(
+  fc.constant<LoginObservation>({ login: 'notTried' }),
+  fc.constant<LoginObservation>({ login: 'settled', verifyInMs: 1000 }),
+  fc.constant<LoginObservation>({ login: 'unreachable', message: 'Cannot sign in' }),
+  fc.constant<LoginObservation>({ login: 'secretTaken', secretName: 'orders-admin' }),
+  fc.record({
+    login: fc.constant('tried' as const),
+    secretName: fc.constant('orders-admin'),
+    secretVersion: fc.constantFrom(undefined, '5'),
+    hasNext: fc.boolean(),
+    working: fc.constantFrom('current', 'next', 'existing', 'factory', 'held', 'none'),
+    factoryAlive: fc.constantFrom(undefined, true, false),
+    verifyInMs: fc.constantFrom(undefined, 1000),
+  }),
+);
+
+const observations: fc.Arbitrary<ClusterObservation> = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(noSpace('waiting'), noSpace('waiting', true), noSpace('refused')) },
+  {
+    weight: 9,
+    arbitrary: fc
+      .record({
+        missing: fc.boolean(),
+        status: fc.constantFrom(...statuses, 'running', 'suspended'),
+        createdAt: fc.constantFrom(undefined, CREATED_MS, CREATED_MS, CREATED_MS + 60_000, CREATED_MS - 3_600_000),
+        storageSizeGB: fc.constantFrom(100, 100, 200),
+        version: fc.constantFrom('3.5.0', '3.5.0', '3.12.0'),
+        endpoint: fc.constantFrom(ENDPOINT, ENDPOINT, undefined),
+        canDestroy: fc.boolean(),
+        attempted: fc.boolean(),
+        claimedBy: fc.constantFrom(undefined, undefined, undefined, 'shop/first'),
+        login: logins,
+        cloneSource: fc.constantFrom(
+          undefined,
+          { is: 'known' as const, id: 'source' },
+          { is: 'waiting' as const, message: 'Waiting for DatabaseCluster "source"' },
+        ),
+      })
+      .map(({ missing, status, createdAt, storageSizeGB, version, ...rest }) => {
+        const cluster = missing ? undefined : aCloudCluster({ status, createdAt, storageSizeGB, version });
+        return anObservation().with({ ...rest, cluster, endpoint: missing ? undefined : rest.endpoint }).seen;
+      }),
+  },
+);
+
+/** Holds whatever is observed. */
+function always(
+  property: (subject: ClusterSubject, observation: ClusterObservation, decision: ClusterDecision) => void,
+) {
+  fc.assert(
+    fc.property(subjects, observations, (subject, observation) => {
+      property(subject, observation, decideCluster(subject, observation, NOW_MS));
+    }),
+    { numRuns: 2000 },
+  );
+}
+
+const effectsOf = (decision: ClusterDecision) => (decision.steps ?? []).map((step) => step.do);
+const isTrue = (decision: ClusterDecision, type: string) => conditionOf(decision, type)?.status === 'True';
+
+/**
+ * What wakes a decision that waits without a time of its own. Reasons that are not here must come back by themselves:
+ * - cluster: the space's poller tells of a change of the cluster (reference clusters/<space>/<id>)
+ * - space: the DatabaseSpace changed or was connected (reference databasespaces/<key>)
+ */
+const WOKEN_BY: Readonly<Record<string, 'cluster' | 'space'>> = {
+  Deploying: 'cluster',
+  Suspending: 'cluster',
+  Resuming: 'cluster',
+  Destroying: 'cluster',
+  UnderWay: 'cluster',
+  WaitingForServer: 'cluster',
+  WaitingForSpace: 'space',
+  DeletionBlocked: 'space',
+};
+
+describe('decideCluster() never', () => {
+  it('creates what was not written down', () => {
+    always(({ status }, _observation, { steps = [] }) => {
+      for (const step of steps) {
+        if (step.do === 'Deploy' || step.do === 'Clone')
+          expect(status.operation).toMatchObject({ type: step.do, target: step.id });
+      }
+    });
+  });
+
+  it('creates or changes a cluster that is not surely its own', () => {
+    always(({ status }, observation, decision) => {
+      const touching = effectsOf(decision).filter((step) => !['Deploy', 'Clone', 'DeleteSecret'].includes(step));
+      if (touching.length === 0) return;
+      const { cluster, claimedBy } = observation.space === 'seen' ? observation : {};
+      expect(status.createdAt).toBe(CREATED_AT);
+      expect(claimedBy).toBeUndefined();
+      expect([undefined, CREATED_MS]).toContain(cluster?.createdAt);
+    });
+  });
+
+  it('destroys what it was not told to, or what is protected', () => {
+    always(({ spec, deleting, status }, observation, decision) => {
+      if (!effectsOf(decision).includes('Destroy')) return;
+      expect({ deleting, policy: spec.deletionPolicy, isProtected: spec.deletionProtection }).toEqual({
+        deleting: true,
+        policy: 'Delete',
+        isProtected: false,
+      });
+      expect(status.createdAt).toBe(CREATED_AT);
+      expect(observation).toMatchObject({ space: 'seen', canDestroy: true });
+    });
+  });
+
+  it('changes anything with managementPolicy Observe', () => {
+    always(({ spec }, _observation, decision) => {
+      if (spec.managementPolicy === 'Observe') expect(effectsOf(decision)).toEqual([]);
+    });
+  });
+
+  it('is Ready without what Ready promises', () => {
+    always(({ spec }, observation, decision) => {
+      if (!isTrue(decision, 'Ready')) return;
+      expect(isTrue(decision, 'Synced')).toBe(true);
+      const asleep = observation.space === 'seen' && observation.cluster?.status === 'suspended';
+      if (asleep) expect(spec.state).toBe('Suspended');
+      else if (spec.managementPolicy === 'Manage')
+        expect([isTrue(decision, 'CredentialsSecured'), isTrue(decision, 'Available')]).toEqual([true, true]);
+    });
+  });
+
+  it('says two things at once', () => {
+    always((_subject, _observation, decision) => {
+      if (decision.conditions === 'keep') return;
+      const types = decision.conditions.map((condition) => condition.type);
+      expect(types[0]).toBe('Ready');
+      expect(new Set(types).size).toBe(types.length);
+      expect(types.includes('Stalled') && types.includes('Reconciling')).toBe(false);
+      if (isTrue(decision, 'Ready')) expect(types).not.toContain('Stalled');
+    });
+  });
+
+  it('says anything in another form than the API asks for', () => {
+    always((_subject, _observation, decision) => {
+      if (decision.conditions === 'keep') return;
+      for (const { reason, message, type } of decision.conditions) {
+        expect(reason).toMatch(/^[A-Z][A-Za-z]+$/);
+        expect(message, reason).not.toMatch(/\.\s*$|^$|undefined/);
+        if (type === 'Stalled')
+          expect(message, reason).toMatch(
+            /\b(create|check|set|choose|annotate|delete|remove|put|restore|have|give)\b/i,
+          );
+      }
+    });
+  });
+
+  it('waits for nothing', () => {
+    always((_subject, _observation, decision) => {
+      const { steps = [], retry, requeueAfterMs, release } = decision;
+      if (steps.length > 0 || retry !== undefined || requeueAfterMs !== undefined || release === true) return;
+      const reason = conditionOf(decision, 'Ready')?.reason ?? 'Ready';
+      if (isTrue(decision, 'Reconciling')) expect(WOKEN_BY, reason).toHaveProperty(reason);
+      if (isTrue(decision, 'Stalled')) expect(reason).toBe('DeletionProtected');
+    });
+  });
+
+  it('shows drift that Synced does not tell of, or hides what it does', () => {
+    always((_subject, _observation, decision) => {
+      const synced = conditionOf(decision, 'Synced');
+      if (decision.conditions === 'keep' || decision.status?.drift === undefined) return;
+      const differs = synced?.reason === 'Differs' || synced?.reason === 'Drifted';
+      if (differs) expect(decision.status.drift?.length).toBeGreaterThan(0);
+      else expect(decision.status.drift ?? null).toBeNull();
+    });
+  });
+});
