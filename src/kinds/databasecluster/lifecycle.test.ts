@@ -1,0 +1,119 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import {
+  aCluster,
+  anObservation,
+  CREATED_MS,
+  conditionOf,
+  NOW_MS,
+  type ObservationBuilder,
+} from '../../../test/support/builders.ts';
+import { decideCluster } from './decide.ts';
+import type { ClusterStep } from './observation.ts';
+import type { ClusterDecision } from './present.ts';
+
+/** docs/lifecycle.md is what `decideCluster` says, asked for each row. `UPDATE_DOCS=1` writes it anew. */
+const DOCUMENT = new URL('../../../docs/lifecycle.md', import.meta.url);
+
+const healthy = aCluster().healthy();
+
+const DESIRED = [
+  ['Running', healthy],
+  ['Suspended', healthy.generation(2).with({ state: 'Suspended' })],
+  ['deleted, deletionPolicy Retain', healthy.with({ deletionPolicy: 'Retain' }).deleting()],
+  ['deleted, deletionPolicy Suspend', healthy.with({ deletionPolicy: 'Suspend' }).deleting()],
+  ['deleted, deletionPolicy Delete', healthy.with({ deletionPolicy: 'Delete' }).deleting()],
+] as const;
+
+/** `foreign`: nothing says that the cluster is this object's. */
+const OBSERVED: readonly (readonly [string, ObservationBuilder, 'foreign' | 'new' | 'owned'])[] = [
+  ...['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying'].map(
+    (word) => [word, anObservation().status(word), 'owned'] as const,
+  ),
+  ['another word, such as `hibernating`', anObservation().status('hibernating'), 'owned'],
+  ['none yet', anObservation().missing(), 'new'],
+  ['vanished', anObservation().missing(), 'owned'],
+  ['replaced by another one', anObservation().cluster({ createdAt: CREATED_MS + 60_000 }), 'owned'],
+  ["somebody else's", anObservation(), 'foreign'],
+];
+
+const DOES: Readonly<Record<ClusterStep['do'], string>> = {
+  Deploy: 'creates it',
+  Clone: 'clones it',
+  Destroy: 'destroys it',
+  Suspend: 'suspends it',
+  Resume: 'resumes it',
+  Rename: 'renames it',
+  Update: 'changes it',
+  PreparePassword: 'writes a new password',
+  PutPassword: 'sets the new password',
+  PromotePassword: 'publishes the new password',
+  DeleteSecret: 'deletes the admin Secret',
+};
+
+function doing(decision: ClusterDecision): string {
+  const steps = (decision.steps ?? []).map((step) => DOES[step.do]);
+  if (decision.release === true) return [...steps, 'lets the object go'].join(', ');
+  if (steps.length > 0) return steps.join(', ');
+  if (conditionOf(decision, 'Stalled') !== undefined) return 'nothing, a person must act';
+  if (decision.status?.operation != null) return 'writes down that it creates it, then does so';
+  return conditionOf(decision, 'Reconciling') === undefined ? 'nothing' : 'waits';
+}
+
+function row(
+  [desired, owner]: (typeof DESIRED)[number],
+  [observed, seen, whose]: (typeof OBSERVED)[number],
+): readonly string[] {
+  const unknown = { conditions: undefined, createdAt: undefined, clusterID: undefined, credentials: undefined };
+  const { subject } = whose === 'owned' ? owner : owner.withStatus(unknown);
+  const asleep = subject.spec.state === 'Suspended' || subject.deleting;
+  const login = asleep ? seen.login({ login: 'notTried' }) : seen;
+  const decision = decideCluster(subject, login.seen, NOW_MS);
+  const ready = conditionOf(decision, 'Ready');
+  return [desired, observed, doing(decision), ready?.status ?? '', ready?.reason ?? ''];
+}
+
+function table(): string {
+  const rows = DESIRED.flatMap((desired) => OBSERVED.map((observed) => row(desired, observed)));
+  const lines = [
+    ['The object says', 'The cluster is', 'Mooring', 'Ready', 'Reason'],
+    ['---', '---', '---', '---', '---'],
+    ...rows,
+  ];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function document(): string {
+  return `# What Mooring does with a cluster
+
+For each state that a DatabaseCluster asks for and each that its cluster may be in. All policies have their defaults
+(adoptionPolicy, recreatePolicy: Never; driftPolicy: Revert; managementPolicy: Manage), the cluster has the properties of
+the spec, its login was verified, and the space has an API token of level admin.
+
+${table()}
+
+Whose a cluster is follows from its id and the time at which it was created: the cloud has no other mark. Somebody else's
+cluster, and one that was replaced, are never changed and never destroyed.
+
+What else may be asked for:
+
+- adoptionPolicy IfExists or MustExist: somebody else's cluster is taken over; with MustExist none is created.
+- recreatePolicy Always: in place of a vanished cluster an empty one is created.
+- managementPolicy Observe: nothing is ever done. Ready says whether the cluster is as the spec says, with reason Observed
+  or Drifted; nothing is said of its login.
+- driftPolicy Report: what was changed elsewhere stays, with reason Drifted, until the spec changes.
+- deletionProtection: deletion waits, with reason DeletionProtected.
+
+An object that is let go tells nothing any more, hence the empty cells. What waits is told by the cloud's next List; what a
+person must mend is looked at again when the cluster, the space or a Secret changes, and slowly all the same.
+
+This table is written by the tests, from the function that decides: \`UPDATE_DOCS=1 npm test\`.
+`;
+}
+
+describe('docs/lifecycle.md', () => {
+  it('says what decideCluster() does', async () => {
+    if (process.env['UPDATE_DOCS'] === '1') await writeFile(DOCUMENT, document());
+    expect(await readFile(DOCUMENT, 'utf8')).toBe(document());
+  });
+});
