@@ -222,3 +222,19 @@ describe('decideExistence()', () => {
       expect(conditionOf(decision, type)?.status, type).toBe('False');
   });
 });
+
+describe('decideCluster() while a cluster is being created', () => {
+  it('says the same once the cloud has begun as when it was asked to, so that nothing is written for it', () => {
+    const asked = decideCluster(aCluster().announced().subject, anObservation().missing().seen, NOW_MS);
+    const conditions = asked.conditions === 'keep' ? [] : asked.conditions;
+    const told = conditions.reduce(
+      (cluster, { type, status, reason }) => cluster.withCondition(type, status, reason),
+      aCluster().owned(),
+    );
+    const begun = decideCluster(told.subject, anObservation().status('starting').seen, NOW_MS);
+    const withoutKept = (decision: typeof asked) =>
+      decision.conditions === 'keep' ? [] : decision.conditions.filter(({ type }) => type !== 'CredentialsSecured');
+    expect(withoutKept(begun)).toEqual(withoutKept(asked));
+    expect(begun.status?.drift).toBeNull();
+  });
+});

@@ -32,9 +32,9 @@ export function differences({ metadata, spec, status }: ClusterSubject, cluster:
   ];
 }
 
-/** In the spec's words; another word of the cloud's for what is on its way. */
+/** In the spec's words, a new cluster's included; another word of the cloud's for what is on its way. */
 function stateOf(cluster: Cluster): string {
-  if (cluster.status === 'running') return 'Running';
+  if (cluster.status === 'running' || cluster.status === 'starting') return 'Running';
   if (cluster.status === 'suspended') return 'Suspended';
   return cluster.status;
 }

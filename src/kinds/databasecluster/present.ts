@@ -71,12 +71,19 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const verifiedAt = subject.status.credentials?.endpoint;
   const runs = seen.cluster?.status === 'running' && seen.endpoint !== undefined && isOurs(subject, seen);
   if (runs && kept?.status === 'True' && verifiedAt === seen.endpoint) return kept;
+  if (isBeingCreated(subject, seen))
+    return { type, status: 'False', reason: 'NoServer', message: 'No server runs yet' };
   const reason = seen.endpoint === undefined ? 'NoServer' : 'NotVerified';
   const message =
     seen.endpoint === undefined
       ? `No server runs: the cloud's word for the cluster is "${seen.cluster?.status ?? 'missing'}"`
       : `The login was not tried yet at ${seen.endpoint}`;
   return { type, status: 'False', reason, message };
+}
+
+/** Asked for, and not there yet. In the same words before and after the cloud has begun: that is no news. */
+function isBeingCreated({ status }: ClusterSubject, { cluster, id }: SpaceSeen): boolean {
+  return cluster === undefined ? status.operation?.target === id : cluster.status === 'starting';
 }
 
 /** The cluster was as this very generation of the spec says, so the difference came from elsewhere. */
@@ -93,6 +100,13 @@ export function driftOf(subject: ClusterSubject, { cluster }: SpaceSeen): Cluste
 
 function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const type = 'Synced';
+  const notYet: ConditionUpdate = {
+    type,
+    status: 'False',
+    reason: 'Deploying',
+    message: `Cluster "${seen.id}" in ${seen.place} is not created yet`,
+  };
+  if (seen.cluster === undefined && isBeingCreated(subject, seen)) return notYet;
   if (seen.cluster === undefined) {
     return {
       type,
@@ -114,6 +128,7 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     const reason = isDrift(subject) ? 'Drifted' : 'Differs';
     return { type, status: 'False', reason, message: `Cluster "${seen.id}": ${list}` };
   }
+  if (isBeingCreated(subject, seen)) return notYet;
   const backup = 'Backup settings cannot be read back: what the cloud accepted last is in status.backup';
   return {
     type,
