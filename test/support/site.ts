@@ -77,7 +77,7 @@ export interface Site {
   secret(name?: string): Promise<SecretShown | undefined>;
   events(): Promise<readonly EventShown[]>;
   /** Waits until the condition (Ready, if none is named) of this generation is as expected, then returns the object. */
-  until(kind: Kind, expected: Expected, name?: string): Promise<Shown>;
+  until(kind: Kind, expected: Expected, name?: string, timeoutMs?: number): Promise<Shown>;
   ready(name?: string): Promise<Shown>;
   gone(kind: Kind, name?: string): Promise<void>;
 }
@@ -101,14 +101,14 @@ export function createSite(api: Api, namespace: string, cloud: ServedCloud): Sit
     const { status, causes } = await send(manifest, manager);
     if (status >= 300) throw new Error(`Cannot apply ${manifest.kind} ${manifest.metadata.name}: ${causes.join('; ')}`);
   };
-  const until = async (kind: Kind, expected: Expected, name?: string): Promise<Shown> => {
+  const until = async (kind: Kind, expected: Expected, name?: string, timeoutMs = 20_000): Promise<Shown> => {
     let last: Shown | undefined;
     const check = async () => {
       last = await get(kind, name);
       return last !== undefined && isAsExpected(last, expected) ? last : undefined;
     };
     const what = `${kind} ${nameOf(kind, name)}: ${JSON.stringify({ ...expected, message: expected.message?.source })}`;
-    return waitUntil(check, { what, timeoutMs: 20_000 }).catch((error: unknown) => {
+    return waitUntil(check, { what, timeoutMs }).catch((error: unknown) => {
       throw new Error(`${String(error)}\nIt is: ${JSON.stringify(last?.status, null, 1)}`);
     });
   };

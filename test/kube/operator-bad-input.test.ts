@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitUntil } from '../support/control-plane.ts';
+import { cluster, factorySecret, secret, space, tokenSecret, wholeSpace } from '../support/manifests.ts';
+import { type OperatorBench, startBench } from '../support/operator-bench.ts';
+import type { Expected, Kind, Site } from '../support/site.ts';
+
+/*
+ * Each wrong input ends in a clear condition with the remedy in its message, without a hot loop, without anything created
+ * or changed that should not be, and mends itself once the cause is gone.
+ */
+
+/** What is right after the cause is gone: within a second; the rest is for slow machines. */
+const SOON_MS = 3_000;
+
+let bench: OperatorBench;
+/** A space in order, whose Lists come every second: time passes, and the operator is alive. */
+let metronome: Site;
+
+beforeAll(async () => {
+  bench = await startBench(19);
+  metronome = await bench.site({ onTestFinished: () => {} });
+  await metronome.apply(...wholeSpace(metronome.cloud));
+  await metronome.until('DatabaseSpace', { status: 'True' });
+});
+
+afterAll(async () => {
+  await bench?.close();
+  await metronome?.cloud.close();
+});
+
+async function beats(count: number): Promise<void> {
+  const until = metronome.cloud.simulator.count('list') + count;
+  await waitUntil(() => metronome.cloud.simulator.count('list') >= until, { what: `${count} beats` });
+}
+
+/** Three beats long: no status is written, no event recorded, and cloud and servers hear nothing but Lists. */
+async function staysQuiet(site: Site): Promise<void> {
+  const versions = async () => {
+    const kinds: readonly Kind[] = ['DatabaseSpace', 'DatabaseCluster'];
+    const shown = await Promise.all(
+      kinds.map(async (kind) => {
+        const objects = await Promise.all((await site.names(kind)).map((name) => site.get(kind, name)));
+        return objects.map((object) => [object?.metadata.resourceVersion, object?.status?.conditions?.[0]?.message]);
+      }),
+    );
+    return { shown, events: (await site.events()).length };
+  };
+  // What follows from the last change may still be under way.
+  await beats(1);
+  const [before, calls] = [await versions(), site.cloud.callsButLists()];
+  await beats(3);
+  expect(await versions()).toEqual(before);
+  expect(site.cloud.callsButLists() - calls).toBe(0);
+}
+
+/** Applies the remedy, and measures until the object is as expected. */
+async function mends(site: Site, remedy: () => Promise<void> | void, kind: Kind, expected: Expected): Promise<void> {
+  const startedAt = performance.now();
+  await remedy();
+  await site.until(kind, expected);
+  expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
+}
+
+const clusters = ({ cloud }: Site) =>
+  cloud.simulator.inspect().teams.flatMap((team) => team.spaces.flatMap((each) => each.clusters));
+
+describe.concurrent('the space', () => {
+  test('with a wrong API token is stalled until the Secret is right', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(
+      ...wholeSpace(site.cloud),
+      secret('cloud-write', { clientID: 'write-id', clientSecret: 'not-the-secret' }),
+      cluster(),
+    );
+    const { status } = await site.until('DatabaseSpace', {
+      status: 'False',
+      reason: 'CredentialsInvalid',
+      message: /Check clientID and clientSecret in the Secrets that apiTokens names/,
+    });
+    expect(status?.conditions?.map(({ type, status: value }) => `${type}=${value}`)).toEqual([
+      'Ready=False',
+      'Stalled=True',
+      'CredentialsValid=False',
+    ]);
+    await site.until('DatabaseCluster', {
+      status: 'Unknown',
+      reason: 'WaitingForSpace',
+      message: /CredentialsInvalid/,
+    });
+    await staysQuiet(site);
+    expect(clusters(site)).toEqual([]);
+
+    await mends(site, () => site.apply(tokenSecret('write')), 'DatabaseSpace', { status: 'True' });
+    await site.ready();
+  });
+
+  test.for([['team', { teamID: 'nobody' }] as const, ['space', { spaceID: 'nowhere' }] as const])(
+    'of an unknown %s is stalled until the spec is right',
+    async ([, wrong], context) => {
+      const site = await bench.site(context);
+      await site.apply(...wholeSpace(site.cloud, wrong), cluster());
+      await site.until('DatabaseSpace', {
+        status: 'False',
+        message: /Check teamID, spaceID and baseURL|Give the space a token/,
+      });
+      await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace' });
+      await staysQuiet(site);
+      expect(clusters(site)).toEqual([]);
+
+      await mends(site, () => site.apply(space(site.cloud)), 'DatabaseSpace', { status: 'True' });
+      await site.ready();
+    },
+  );
+
+  test('with a base URL that is not https is stalled, and the tokens go nowhere', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(...wholeSpace(site.cloud, { baseURL: 'http://cloud.example.com' }), cluster());
+    const { status } = await site.until('DatabaseSpace', {
+      status: 'False',
+      reason: 'BaseURLNotAllowed',
+      message: /is not https: Use https, or start the operator with --allow-http/,
+    });
+    expect(status?.conditions?.[1]).toMatchObject({ type: 'Stalled', status: 'True' });
+    await staysQuiet(site);
+    expect(site.cloud.simulator.inspect().counters.total).toBe(0);
+
+    await mends(site, () => site.apply(space(site.cloud)), 'DatabaseSpace', { status: 'True' });
+    await site.ready();
+  });
+
+  test('whose token Secret is missing waits for it', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(tokenSecret('admin'), factorySecret(site.cloud), space(site.cloud), cluster());
+    await site.until('DatabaseSpace', {
+      status: 'Unknown',
+      reason: 'SecretNotFound',
+      message: /Secret "cloud-write" is not there: Create it in namespace/,
+    });
+    await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /SecretNotFound/ });
+    await staysQuiet(site);
+    expect(site.cloud.simulator.inspect().counters.total).toBe(0);
+
+    await mends(site, () => site.apply(tokenSecret('write')), 'DatabaseSpace', { status: 'True' });
+    await site.ready();
+  });
+
+  test('whose factory login is missing waits for it, and deploys nothing that it could not secure', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(tokenSecret('admin'), tokenSecret('write'), space(site.cloud), cluster());
+    await site.until('DatabaseSpace', { status: 'Unknown', reason: 'SecretNotFound', message: /"factory-login"/ });
+    await staysQuiet(site);
+    expect(clusters(site)).toEqual([]);
+
+    await mends(site, () => site.apply(factorySecret(site.cloud)), 'DatabaseSpace', { status: 'True' });
+    await site.ready();
+  });
+
+  test('whose Secret lacks a key says which keys there are', async (context) => {
+    const site = await bench.site(context);
+    const wrong = secret('cloud-write', { clientID: 'write-id', secret: 'write-secret-0123456789' });
+    await site.apply(...wholeSpace(site.cloud).slice(1), wrong, cluster());
+    await site.until('DatabaseSpace', {
+      status: 'False',
+      reason: 'SecretKeyMissing',
+      message: /has no value under key "clientSecret" \(its keys: "clientID", "secret"\): Add it, or name another key/,
+    });
+    await staysQuiet(site);
+    expect(site.cloud.simulator.inspect().counters.total).toBe(0);
+
+    await mends(site, () => site.apply(tokenSecret('write')), 'DatabaseSpace', { status: 'True' });
+    await site.ready();
+  });
+
+  test('whose cloud does not answer is tried again with growing pauses', async (context) => {
+    const site = await bench.site(context);
+    const fault = site.cloud.simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
+    await site.apply(...wholeSpace(site.cloud), cluster());
+    const unreachable = { status: 'Unknown', reason: 'CloudUnreachable' } as const;
+    const { status } = await site.until('DatabaseSpace', {
+      ...unreachable,
+      message: /tried again with growing pauses/,
+    });
+    expect(status?.conditions?.find(({ type }) => type === 'CredentialsValid')).toMatchObject({ status: 'Unknown' });
+    await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /CloudUnreachable/ });
+    // After a few failures in a row the cloud is spared but for one call in half a minute.
+    await site.until('DatabaseSpace', { ...unreachable, message: /not tried, because every call has failed since/ });
+    await staysQuiet(site);
+
+    site.cloud.simulator.faults.remove(fault);
+    await site.until('DatabaseSpace', { status: 'True' }, 'production', 45_000);
+    await site.ready();
+    expect(site.cloud.tookEffect('deploy')).toBe(1);
+  });
+
+  test('whose cloud goes away reports it, and its clusters stay as they are', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(...wholeSpace(site.cloud, { pollInterval: '4s' }), cluster());
+    const { metadata } = await site.ready();
+    const fault = site.cloud.simulator.faults.add({ match: { api: 'cloud' }, effect: '5xx' });
+    await site.until('DatabaseSpace', { status: 'False', reason: 'CloudUnreachable' });
+    await staysQuiet(site);
+    expect(site.cloud.simulator.count('list')).toBeLessThan(10);
+    expect((await site.get('DatabaseCluster'))?.metadata.resourceVersion).toBe(metadata.resourceVersion);
+
+    site.cloud.simulator.faults.remove(fault);
+    await site.until('DatabaseSpace', { status: 'True' }, 'production', 45_000);
+  });
+});
+
+describe.concurrent('the cluster', () => {
+  test('whose id is in use by a foreign one leaves that one alone', async (context) => {
+    const site = await bench.site(context);
+    site.cloud.simulator.deployForeign({ id: 'orders', storageSizeGB: 30 });
+    const before = clusters(site);
+    await site.apply(...wholeSpace(site.cloud), cluster({ deletionPolicy: 'Delete' }));
+    await site.until('DatabaseCluster', {
+      status: 'False',
+      reason: 'ClusterIDInUse',
+      message: /Choose another clusterID, or set adoptionPolicy: IfExists/,
+    });
+    expect((await site.get('DatabaseCluster'))?.metadata.finalizers).toBeUndefined();
+    await staysQuiet(site);
+    expect(clusters(site)).toEqual(before);
+    expect(await site.secret()).toBeUndefined();
+
+    const remedy = () => site.apply(cluster({ deletionPolicy: 'Delete', clusterID: 'orders-2' }));
+    await mends(site, remedy, 'DatabaseCluster', { status: 'True' });
+    expect(clusters(site).map(({ id }) => id)).toEqual(['orders', 'orders-2']);
+    expect(clusters(site)[0]).toEqual(before[0]);
+  });
+
+  test('of a machine type that the region lacks is refused when it is applied', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(...wholeSpace(site.cloud));
+    const complaints = await site.refused(cluster({ machineType: 'c7g.large' }));
+    expect(complaints.join()).toMatch(/machineType.*allowUnlisted/s);
+    expect(await site.get('DatabaseCluster')).toBeUndefined();
+  });
+
+  test('of an unlisted machine type shows what the cloud says to it', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(...wholeSpace(site.cloud), cluster({ machineType: 'z9-huge-1', allowUnlisted: true }));
+    const { status } = await site.until('DatabaseCluster', {
+      status: 'False',
+      reason: 'RefusedByCloud',
+      message: /z9-huge-1/,
+    });
+    expect(status?.conditions?.[1]).toMatchObject({ type: 'Stalled', status: 'True' });
+    expect(status?.lastError).toMatchObject({
+      operation: 'deploy',
+      httpStatus: 400,
+      message: expect.stringMatching(/z9-huge-1/),
+    });
+    await staysQuiet(site);
+    expect(clusters(site)).toEqual([]);
+
+    await mends(site, () => site.apply(cluster()), 'DatabaseCluster', { status: 'True' });
+    expect(site.cloud.tookEffect('deploy')).toBe(1);
+  });
+
+  test('whose server does not answer is tried again, and is Ready when it does', async (context) => {
+    const site = await bench.site(context);
+    const fault = site.cloud.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+    await site.apply(...wholeSpace(site.cloud), cluster());
+    const { status } = await site.until('DatabaseCluster', {
+      status: 'Unknown',
+      reason: 'ServerUnreachable',
+      message: /It is tried again/,
+    });
+    expect(status?.conditions?.find(({ type }) => type === 'Available')).toMatchObject({ status: 'False' });
+    expect(status?.state).toBe('running');
+    await staysQuiet(site);
+    expect(await site.secret()).toBeUndefined();
+
+    site.cloud.simulator.faults.remove(fault);
+    await site.ready();
+  });
+
+  test('whose factory login was changed before is stalled until a Secret names the login that works', async (context) => {
+    const site = await bench.site(context, { knobs: { provisionMs: [1_500, 1_500] } });
+    await site.apply(...wholeSpace(site.cloud), cluster());
+    await site.until('DatabaseCluster', { reason: 'Deploying' });
+    await waitUntil(() => site.cloud.tookEffect('deploy') === 1, { what: 'it is deployed' });
+    site.cloud.simulator.setPassword('orders', 'admin', 'changed-in-the-console');
+    await site.until('DatabaseCluster', {
+      status: 'False',
+      reason: 'DefaultLoginRefused',
+      message: /Put .* login that works into a Secret and name it in adminCredentials.existingSecretRef/,
+    });
+    await staysQuiet(site);
+    expect(site.cloud.simulator.count('updateUser')).toBe(0);
+    expect(await site.secret()).toBeUndefined();
+
+    const existingSecretRef = { name: 'console-login' };
+    await site.apply(cluster({ adminCredentials: { existingSecretRef } }));
+    await site.until('DatabaseCluster', { status: 'Unknown', reason: 'SecretNotFound', message: /"console-login"/ });
+    const login = secret('console-login', { username: 'admin', password: 'changed-in-the-console' });
+    await mends(site, () => site.apply(login), 'DatabaseCluster', { status: 'True' });
+    expect(site.cloud.simulator.passwordIs('orders', 'admin', (await site.secret())?.data['password'] ?? '')).toBe(
+      true,
+    );
+  });
+
+  test('whose Secret belongs to somebody else does not touch it', async (context) => {
+    const site = await bench.site(context);
+    await site.apply(...wholeSpace(site.cloud), secret('orders-admin', { password: 'somebodys' }), cluster());
+    await site.until('DatabaseCluster', {
+      status: 'False',
+      reason: 'SecretNotOurs',
+      message: /adminCredentials.secretName/,
+    });
+    await staysQuiet(site);
+    expect((await site.secret())?.data).toEqual({ password: 'somebodys' });
+    expect(site.cloud.simulator.count('updateUser')).toBe(0);
+
+    await mends(site, () => site.remove('Secret', 'orders-admin'), 'DatabaseCluster', { status: 'True' });
+  });
+});
