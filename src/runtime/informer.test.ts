@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { noChance } from '../../test/support/clock.ts';
+import { FakeKube } from '../../test/support/fake-kube.ts';
+import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { type AnyObject, SECRETS } from '../kube/api.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { Informer } from './informer.ts';
+
+function anInformer(namespaces?: readonly string[]) {
+  const clock = virtualClock();
+  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
+  const failures: unknown[] = [];
+  const informer = new Informer<AnyObject>({
+    api,
+    resource: SECRETS,
+    namespaces,
+    metadataOnly: true,
+    project: (object) => object,
+    clock,
+    random: noChance,
+    onFailure: (error) => failures.push(error),
+  });
+  const names = () =>
+    [...informer.store.values()].map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort();
+  const add = (namespace: string, name: string) =>
+    api.create(SECRETS, namespace, { metadata: { name }, data: { password: 'canary' } });
+  return { clock, api, informer, names, add, failures, stop: new AbortController() };
+}
+
+test('An Informer has synced once the first list is there, also of an empty collection', async () => {
+  const { informer, clock, stop } = anInformer();
+  expect(informer.hasSynced()).toBe(false);
+  void informer.run(stop.signal);
+  await informer.synced;
+  expect(informer.hasSynced()).toBe(true);
+  await clock.settle();
+  stop.abort();
+});
+
+test('An Informer follows all that happens and tells every handler', async () => {
+  const { informer, names, add, api, clock, stop } = anInformer();
+  await add('one', 'a');
+  const told: string[] = [];
+  informer.onChange((key, before, after) => told.push(`${key} ${before !== undefined} ${after !== undefined}`));
+  informer.onChange((key) => told.push(key));
+  const running = informer.run(stop.signal);
+  await informer.synced;
+  await add('two', 'b');
+  await clock.settle();
+  api.remove(SECRETS, { namespace: 'one', name: 'a' });
+  await clock.settle();
+  expect(names()).toEqual(['two/b']);
+  expect(told).toEqual(['one/a false true', 'one/a', 'two/b false true', 'two/b', 'one/a true false', 'one/a']);
+  stop.abort();
+  await running;
+});
+
+test('An Informer sees what happened while it was cut off and history was forgotten, deletions too', async () => {
+  const { informer, names, add, api, clock, stop } = anInformer();
+  await add('one', 'a');
+  void informer.run(stop.signal);
+  await informer.synced;
+  await clock.settle();
+  api.closeWatches();
+  api.remove(SECRETS, { namespace: 'one', name: 'a' });
+  await add('one', 'b');
+  api.compact();
+  await clock.advance(60_000);
+  expect(names()).toEqual(['one/b']);
+  stop.abort();
+});
+
+test('An Informer of some namespaces has synced when all of them are listed, and holds nothing of others', async () => {
+  const { informer, names, add, api, clock, stop } = anInformer(['one', 'two']);
+  await add('one', 'a');
+  await add('two', 'a');
+  await add('three', 'a');
+  void informer.run(stop.signal);
+  await informer.synced;
+  await clock.settle();
+  await add('two', 'b');
+  await add('three', 'b');
+  api.remove(SECRETS, { namespace: 'one', name: 'a' });
+  await clock.settle();
+  expect([names(), api.watches]).toEqual([['two/a', 'two/b'], 2]);
+  stop.abort();
+});
+
+test('An Informer of metadata never holds contents', async () => {
+  const { informer, add, clock, stop } = anInformer();
+  await add('one', 'a');
+  void informer.run(stop.signal);
+  await informer.synced;
+  await add('one', 'b');
+  await clock.settle();
+  expect(informer.store.size).toBe(2);
+  expect(JSON.stringify([...informer.store.values()])).not.toContain('canary');
+  stop.abort();
+});

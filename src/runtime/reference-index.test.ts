@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { ReferenceIndex } from './reference-index.ts';
+
+test('ReferenceIndex knows all who refer to a thing', () => {
+  const index = new ReferenceIndex();
+  index.set('ns/a', ['secrets/ns/x', 'secrets/ns/y']);
+  index.set('ns/b', ['secrets/ns/x', 'secrets/ns/x']);
+  expect([...index.dependents('secrets/ns/x')]).toEqual(['ns/a', 'ns/b']);
+  expect([...index.dependents('secrets/ns/y')]).toEqual(['ns/a']);
+  expect([...index.dependents('secrets/ns/z')]).toEqual([]);
+});
+
+test('ReferenceIndex forgets what an object does not refer to any more', () => {
+  const index = new ReferenceIndex();
+  index.set('ns/a', ['x', 'y']);
+  index.set('ns/a', ['y', 'z']);
+  expect([[...index.dependents('x')], [...index.dependents('y')], [...index.dependents('z')]]).toEqual([
+    [],
+    ['ns/a'],
+    ['ns/a'],
+  ]);
+  index.set('ns/a', []);
+  expect([...index.dependents('y'), ...index.dependents('z')]).toEqual([]);
+});

@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest';
+import { noChance } from '../../test/support/clock.ts';
+import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { HttpError } from '../base/http.ts';
+import { type AnyObject, type KubeApi, KubeError, type ListPage, SECRETS, type WatchEvent } from '../kube/api.ts';
+import { runWatcher, type WatcherEvent } from './watcher.ts';
+
+const object = (name: string, version: number): AnyObject => ({
+  metadata: { namespace: 'ns', name, uid: name, resourceVersion: String(version) },
+});
+const added = (name: string, version: number): WatchEvent => ({ type: 'ADDED', object: object(name, version) });
+const page = (version: number, items: AnyObject[] = [], continueToken?: string): ListPage => ({
+  items,
+  resourceVersion: String(version),
+  continueToken,
+});
+const tooOld = new KubeError('too old resource version', { status: 410, reason: 'Expired' });
+
+/** What one watch does: its events, then stays open (`open`), closes, or fails. */
+interface ScriptedWatch {
+  readonly events?: readonly WatchEvent[];
+  readonly end: 'open' | 'close' | Error;
+  /** How long it lives before it ends. */
+  readonly afterMs?: number;
+}
+
+/** A watcher on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
+function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly ScriptedWatch[]) {
+  const clock = virtualClock();
+  const calls: string[] = [];
+  const events: WatcherEvent[] = [];
+  const failures: { readonly error: unknown; readonly retryInMs: number }[] = [];
+  const stop = new AbortController();
+  const counts = { list: 0, watch: 0 };
+  const unused = () => Promise.reject(new Error('Not called by a watcher'));
+  const api: KubeApi = {
+    get: unused,
+    create: unused,
+    patch: unused,
+    delete: unused,
+    list: async (_resource, { notOlderThan, continueToken }) => {
+      calls.push(`list ${notOlderThan ?? '-'}${continueToken === undefined ? '' : ` ${continueToken}`}`);
+      const answer = lists[Math.min(counts.list++, lists.length - 1)];
+      if (answer === undefined || answer instanceof Error) throw answer;
+      return answer;
+    },
+    watch: async function* (_resource, { resourceVersion, timeoutSeconds }, signal) {
+      calls.push(`watch ${resourceVersion}`);
+      expect(timeoutSeconds).toBeGreaterThanOrEqual(240);
+      const script = watches[Math.min(counts.watch++, watches.length - 1)];
+      yield* script?.events ?? [];
+      const { end = 'open', afterMs = 0 } = script ?? {};
+      if (end === 'open') return await new Promise<void>((done) => signal?.addEventListener('abort', () => done()));
+      if (afterMs > 0) await new Promise<void>((done) => clock.after(afterMs, done));
+      if (end instanceof Error) throw end;
+    },
+  };
+  const running = runWatcher(
+    {
+      api,
+      resource: SECRETS,
+      clock,
+      random: noChance,
+      onEvent: (event) => events.push(event),
+      onFailure: (error, retryInMs) => failures.push({ error, retryInMs }),
+    },
+    stop.signal,
+  );
+  return { clock, calls, events, failures, stop, running };
+}
+
+const OPEN: ScriptedWatch = { end: 'open' };
+
+test('A watcher lists, then watches from the version of the list', async () => {
+  const { clock, calls, events } = aWatcher([page(7, [object('a', 3)])], [{ events: [added('b', 8)], end: 'open' }]);
+  await clock.settle();
+  expect(calls).toEqual(['list -', 'watch 7']);
+  expect(events).toEqual([
+    { type: 'replaced', objects: [object('a', 3)] },
+    { type: 'applied', object: object('b', 8) },
+  ]);
+});
+
+test('A watcher tells of a list of many pages once and whole', async () => {
+  const { clock, calls, events } = aWatcher([page(7, [object('a', 3)], 'next'), page(7, [object('b', 4)])], [OPEN]);
+  await clock.settle();
+  expect(calls).toEqual(['list -', 'list - next', 'watch 7']);
+  expect(events).toEqual([{ type: 'replaced', objects: [object('a', 3), object('b', 4)] }]);
+});
+
+test('A watcher tells of deletions', async () => {
+  const events: WatchEvent[] = [{ type: 'DELETED', object: object('a', 9) }];
+  const watcher = aWatcher([page(7)], [{ events, end: 'open' }]);
+  await watcher.clock.settle();
+  expect(watcher.events.at(-1)).toEqual({ type: 'deleted', object: object('a', 9) });
+});
+
+test('A watcher whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
+  const lived = { end: 'close', afterMs: 300_000 } as const;
+  const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '40' };
+  const { clock, calls, failures } = aWatcher(
+    [page(7)],
+    [{ events: [added('a', 8)], ...lived }, { events: [bookmark], ...lived }, OPEN],
+  );
+  await clock.advance(600_000);
+  expect(calls).toEqual(['list -', 'watch 7', 'watch 8', 'watch 40']);
+  expect(failures).toEqual([]);
+});
+
+test('A watcher that is too far behind lists again, at least as new as what it saw', async () => {
+  const { clock, calls, failures } = aWatcher([page(7), page(30)], [{ events: [added('a', 9)], end: tooOld }, OPEN]);
+  await clock.advance(10_000);
+  expect(calls).toEqual(['list -', 'watch 7', 'list 9', 'watch 30']);
+  expect(failures).toHaveLength(1);
+});
+
+test.each([
+  { what: '410', error: tooOld },
+  { what: '504', error: new KubeError('Too large resource version', { status: 504, reason: 'Timeout' }) },
+])('A watcher whose list cannot be as new as asked ($what) asks without', async ({ error }) => {
+  const { clock, calls } = aWatcher([page(7), error, page(5)], [{ end: tooOld }, OPEN]);
+  await clock.advance(60_000);
+  expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
+});
+
+test('A watcher whose list fails for another reason keeps asking for what is as new', async () => {
+  const { clock, calls } = aWatcher(
+    [page(7), new KubeError('broken', { status: 500 }), page(8)],
+    [{ end: tooOld }, OPEN],
+  );
+  await clock.advance(60_000);
+  expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list 7', 'watch 8']);
+});
+
+test.each([429, 503])('A watcher waits as long as an answer %d asks for', async (status) => {
+  const busy = new KubeError('storage is (re)initializing', { status, retryAfterMs: 20_000 });
+  const { clock, calls, failures } = aWatcher([page(7)], [{ end: busy }, OPEN]);
+  await clock.advance(19_999);
+  expect(calls).toEqual(['list -', 'watch 7']);
+  await clock.advance(1);
+  expect(calls).toEqual(['list -', 'watch 7', 'watch 7']);
+  expect(failures).toEqual([{ error: busy, retryInMs: 20_000 }]);
+});
+
+test('A watcher never gives up on a server that is not there, and asks more and more rarely', async () => {
+  const { clock, calls, failures } = aWatcher([new HttpError('unreachable', 'Connection refused')], [OPEN]);
+  await clock.advance(3_600_000);
+  expect(failures.slice(0, 7).map(({ retryInMs }) => retryInMs)).toEqual([
+    400, 800, 1_600, 3_200, 6_400, 12_800, 15_000,
+  ]);
+  expect(calls.length).toBeGreaterThan(200);
+  expect(calls.length).toBeLessThan(260);
+});
+
+test.each([
+  { what: 'closes', end: 'close' as const },
+  { what: 'breaks', end: new HttpError('lost', 'Connection reset') },
+  { what: 'is too old', end: tooOld },
+])('A watcher is not hot when each watch $what at once', async ({ end }) => {
+  const { clock, calls } = aWatcher([page(7)], [{ end }]);
+  await clock.advance(3_600_000);
+  expect(calls.length).toBeGreaterThan(200);
+  expect(calls.length).toBeLessThan(600);
+});
+
+test('A watcher starts with short delays again after a watch that worked for long', async () => {
+  const broken: ScriptedWatch = { end: new HttpError('lost', 'Connection reset') };
+  const { clock, failures } = aWatcher([page(7)], [broken, broken, broken, { ...broken, afterMs: 120_000 }, OPEN]);
+  await clock.advance(200_000);
+  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
+});
+
+test('A watcher loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {
+  const broken = { events: [added('a', 8), added('b', 9)], end: new HttpError('lost', 'Answer is not JSON') };
+  const { clock, calls } = aWatcher([page(7)], [broken, OPEN]);
+  await clock.advance(1_000);
+  expect(calls).toEqual(['list -', 'watch 7', 'watch 9']);
+});
+
+test('A watcher stops when it is told to, in a watch or in a pause, and leaves no timer', async () => {
+  for (const script of [OPEN, { end: tooOld }]) {
+    const { clock, stop, running, calls } = aWatcher([page(7)], [script]);
+    await clock.settle();
+    stop.abort();
+    await running;
+    expect(clock.timers()).toBe(0);
+    const before = calls.length;
+    await clock.advance(60_000);
+    expect(calls.length).toBe(before);
+  }
+});
