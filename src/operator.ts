@@ -2,12 +2,10 @@ import { type Clock, sleep } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
 import type { HttpTransport } from './base/http.ts';
 import type { Log } from './base/log.ts';
-import type { Random } from './base/random.ts';
-import { needsCloudToGo } from './kinds/databasecluster/decide-deletion.ts';
+import { type Random, uuid } from './base/random.ts';
 import { databaseClusterKind } from './kinds/databasecluster/index.ts';
-import { type ClusterSubject, currentID, desiredID } from './kinds/databasecluster/observation.ts';
-import { spaceKeyOf } from './kinds/databasecluster/observe.ts';
-import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
+import { claimedIDs, concerns, neededBy } from './kinds/databasecluster/records.ts';
+import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from './kinds/databasecluster/schema.ts';
 import { ClusterMemory } from './kinds/databasecluster/world.ts';
 import { SpaceConnections } from './kinds/databasespace/connection.ts';
@@ -17,11 +15,13 @@ import type { UrlPolicy } from './kinds/databasespace/url-policy.ts';
 import { createSecrets } from './kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES, type Resource, SECRETS } from './kube/api.ts';
 import { parseSpec, parseStatus } from './kube/definition.ts';
-import { type KubeObject, keyOf, type ObjectKey } from './kube/object.ts';
+import type { KubeObject, ObjectKey } from './kube/object.ts';
 import { Controller, isNews } from './runtime/controller.ts';
 import { createEventRecorder } from './runtime/events.ts';
+import { fencedApi, fencedTransport } from './runtime/fence.ts';
 import { Informer } from './runtime/informer.ts';
 import type { Kind, StatusBase } from './runtime/kind.ts';
+import { LeaderElector } from './runtime/leader-election.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import type { Reference } from './runtime/reference-index.ts';
 
@@ -39,10 +39,12 @@ export interface OperatorDependencies {
   readonly urlPolicy: UrlPolicy;
   /** Names this process in events. */
   readonly instance: string;
+  /** The Lease to act under; undefined: alone, without one. */
+  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 export interface Operator {
-  /** Works until the signal aborts; resolves when what was in hand is done. */
+  /** Works until the signal aborts; resolves when what was in hand is done. Rejects when the lease was lost. */
   run(signal: AbortSignal): Promise<void>;
   /** Why it is not ready to work yet; undefined: it is. */
   notReady(): string | undefined;
@@ -56,7 +58,14 @@ const STUCK_MS = 15 * 60_000;
 const DRAIN_MS = 20_000;
 
 /** The whole operator over its seams; production and simulation differ in the dependencies only. */
-export function createOperator(dependencies: OperatorDependencies): Operator {
+export function createOperator(given: OperatorDependencies): Operator {
+  const elector = given.lease === undefined ? undefined : electorFor(given, given.lease);
+  const fence = () => (elector === undefined || elector.isLeader() ? undefined : 'another process may lead by now');
+  const dependencies: OperatorDependencies = {
+    ...given,
+    api: fencedApi(given.api, fence),
+    transport: (ca) => fencedTransport(given.transport(ca), fence),
+  };
   const { api, clock, random, log, metrics, concurrency } = dependencies;
   const spaces = informer(dependencies, DATABASE_SPACES, withoutManagedFields);
   const clusters = informer(dependencies, DATABASE_CLUSTERS, withoutManagedFields);
@@ -106,8 +115,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       secrets: secretAccess,
       connections,
       connectedWith: new Map(),
-      claimedIDs: (space) => claimedIDs(clusters, space),
-      neededBy: (space) => neededBy(clusters, space),
+      claimedIDs: (space) => claimedIDs(clusters.store, space),
+      neededBy: (space) => neededBy(clusters.store, space),
     }),
     spaces,
   );
@@ -149,22 +158,39 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     leader: leading,
   }));
 
+  /** Works until the signal aborts; what is in hand then has some time to end. */
+  async function work(signal: AbortSignal): Promise<void> {
+    leading = true;
+    log.info({ spaces: spaces.store.size, clusters: clusters.store.size }, 'Work begins');
+    const kill = new AbortController();
+    const working = Promise.all(controllers.map((controller) => controller.run(signal, kill.signal)));
+    await aborted(signal);
+    await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
+    kill.abort();
+    leading = false;
+  }
+
   return {
     async run(signal) {
-      const kill = new AbortController();
-      const watching = Object.values(informers).map((each) => each.run(signal));
-      await Promise.race([Promise.all(Object.values(informers).map((each) => each.synced)), aborted(signal)]);
-      if (!signal.aborted) {
-        log.info({ spaces: spaces.store.size, clusters: clusters.store.size }, 'Caches are filled, work begins');
-        leading = true;
-        const working = Promise.all(controllers.map((controller) => controller.run(signal, kill.signal)));
-        await aborted(signal);
-        await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
-        kill.abort();
-        leading = false;
+      // Whatever ends first, ends all: a lost lease, too.
+      const end = new AbortController();
+      const stop = AbortSignal.any([signal, end.signal]);
+      const watching = Object.values(informers).map((each) => each.run(stop));
+      await Promise.race([Promise.all(Object.values(informers).map((each) => each.synced)), aborted(stop)]);
+      let lost = false;
+      if (!stop.aborted && elector === undefined) await work(stop);
+      else if (!stop.aborted && elector !== undefined) {
+        log.info({}, 'Caches are filled; waiting for the lease');
+        await elector.run(stop, {
+          onStartedLeading: work,
+          onStoppedLeading: () => log.info({}, 'The lease is given up'),
+        });
+        lost = !signal.aborted;
       }
+      end.abort();
       connections.close();
       await Promise.all(watching);
+      if (lost) throw new Error('The lease was lost: this process ends, so that it starts anew with what is true now');
     },
     notReady() {
       const waiting = Object.entries(informers).filter(([, each]) => !each.hasSynced());
@@ -188,6 +214,18 @@ function wordOf(object: KubeObject | undefined): string {
   const { clusterID } = parseStatus(databaseClusterDefinition, object?.status);
   const ready = conditions.find((condition) => condition.type === 'Ready');
   return JSON.stringify([ready?.status, ready?.reason, clusterID]);
+}
+
+function electorFor(dependencies: OperatorDependencies, lease: { namespace: string; name: string }): LeaderElector {
+  const { api, clock, random, instance, log } = dependencies;
+  return new LeaderElector({
+    api,
+    clock,
+    random,
+    ...lease,
+    identity: `${instance}_${uuid(random)}`,
+    onFailure: (error) => log.warn({ err: error }, `Cannot take or renew the lease: ${messageOf(error)}`),
+  });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -237,49 +275,6 @@ function spaceOf(object: KubeObject | undefined) {
   const spec = parseSpec(databaseSpaceDefinition, object.spec);
   const { conditions = [] } = parseStatus(databaseSpaceDefinition, object.status);
   return { spec: spec.ok ? spec.spec : undefined, ready: conditions.find((condition) => condition.type === 'Ready') };
-}
-
-/** DatabaseClusters of a space, read once for each version of them: spaces ask for all of theirs with each List. */
-function* clustersOf(clusters: Informer<KubeObject>, space: ObjectKey): IterableIterator<ClusterRecord> {
-  for (const object of clusters.store.values()) {
-    const record = recordOf(object);
-    if (record !== undefined && spaceKeyOf(record) === space) yield record;
-  }
-}
-
-type ClusterRecord = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
-const records = new WeakMap<KubeObject, ClusterRecord | undefined>();
-
-function recordOf(object: KubeObject): ClusterRecord | undefined {
-  if (records.has(object)) return records.get(object);
-  const { metadata, spec, status } = object;
-  const parsed = parseSpec(databaseClusterDefinition, spec);
-  const record = parsed.ok
-    ? { metadata, spec: parsed.spec, status: parseStatus(databaseClusterDefinition, status) }
-    : undefined;
-  records.set(object, record);
-  return record;
-}
-
-/** Ids that DatabaseClusters of the space stand for, or want to. */
-function claimedIDs(clusters: Informer<KubeObject>, space: ObjectKey): ReadonlySet<string> {
-  return new Set([...clustersOf(clusters, space)].flatMap((cluster) => [currentID(cluster), desiredID(cluster)]));
-}
-
-/** Clusters that something is to be done to in the cloud when their objects are deleted. */
-function neededBy(clusters: Informer<KubeObject>, space: ObjectKey): readonly ObjectKey[] {
-  return [...clustersOf(clusters, space)]
-    .filter(({ metadata, spec }) => needsCloudToGo(spec) && metadata.finalizers?.includes(CLUSTER_FINALIZER))
-    .map(keyOf);
-}
-
-/** What a change of the object is news to: who wants its ids, and its space. */
-function concerns(object: KubeObject | undefined): readonly Reference[] {
-  const record = object === undefined ? undefined : recordOf(object);
-  if (record === undefined) return [];
-  const space = spaceKeyOf(record);
-  const ids = new Set([currentID(record), desiredID(record)]);
-  return [`spaces/${space}`, ...[...ids].map((id) => `clusters/${space}/${id}`)];
 }
 
 function* conditionsOf(informers: readonly Informer<KubeObject>[]) {

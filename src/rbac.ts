@@ -36,23 +36,45 @@ export const policyRules: readonly PolicyRule[] = [
   { why: 'Tell of changes of state.', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
 ];
 
+/** In its own namespace only. */
+export const ownRules: readonly PolicyRule[] = [
+  {
+    why: 'Agree with other replicas on who acts (--leader-elect).',
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['get', 'create', 'patch'],
+  },
+];
+
 const NAME = 'mooring';
 
-/** Namespace, ServiceAccount, ClusterRole and binding, as YAML: what the operator needs in a cluster before it can run. */
+/** Namespace, ServiceAccount, roles and bindings, as YAML: what the operator needs in a cluster before it can run. */
 export function renderRbac(): string {
-  const rules = policyRules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs }));
   const labels = { 'app.kubernetes.io/name': NAME };
+  const namespace = `${NAME}-system`;
+  const wide = { name: NAME, labels };
+  const own = { name: NAME, namespace, labels };
+  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }];
+  const binding = (kind: string, metadata: object, role: string) => ({
+    apiVersion: RBAC_VERSION,
+    kind,
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: role, name: NAME },
+    subjects,
+  });
   const documents = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${NAME}-system`, labels } },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace: `${NAME}-system`, labels } },
-    { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: NAME, labels }, rules },
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: NAME, labels },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME },
-      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: `${NAME}-system` }],
-    },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: own },
+    { apiVersion: RBAC_VERSION, kind: 'ClusterRole', metadata: wide, rules: policyRules.map(withoutWhy) },
+    binding('ClusterRoleBinding', wide, 'ClusterRole'),
+    { apiVersion: RBAC_VERSION, kind: 'Role', metadata: own, rules: ownRules.map(withoutWhy) },
+    binding('RoleBinding', own, 'Role'),
   ];
   return documents.map((document) => dump(document, { lineWidth: 120, noRefs: true })).join('---\n');
+}
+
+const RBAC_VERSION = 'rbac.authorization.k8s.io/v1';
+
+function withoutWhy({ apiGroups, resources, verbs }: PolicyRule): Omit<PolicyRule, 'why'> {
+  return { apiGroups, resources, verbs };
 }

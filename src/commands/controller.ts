@@ -62,6 +62,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     concurrency: config.concurrency,
     urlPolicy: { allowHTTP: config.allowHTTP, allowedBaseURLs: config.allowedBaseURLs },
     instance: hostname(),
+    lease: config.leaderElect ? { namespace: connection.namespace, name: 'mooring' } : undefined,
   });
   const servers = await serveEndpoints(config, metrics, operator);
   log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');

@@ -1,0 +1,57 @@
+import { parseSpec, parseStatus } from '../../kube/definition.ts';
+import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
+import type { Reference } from '../../runtime/reference-index.ts';
+import { needsCloudToGo } from './decide-deletion.ts';
+import { type ClusterSubject, currentID, desiredID } from './observation.ts';
+import { spaceKeyOf } from './observe.ts';
+import { CLUSTER_FINALIZER } from './resource.ts';
+import { databaseClusterDefinition } from './schema.ts';
+
+/* What all DatabaseClusters together say of a space: its ids, and what needs it. */
+
+interface Clusters {
+  values(): Iterable<KubeObject>;
+}
+
+/** DatabaseClusters of a space, read once for each version of them: spaces ask for all of theirs with each List. */
+function* clustersOf(clusters: Clusters, space: ObjectKey): IterableIterator<ClusterRecord> {
+  for (const object of clusters.values()) {
+    const record = recordOf(object);
+    if (record !== undefined && spaceKeyOf(record) === space) yield record;
+  }
+}
+
+type ClusterRecord = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
+const records = new WeakMap<KubeObject, ClusterRecord | undefined>();
+
+function recordOf(object: KubeObject): ClusterRecord | undefined {
+  if (records.has(object)) return records.get(object);
+  const { metadata, spec, status } = object;
+  const parsed = parseSpec(databaseClusterDefinition, spec);
+  const record = parsed.ok
+    ? { metadata, spec: parsed.spec, status: parseStatus(databaseClusterDefinition, status) }
+    : undefined;
+  records.set(object, record);
+  return record;
+}
+
+/** Ids that DatabaseClusters of the space stand for, or want to. */
+export function claimedIDs(clusters: Clusters, space: ObjectKey): ReadonlySet<string> {
+  return new Set([...clustersOf(clusters, space)].flatMap((cluster) => [currentID(cluster), desiredID(cluster)]));
+}
+
+/** Clusters that something is to be done to in the cloud when their objects are deleted. */
+export function neededBy(clusters: Clusters, space: ObjectKey): readonly ObjectKey[] {
+  return [...clustersOf(clusters, space)]
+    .filter(({ metadata, spec }) => needsCloudToGo(spec) && metadata.finalizers?.includes(CLUSTER_FINALIZER))
+    .map(keyOf);
+}
+
+/** What a change of the object is news to: who wants its ids, and its space. */
+export function concerns(object: KubeObject | undefined): readonly Reference[] {
+  const record = object === undefined ? undefined : recordOf(object);
+  if (record === undefined) return [];
+  const space = spaceKeyOf(record);
+  const ids = new Set([currentID(record), desiredID(record)]);
+  return [`spaces/${space}`, ...[...ids].map((id) => `clusters/${space}/${id}`)];
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { HttpError, type HttpRequest } from '../base/http.ts';
+import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
+import { fencedApi, fencedTransport } from './fence.ts';
+
+const OBJECT: AnyObject = { metadata: { name: 'a', uid: 'u', resourceVersion: '1' } };
+
+function countingApi() {
+  const calls: string[] = [];
+  const called = <T>(name: string, answer: T): T => {
+    calls.push(name);
+    return answer;
+  };
+  const api: KubeApi = {
+    get: async () => called('get', OBJECT),
+    list: async () => called('list', { items: [], resourceVersion: '1', continueToken: undefined }),
+    watch: () => called('watch', nothing()),
+    create: async () => called('create', OBJECT),
+    patch: async () => called('patch', OBJECT),
+    delete: async () => called('delete', true),
+  };
+  return { api, calls };
+}
+
+async function* nothing() {
+  yield* [];
+}
+
+async function useAll(api: KubeApi) {
+  const ref = { namespace: 'n', name: 'a' };
+  const attempts: (() => Promise<unknown>)[] = [
+    () => api.get(SECRETS, ref),
+    () => api.list(SECRETS, {}),
+    async () => api.watch(SECRETS, { resourceVersion: '1', timeoutSeconds: 1 }),
+    () => api.create(SECRETS, 'n', {}),
+    () => api.patch(SECRETS, ref, {}),
+    () => api.delete(SECRETS, ref, { uid: 'u' }),
+  ];
+  const outcomes: string[] = [];
+  for (const attempt of attempts) {
+    outcomes.push(
+      await Promise.resolve()
+        .then(attempt)
+        .then(
+          () => 'done',
+          (error: Error) => error.message,
+        ),
+    );
+  }
+  return outcomes;
+}
+
+test('fencedApi() lets everything through while this process may act', async () => {
+  const { api, calls } = countingApi();
+  await useAll(fencedApi(api, () => undefined));
+  expect(calls).toEqual(['get', 'list', 'watch', 'create', 'patch', 'delete']);
+});
+
+test('fencedApi() reads on and writes nothing once it may not', async () => {
+  const { api, calls } = countingApi();
+  const outcomes = await useAll(fencedApi(api, () => 'the lease is lost'));
+  expect(calls).toEqual(['get', 'list', 'watch']);
+  expect(outcomes.slice(3)).toEqual(Array(3).fill('Nothing is written: the lease is lost'));
+});
+
+test('fencedTransport() asks right before each request, and sends GETs only while the fence is up', async () => {
+  const sent: string[] = [];
+  let reason: string | undefined;
+  const transport = fencedTransport(
+    async ({ method }) => {
+      sent.push(method);
+      return { status: 200, headers: {}, body: nothing() };
+    },
+    () => reason,
+  );
+  const request = (method: HttpRequest['method']) => transport({ method, url: 'http://127.0.0.1/' });
+  await request('POST');
+  reason = 'the lease is lost';
+  await request('GET');
+  const refused = await request('DELETE').catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(HttpError);
+  expect(refused).toMatchObject({ kind: 'unreachable', message: 'Not sent: the lease is lost' });
+  expect(sent).toEqual(['POST', 'GET']);
+});

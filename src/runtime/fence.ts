@@ -1,0 +1,45 @@
+import { TransientError } from '../base/errors.ts';
+import { HttpError, type HttpTransport } from '../base/http.ts';
+import type { KubeApi } from '../kube/api.ts';
+
+/*
+ * Nothing is changed, in Kubernetes or in the cloud, by a process that may not act any more: it lost the lease, or was
+ * frozen until after another could take it. Looked at right before each call, as that is when it counts.
+ */
+
+/** Why this process may not change anything now; undefined: it may. */
+export type Fence = () => string | undefined;
+
+/** The same API, whose writes are refused while the fence is up. */
+export function fencedApi(api: KubeApi, fence: Fence): KubeApi {
+  const check = () => {
+    const reason = fence();
+    if (reason !== undefined) throw new TransientError('NotLeading', `Nothing is written: ${reason}`);
+  };
+  return {
+    get: (...args) => api.get(...args),
+    list: (...args) => api.list(...args),
+    watch: (...args) => api.watch(...args),
+    async create(...args) {
+      check();
+      return api.create(...args);
+    },
+    async patch(...args) {
+      check();
+      return api.patch(...args);
+    },
+    async delete(...args) {
+      check();
+      return api.delete(...args);
+    },
+  };
+}
+
+/** The same transport, which sends nothing but GETs while the fence is up. */
+export function fencedTransport(transport: HttpTransport, fence: Fence): HttpTransport {
+  return async (request) => {
+    const reason = request.method === 'GET' ? undefined : fence();
+    if (reason !== undefined) throw new HttpError('unreachable', `Not sent: ${reason}`);
+    return transport(request);
+  };
+}

@@ -1,0 +1,225 @@
+import * as z from 'zod';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { type AnyObject, isAlreadyExists, isConflict, type KubeApi, type Resource } from '../kube/api.ts';
+
+export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
+
+export interface LeaderElectorOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly namespace: string;
+  /** Of the Lease. */
+  readonly name: string;
+  /** Names this process, and never two of them: a holder is known by it alone. */
+  readonly identity: string;
+  /** How long others wait after the last sign of the holder. Default 15 s. */
+  readonly leaseDurationMs?: number;
+  /** How long the holder acts after its last renewal. Default 10 s; less than `leaseDurationMs`. */
+  readonly renewDeadlineMs?: number;
+  /** Between two attempts. Default 2 s. */
+  readonly retryPeriodMs?: number;
+  /** An attempt failed; the next one comes by itself. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export interface LeaderCallbacks {
+  /** Leads until the signal aborts; leadership is kept until the promise settles, so that what is in hand can end. */
+  onStartedLeading(signal: AbortSignal): Promise<void>;
+  /** From here on another one may lead. */
+  onStoppedLeading(): void;
+}
+
+/** coordination.k8s.io/v1 LeaseSpec, as far as it is read here. */
+const leaseSpec = z.object({
+  holderIdentity: z.string().nullish(),
+  leaseDurationSeconds: z.number().nullish(),
+  acquireTime: z.string().nullish(),
+  renewTime: z.string().nullish(),
+  leaseTransitions: z.number().nullish(),
+});
+
+/** The Lease is ours in this version; what was written counts from when the write was asked for, as nobody saw it earlier. */
+interface Hold {
+  readonly resourceVersion: string;
+  readonly askedAt: number;
+}
+
+/**
+ * Lets at most one of several processes act, by a Lease, with client-go's protocol and times.
+ * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
+ *   than `leaseDurationMs` after it saw that renewal, which is later.
+ * - Clocks need not agree: only changes of the Lease seen here, and this process's monotonic clock, decide. Times in the
+ *   Lease are for people.
+ * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything.
+ */
+export class LeaderElector {
+  readonly #options: Required<LeaderElectorOptions>;
+  #hold: Hold | undefined;
+  /** The Lease's spec as last seen, and since when it has been seen unchanged. */
+  #seen: { readonly spec: string; readonly since: number } | undefined;
+
+  /** Throws RangeError on times that do not exclude two leaders. */
+  constructor(options: LeaderElectorOptions) {
+    const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+    this.#options = { onFailure: () => {}, ...times, ...options };
+    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#options;
+    if (leaseDurationMs <= renewDeadlineMs || renewDeadlineMs <= retryPeriodMs)
+      throw new RangeError('A lease must last longer than its renewal may take, and that longer than the retry period');
+  }
+
+  /** Whether this process may act at this moment. Ask before each effect. */
+  isLeader(): boolean {
+    return this.#remainingMs() > 0;
+  }
+
+  /**
+   * Waits for leadership and leads once. Resolves when the signal aborted and the lease is given back, or when leadership
+   * was lost: then the process had better end, as what it knows may be outdated. Rejects with what `onStartedLeading` threw.
+   */
+  async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
+    await this.#acquire(signal);
+    if (this.#hold === undefined) return;
+    const stop = new AbortController();
+    const onAbort = () => stop.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) stop.abort();
+    const ended = new AbortController();
+    const work = callbacks.onStartedLeading(stop.signal).finally(() => ended.abort());
+    // Whoever awaits `work` below hears of it; if leadership is lost nobody does.
+    work.catch(() => {});
+    await this.#keep(ended.signal);
+
+    const held = ended.signal.aborted && this.isLeader() ? this.#hold : undefined;
+    this.#hold = undefined;
+    signal.removeEventListener('abort', onAbort);
+    stop.abort();
+    callbacks.onStoppedLeading();
+    if (held !== undefined) await this.#release(held);
+    if (ended.signal.aborted) await work;
+  }
+
+  async #acquire(signal: AbortSignal): Promise<void> {
+    const { clock, random, retryPeriodMs } = this.#options;
+    while (!signal.aborted) {
+      this.#hold = await this.#limited((limit) => this.#take(limit), signal);
+      if (this.#hold !== undefined && !this.isLeader()) this.#hold = undefined;
+      if (this.#hold !== undefined) return;
+      await sleep(clock, retryPeriodMs * (1 + 0.2 * random.float()), signal);
+    }
+  }
+
+  /** Renews until the work has ended or leadership is lost. */
+  async #keep(ended: AbortSignal): Promise<void> {
+    const { clock, retryPeriodMs } = this.#options;
+    for (;;) {
+      await sleep(clock, Math.min(retryPeriodMs, this.#remainingMs()), ended);
+      const hold = this.#hold;
+      if (ended.aborted || hold === undefined || !this.isLeader()) return;
+      // Not cut short when the work ends: its answer says which version is to be given back.
+      const renewed = await this.#limited((limit) => this.#renew(hold, limit));
+      if (renewed === 'lost') this.#hold = undefined;
+      else if (renewed !== undefined) this.#hold = renewed;
+    }
+  }
+
+  #remainingMs(): number {
+    const { clock, renewDeadlineMs } = this.#options;
+    return this.#hold === undefined ? 0 : this.#hold.askedAt + renewDeadlineMs - clock.monotonic();
+  }
+
+  /** Takes the Lease if nobody holds it; undefined: somebody does. */
+  async #take(signal: AbortSignal): Promise<Hold | undefined> {
+    const { api, clock, namespace, name, identity } = this.#options;
+    const lease = await api.get(LEASES, { namespace, name }, signal);
+    const askedAt = clock.monotonic();
+    if (lease === undefined) {
+      const spec = { ...this.#record(), acquireTime: microTime(clock), leaseTransitions: 0 };
+      const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
+      return held(await api.create(LEASES, namespace, created, signal), askedAt);
+    }
+    const spec = specOf(lease);
+    const text = JSON.stringify(spec);
+    if (this.#seen?.spec !== text) this.#seen = { spec: text, since: askedAt };
+    const holder = spec.holderIdentity ?? '';
+    const ours = holder === identity;
+    const expiresAt = this.#seen.since + (spec.leaseDurationSeconds ?? 0) * 1000;
+    if (!ours && holder !== '' && askedAt < expiresAt) return undefined;
+    const transition = { acquireTime: microTime(clock), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
+    return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
+  }
+
+  /** Undefined: the Lease changed, but is still ours; the next attempt knows its version. */
+  async #renew(hold: Hold, signal: AbortSignal): Promise<Hold | 'lost' | undefined> {
+    const { api, namespace, name, identity } = this.#options;
+    try {
+      return await this.#write(hold.resourceVersion, this.#record(), signal);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does.
+      const lease = await api.get(LEASES, { namespace, name }, signal);
+      if (lease === undefined || specOf(lease).holderIdentity !== identity) return 'lost';
+      return this.#write(lease.metadata.resourceVersion, this.#record(), signal);
+    }
+  }
+
+  async #write(resourceVersion: string, spec: object, signal: AbortSignal): Promise<Hold> {
+    const { api, clock, namespace, name } = this.#options;
+    const askedAt = clock.monotonic();
+    return held(
+      await api.patch(LEASES, { namespace, name }, { metadata: { resourceVersion }, spec }, undefined, signal),
+      askedAt,
+    );
+  }
+
+  /** So that the next one need not wait. If it cannot be given back, it runs out. */
+  async #release(hold: Hold): Promise<void> {
+    const spec = { ...this.#record(), holderIdentity: '', leaseDurationSeconds: 1 };
+    await this.#limited((limit) => this.#write(hold.resourceVersion, spec, limit));
+  }
+
+  #record(): object {
+    const { clock, identity, leaseDurationMs } = this.#options;
+    const leaseDurationSeconds = Math.ceil(leaseDurationMs / 1000);
+    return { holderIdentity: identity, leaseDurationSeconds, renewTime: microTime(clock) };
+  }
+
+  /** Undefined when it failed or took too long. An answer that comes later is not heard: nothing is remembered of it. */
+  async #limited<T>(attempt: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+    const { clock, renewDeadlineMs, onFailure } = this.#options;
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    signal?.addEventListener('abort', end, { once: true });
+    // Half of the deadline, so that a request that hangs is not the only one before it.
+    const limitMs = Math.min(renewDeadlineMs / 2, this.#remainingMs() || Number.POSITIVE_INFINITY);
+    const cancel = clock.after(limitMs, end);
+    const given = new Promise<undefined>((resolve) => {
+      ended.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    try {
+      return await Promise.race([attempt(ended.signal), given]);
+    } catch (error) {
+      // Another one was faster: nothing failed.
+      if (!isConflict(error) && !isAlreadyExists(error) && !signal?.aborted) onFailure(error);
+      return undefined;
+    } finally {
+      cancel();
+      signal?.removeEventListener('abort', end);
+    }
+  }
+}
+
+function held(lease: AnyObject, askedAt: number): Hold {
+  return { resourceVersion: lease.metadata.resourceVersion, askedAt };
+}
+
+function specOf(lease: AnyObject): z.infer<typeof leaseSpec> {
+  const parsed = z.object({ spec: leaseSpec }).safeParse(lease);
+  return parsed.success ? parsed.data.spec : {};
+}
+
+/** metav1.MicroTime. */
+function microTime(clock: Clock): string {
+  return new Date(clock.now()).toISOString().replace('Z', '000Z');
+}
