@@ -32,7 +32,7 @@ const ABOUT: Readonly<Record<keyof typeof OPTIONS, string>> = {
   help: 'show this',
   host: 'interface to listen on',
   port: 'port of the management API; database servers get the ports after it; 0: any free one',
-  'advertised-host': 'host in the addresses of database servers, where clients know this machine by another name',
+  'advertised-host': 'host in addresses, where clients know this machine by another name',
   dialect: 'document: as the documents say; field: as servers were seen to behave',
   team: 'id of the team',
   spaces: 'ids of its spaces',

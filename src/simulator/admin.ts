@@ -134,7 +134,7 @@ function page(type: string, body: string): Answer {
       'content-type': `${type}; charset=utf-8`,
       'cache-control': 'no-store',
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
     },
     body,

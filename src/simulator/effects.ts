@@ -40,8 +40,8 @@ export function instead(fault: Fault, subject: Subject): Outcome | undefined {
   }
 }
 
-/** What a fault makes of the answer to work that was done. */
-export function afterwards(fault: Fault, answer: Answer): Outcome {
+/** What a fault makes of the answer to work that was done; undefined: nothing. */
+export function afterwards(fault: Fault, answer: Answer): Outcome | undefined {
   switch (fault.effect) {
     case 'lostAnswer':
       return RESET;
@@ -50,7 +50,7 @@ export function afterwards(fault: Fault, answer: Answer): Outcome {
     case 'brokenBody':
       return { kind: 'answer', answer, breaksHalfway: true };
     default:
-      return { kind: 'answer', answer };
+      return undefined;
   }
 }
 

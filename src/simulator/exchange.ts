@@ -3,15 +3,16 @@ import { messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import type { DialectRules } from './dialect.ts';
 import { afterwards, delayOf, instead, type Outcome, sentinelFaults } from './effects.ts';
-import type { Fault, FaultBook } from './faults.ts';
+import type { Fault, FaultBook, FaultEffect } from './faults.ts';
 import type { Knobs } from './knobs.ts';
-import { type Answer, type Incoming, isWait, json, Refusal, type Reply, type Wait } from './message.ts';
+import { type Answer, type Incoming, isWait, json, Refusal, type Reply } from './message.ts';
 import { missAnswer, refusalAnswer } from './refusals.ts';
 import type { RequestLog } from './request-log.ts';
-import { isMiss, type Match, type Route, type Router } from './router.ts';
+import { isMiss, type Match, type Miss, type Route, type Router } from './router.ts';
 import { drawMs } from './seeded-random.ts';
 import { malformed } from './shape.ts';
 import { type Api, type Subject, subjectOf } from './subject.ts';
+import { untilGone, waitFor } from './waiting.ts';
 
 export interface ExchangeContext {
   readonly clock: Clock;
@@ -35,36 +36,46 @@ export interface Target<R> {
   isReachable(): boolean;
 }
 
-const RESET: Outcome = { kind: 'reset' };
-
 export type Exchange = <R extends Route<string>>(
   target: Target<R>,
   request: Incoming,
   signal: AbortSignal | undefined,
 ) => Promise<Outcome>;
 
+/** A request on its way: what it is about, what strikes it, and the work it asks for. */
+interface Call {
+  readonly context: ExchangeContext;
+  readonly target: Pick<Target<never>, 'api' | 'endToken' | 'isReachable'>;
+  readonly request: Incoming;
+  readonly signal: AbortSignal | undefined;
+  readonly subject: Subject;
+  readonly struck: readonly Fault[];
+  readonly work: () => Reply;
+}
+
+const RESET: Outcome = { kind: 'reset' };
+
 /** The course of one request: route, faults before, latency, the work, faults after, one line in the log. */
 export function createExchange(context: ExchangeContext): Exchange {
-  const { clock, random, faults, log } = context;
   const struckOnce = new Set<string>();
-
   return async (target, request, signal) => {
     const [path = '', query] = request.path.split('?', 2);
-    const found = attempt(() => target.router(request.method, path));
-    const operation = found instanceof Refusal || isMiss(found) ? '' : found.route.operation;
-    const params = found instanceof Refusal || isMiss(found) ? {} : found.params;
+    const found = route(target.router, request.method, path);
+    const { operation, params } =
+      found instanceof Refusal || isMiss(found)
+        ? { operation: '', params: {} }
+        : { operation: found.route.operation, params: found.params };
     const subject = subjectOf(target.api, operation, request, params, target.place);
-    const struck = [...faults.strike(subject), ...sentinelFaults(subject, struckOnce)];
-
+    const struck = [...context.faults.strike(subject), ...sentinelFaults(subject, struckOnce)];
     const work = (): Reply => {
       if (found instanceof Refusal) throw found;
       if (isMiss(found)) return missAnswer(found, target.api, context.dialect);
       if (query !== undefined) throw malformed('No operation takes a query string');
-      return target.respond(found, clock.now());
+      return target.respond(found, context.clock.now());
     };
-    const outcome = await course(target, request, subject, struck, work, signal);
-    log.record({
-      time: clock.now(),
+    const outcome = await course({ context, target, request, signal, subject, struck, work });
+    context.log.record({
+      time: context.clock.now(),
       api: target.api,
       operation,
       method: request.method,
@@ -75,90 +86,65 @@ export function createExchange(context: ExchangeContext): Exchange {
     });
     return outcome;
   };
-
-  async function course<R>(
-    target: Target<R>,
-    request: Incoming,
-    subject: Subject,
-    struck: readonly Fault[],
-    work: () => Reply,
-    signal: AbortSignal | undefined,
-  ): Promise<Outcome> {
-    const before = struck.filter((fault) => fault.effect === 'delay').reduce((sum, fault) => sum + delayOf(fault), 0);
-    const latencyMs = drawMs(context.knobs().latencyMs, random) + before;
-    if (latencyMs > 0) await sleep(clock, latencyMs, signal);
-    if (struck.some((fault) => fault.effect === 'hang')) await aborted(signal);
-    if (signal?.aborted) return RESET;
-    if (struck.some((fault) => fault.effect === 'expiredToken')) target.endToken();
-    for (const fault of struck) {
-      const outcome = instead(fault, subject);
-      if (outcome !== undefined) return outcome;
-    }
-    const answer = await finish(target, request, work, signal);
-    if (answer === undefined) return RESET;
-    const late = struck
-      .filter((fault) => fault.effect === 'lateAnswer')
-      .reduce((sum, fault) => sum + delayOf(fault), 0);
-    if (late > 0) await sleep(clock, late, signal);
-    const after = struck.find((fault) => fault.effect !== 'delay');
-    return after === undefined ? { kind: 'answer', answer } : afterwards(after, answer);
-  }
-
-  /** Waits as long as the work wants to; undefined when nobody is there any more to answer, or to be answered. */
-  async function finish<R>(
-    target: Target<R>,
-    request: Incoming,
-    work: () => Reply,
-    signal: AbortSignal | undefined,
-  ): Promise<Answer | undefined> {
-    let reply = answered(target, request, work);
-    while (isWait(reply)) {
-      const { resume } = reply;
-      await waitFor(reply, signal);
-      if (signal?.aborted || !target.isReachable()) return undefined;
-      reply = answered(target, request, () => resume(clock.now()));
-    }
-    return reply;
-  }
-
-  function answered<R>(target: Target<R>, request: Incoming, work: () => Reply): Reply {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof Refusal)) return json(500, { code: 'unexpected', message: messageOf(error) });
-      const { echoSecrets } = context.knobs();
-      return refusalAnswer(error, request, { api: target.api, dialect: context.dialect, random, echoSecrets });
-    }
-  }
-
-  function waitFor(wait: Wait, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        cancel();
-        unwatch?.();
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const cancel = clock.after(Math.max(0, wait.untilMs - clock.now()), done);
-      const unwatch = wait.wake?.(done);
-      signal?.addEventListener('abort', done);
-    });
-  }
 }
 
-/** Without a signal a request that hangs hangs for ever, as it should. */
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) resolve();
-    signal?.addEventListener('abort', () => resolve());
-  });
-}
-
-function attempt<T>(run: () => T): T | Refusal {
+function route<R>(router: Router<R>, method: string, path: string): Match<R> | Miss | Refusal {
   try {
-    return run();
+    return router(method, path);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
+  }
+}
+
+async function course(call: Call): Promise<Outcome> {
+  const { context, target, signal, subject, struck } = call;
+  const { clock, random } = context;
+  const latencyMs = drawMs(context.knobs().latencyMs, random) + delaysOf(struck, 'delay');
+  if (latencyMs > 0) await sleep(clock, latencyMs, signal);
+  if (struck.some(({ effect }) => effect === 'hang')) await untilGone(signal);
+  if (signal?.aborted || !target.isReachable()) return RESET;
+
+  if (struck.some(({ effect }) => effect === 'expiredToken')) target.endToken();
+  for (const fault of struck) {
+    const outcome = instead(fault, subject);
+    if (outcome !== undefined) return outcome;
+  }
+  const answer = await finish(call);
+  if (answer === undefined) return RESET;
+  const lateMs = delaysOf(struck, 'lateAnswer');
+  if (lateMs > 0) await sleep(clock, lateMs, signal);
+  for (const fault of struck) {
+    const outcome = afterwards(fault, answer);
+    if (outcome !== undefined) return outcome;
+  }
+  return { kind: 'answer', answer };
+}
+
+function delaysOf(struck: readonly Fault[], effect: FaultEffect): number {
+  return struck.reduce((sum, fault) => (fault.effect === effect ? sum + delayOf(fault) : sum), 0);
+}
+
+/** Waits as long as the work wants to; undefined when nobody is there any more to answer, or to be answered. */
+async function finish(call: Call): Promise<Answer | undefined> {
+  const { clock } = call.context;
+  let reply = answered(call, call.work);
+  while (isWait(reply)) {
+    const { resume } = reply;
+    await waitFor(clock, reply, call.signal);
+    if (call.signal?.aborted || !call.target.isReachable()) return undefined;
+    reply = answered(call, () => resume(clock.now()));
+  }
+  return reply;
+}
+
+function answered({ context, target, request }: Call, work: () => Reply): Reply {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) return json(500, { code: 'unexpected', message: messageOf(error) });
+    const { dialect, random } = context;
+    const { echoSecrets } = context.knobs();
+    return refusalAnswer(error, request, { api: target.api, dialect, random, echoSecrets });
   }
 }

@@ -107,6 +107,24 @@ describe('a fault', () => {
     expect((await health('orders')).status).toBe(204);
   });
 
+  it('and a server that goes away while a request waits leaves it without an answer', async () => {
+    const { simulator, clock, send, token } = await serverBench();
+    simulator.faults.add({ effect: 'delay', delayMs: 500, match: { api: 'server' } });
+    const waiting = send('POST', '/v1/databases/fresh', { token });
+    await settled();
+    simulator.vanish('orders');
+    clock.advance(500);
+    expect((await waiting).failure).toBe('lost');
+  });
+
+  it('strikes together with a sentinel', async () => {
+    const { simulator, deploy, exists } = await bench();
+    simulator.faults.add({ effect: 'expiredToken', times: 1, match: { operation: 'list' } });
+    simulator.faults.add({ effect: 'lateAnswer', delayMs: 0, match: { operation: 'deploy' } });
+    expect((await deploy('orders-lost-answer')).failure).toBe('lost');
+    expect(exists('orders-lost-answer')).toBe(true);
+  });
+
   it('expiredToken ends a token of a server too', async () => {
     const { simulator, send, token } = await serverBench();
     simulator.faults.add({ effect: 'expiredToken', match: { api: 'server' }, times: 1 });

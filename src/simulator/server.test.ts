@@ -109,9 +109,19 @@ describe('over HTTP', () => {
   });
 
   it('tells clients another host where they know it by another', async () => {
-    const { simulator } = await bench({}, { advertisedHost: 'host.example' });
+    const simulator = createSimulator({ clock: systemClock, random: createSeededRandom(1) });
+    const server = await startSimulatorServer(simulator, { advertisedHost: 'host.example' });
+    opened.push(server);
     simulator.deployForeign({ id: 'orders' });
     expect(addressOf(simulator, 'orders')).toMatch(/^host\.example:\d+$/);
+    expect(server.baseURL).toMatch(/^http:\/\/host\.example:\d+$/);
+  });
+
+  it('can be reached on loopback when it listens everywhere', async () => {
+    const { server, simulator, serverOf } = await bench({}, { host: '0.0.0.0' });
+    expect(server.baseURL).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    simulator.deployForeign({ id: 'orders' });
+    expect((await serverOf('orders')('GET', '/health')).status).toBe(204);
   });
 
   it('serves clusters that were there before it started', async () => {

@@ -10,7 +10,7 @@ export interface SimulatorServerOptions {
   readonly host?: string;
   /** Port of the management API; database servers get the ports after it. Default 0: any free one. */
   readonly port?: number;
-  /** Host in the addresses of database servers, where clients reach them by another name. Default: `host`. */
+  /** Host in addresses, where clients know this machine by another name. Default: `host`, or loopback if that is any. */
   readonly advertisedHost?: string;
 }
 
@@ -20,6 +20,8 @@ export interface SimulatorServer {
 }
 
 const DEFAULT_HOST = '127.0.0.1';
+/** Longer than clients keep idle connections: who sends on one that is just being closed would not know what became of it. */
+const KEEP_ALIVE = { keepAliveTimeout: 75_000 } as const;
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Serves the simulator over HTTP: the management API on one port, each running database server on its own. */
@@ -30,22 +32,25 @@ export async function startSimulatorServer(
   const host = options.host ?? DEFAULT_HOST;
   const addresses = new WeakMap<Socket, string>();
   const cloudAuthority = new URL(simulator.baseURL).host;
-  const management = createServer((request, response) => void serve(simulator, cloudAuthority, request, response));
+  const advertisedHost = urlHost(options.advertisedHost ?? host);
+  const management = createServer(KEEP_ALIVE, (request, response) => {
+    void serve(simulator, cloudAuthority, request, response);
+  });
   await listen(management, host, options.port ?? 0);
   const port = boundPort(management);
 
   // One HTTP server reads the connections of all database servers: ten thousand of them would each keep timers.
-  const databases = createServer((request, response) => {
+  const databases = createServer(KEEP_ALIVE, (request, response) => {
     void serve(simulator, addresses.get(request.socket) ?? '', request, response);
   });
-  simulator.useAddresses(createPortBook(options.advertisedHost ?? host, port + 1));
+  simulator.useAddresses(createPortBook(advertisedHost, port + 1));
   const listeners = new Listeners(simulator, host, (socket, address) => {
     addresses.set(socket, address);
     databases.emit('connection', socket);
   });
 
   return {
-    baseURL: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    baseURL: `http://${advertisedHost}:${port}`,
     close: async () => {
       listeners.close();
       await new Promise<void>((resolve) => {
@@ -54,6 +59,12 @@ export async function startSimulatorServer(
       });
     },
   };
+}
+
+/** As it stands in a URL. Nobody can connect to "any interface". */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return DEFAULT_HOST;
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 async function serve(

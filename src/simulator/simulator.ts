@@ -3,8 +3,6 @@ import type { HttpTransport } from '../base/http.ts';
 import type { Random } from '../base/random.ts';
 import { adminRespond, isAdminPath } from './admin.ts';
 import { moveServers, nextEventMs, settle } from './cloud/lifecycle.ts';
-import { cloudRespond } from './cloud/operations.ts';
-import { CLOUD_ROUTES } from './cloud/routes.ts';
 import {
   type AddressBook,
   allClusters,
@@ -15,23 +13,18 @@ import {
   type TeamOptions,
   type World,
 } from './cloud/state.ts';
-import { bearerOf } from './cloud/tokens.ts';
 import { DIALECT_RULES, type Dialect } from './dialect.ts';
 import type { Outcome } from './effects.ts';
-import { createExchange, type Target } from './exchange.ts';
-import { createFaultBook, type Faults } from './faults.ts';
+import { createExchange } from './exchange.ts';
+import { createFaultBook, type FaultBook, type Faults } from './faults.ts';
 import { inspect, type Snapshot } from './inspect.ts';
 import { DEFAULT_KNOBS, type Knobs } from './knobs.ts';
 import type { Incoming } from './message.ts';
 import { createOutsider, type Outsider } from './outsider.ts';
 import { createRequestLog } from './request-log.ts';
-import { createRouter } from './router.ts';
 import { restoreState, type SavedState, saveState } from './saved-state.ts';
-import { hasSentinel } from './sentinels.ts';
-import { serverRespond } from './server/operations.ts';
-import { SERVER_ROUTES } from './server/routes.ts';
 import { hashPassword } from './server/state.ts';
-import type { ServerWorld } from './server/world.ts';
+import { cloudTarget, isServing, serverTarget } from './targets.ts';
 import { createTransport } from './transport.ts';
 
 export interface SimulatorOptions {
@@ -47,7 +40,8 @@ export interface SimulatorOptions {
   readonly state?: SavedState;
 }
 
-export interface Simulator extends Outsider {
+export interface Simulator extends Outsider, Hosting {
+  readonly clock: Clock;
   /** Serves `baseURL` and the address of every running server, in process. */
   readonly transport: HttpTransport;
   readonly baseURL: string;
@@ -67,16 +61,21 @@ export interface Simulator extends Outsider {
   setKnobs(knobs: Partial<Knobs>): void;
   /** Calls back after every change of a cluster or its servers, or of the faults (without a cluster). */
   onChange(listener: (cluster?: Cluster) => void): () => void;
-  /** Where servers are to be found from now on; those there are move. */
-  useAddresses(addresses: AddressBook): void;
-  /** The clusters as they are, for those who serve them. Their time is settled by looking. */
+}
+
+/** For those who put the servers on a network. */
+interface Hosting {
+  clusters(): Iterable<Cluster>;
+  /** Whether a server at this address takes connections now. */
   isServing(cluster: Cluster, address: string): boolean;
+  /** Lets everything happen to the cluster that was due by now. */
   settle(cluster: Cluster): void;
+  /** When something happens next to the cluster by itself. */
+  nextEventMs(cluster: Cluster): number | undefined;
   /** Gives its servers other addresses. */
   move(cluster: Cluster): void;
-  nextEventMs(cluster: Cluster): number | undefined;
-  clusters(): Iterable<Cluster>;
-  readonly clock: Clock;
+  /** Where servers are to be found from now on; those there are move. */
+  useAddresses(addresses: AddressBook): void;
 }
 
 /**
@@ -96,88 +95,44 @@ export function createTeam(id: string, spaces: readonly string[], paymentMethod:
 export const DEFAULT_TEAMS: readonly TeamOptions[] = [createTeam('acme', ['production', 'staging'], true)];
 export const DEFAULT_CREDENTIALS: Credentials = { username: 'admin', password: 'password' };
 export const DEFAULT_VERSIONS = ['3.12.0', '3.5.0', '2.29.1'] as const;
-export const IN_PROCESS_BASE_URL = 'https://cloud.simulator.test';
+const IN_PROCESS_BASE_URL = 'https://cloud.simulator.test';
+const CLOUD_AUTHORITY = new URL(IN_PROCESS_BASE_URL).host;
 
 const LOGGED_REQUESTS = 500;
 
 /** Both interfaces with one state behind them. Nothing happens by itself: time is settled when somebody looks. */
 export function createSimulator(options: SimulatorOptions): Simulator {
-  const { clock, random } = options;
-  const dialect = options.dialect ?? 'document';
-  const teams = options.teams ?? DEFAULT_TEAMS;
-  const defaultCredentials = options.defaultCredentials ?? DEFAULT_CREDENTIALS;
+  const {
+    clock,
+    random,
+    dialect = 'document',
+    teams = DEFAULT_TEAMS,
+    defaultCredentials = DEFAULT_CREDENTIALS,
+  } = options;
   const listeners = new Set<(cluster?: Cluster) => void>();
   const changed = (cluster?: Cluster) => {
     for (const listener of listeners) listener(cluster);
   };
-  const world: World = {
-    state: createCloudState(teams),
-    dialect: DIALECT_RULES[dialect],
-    random,
-    factoryLogin: { username: defaultCredentials.username, passwordHash: hashPassword(defaultCredentials.password) },
-    availableVersions: options.availableVersions ?? DEFAULT_VERSIONS,
-    knobs: { ...DEFAULT_KNOBS, ...options.knobs },
-    addresses: createNamedAddresses(),
-    changed,
-  };
-  if (options.state !== undefined) restoreState(world, options.state);
+  const world = createWorld({ ...options, dialect, teams, defaultCredentials }, changed);
   const faults = createFaultBook(random, changed);
   const log = createRequestLog(LOGGED_REQUESTS);
   const exchange = createExchange({ clock, random, dialect: world.dialect, faults, log, knobs: () => world.knobs });
-  const cloudRouter = createRouter(CLOUD_ROUTES);
-  const serverRouter = createRouter(SERVER_ROUTES);
-  const cloudAuthority = new URL(IN_PROCESS_BASE_URL).host;
 
-  const isServing = (cluster: Cluster, address: string) =>
-    !cluster.gone &&
-    cluster.servers.some((server) => server.address === address && server.status === 'running') &&
-    !hasSentinel(cluster.id, 'serverDown') &&
-    !faults.isOut(cluster);
-
-  const cloudTarget = (request: Incoming): Target<(typeof CLOUD_ROUTES)[number]> => ({
-    api: 'cloud',
-    router: cloudRouter,
-    place: {},
-    respond: (match, now) => cloudRespond(world, match, request, now),
-    endToken: () => void world.state.accessTokens.delete(bearerOf(request.headers['authorization']) ?? ''),
-    isReachable: () => true,
-  });
-
-  const serverTarget = (cluster: Cluster, request: Incoming): Target<(typeof SERVER_ROUTES)[number]> => {
-    const server: ServerWorld = {
-      world,
-      state: cluster.database,
-      version: cluster.version,
-      address: request.authority,
-      primaryAddress: cluster.servers[0]?.address ?? request.authority,
-      changed: () => changed(cluster),
-    };
-    return {
-      api: 'server',
-      router: serverRouter,
-      place: cluster,
-      respond: (match, now) => serverRespond(server, match, request, now),
-      endToken: () => void cluster.database.tokens.delete(bearerOf(request.headers['authorization']) ?? ''),
-      isReachable: () => isServing(cluster, request.authority),
-    };
-  };
-
-  const handle = async (request: Incoming, signal?: AbortSignal): Promise<Outcome> => {
-    if (request.authority === cloudAuthority && isAdminPath(request.path)) {
-      return { kind: 'answer', answer: adminRespond(simulator, request) };
+  const handle: Simulator['handle'] = async (request, signal) => {
+    if (request.authority === CLOUD_AUTHORITY) {
+      if (isAdminPath(request.path)) return { kind: 'answer', answer: adminRespond(simulator, request) };
+      return exchange(cloudTarget(world, request), request, signal);
     }
-    if (request.authority === cloudAuthority) return exchange(cloudTarget(request), request, signal);
-    const cluster = world.state.byAddress.get(request.authority);
-    if (cluster === undefined) return { kind: 'refused' };
-    settle(world, cluster, clock.now());
-    if (!isServing(cluster, request.authority)) return { kind: 'refused' };
-    return exchange(serverTarget(cluster, request), request, signal);
+    const target = serverTarget(world, faults, clock, request);
+    return target === undefined ? { kind: 'refused' } : exchange(target, request, signal);
   };
 
   const simulator: Simulator = {
     ...createOutsider(world, () => clock.now()),
+    ...createHosting(world, faults, clock),
     transport: createTransport(handle, clock),
     baseURL: IN_PROCESS_BASE_URL,
+    clock,
     dialect,
     teams,
     defaultCredentials,
@@ -190,30 +145,51 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     knobs: () => world.knobs,
     setKnobs: (knobs) => {
       world.knobs = { ...world.knobs, ...knobs };
+      // What clusters look like depends on knobs too.
       for (const cluster of allClusters(world.state)) cluster.rendered = undefined;
     },
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+  };
+  return simulator;
+}
+
+function createWorld(
+  options: SimulatorOptions & Required<Pick<SimulatorOptions, 'dialect' | 'teams' | 'defaultCredentials'>>,
+  changed: (cluster?: Cluster) => void,
+): World {
+  const { username, password } = options.defaultCredentials;
+  const world: World = {
+    state: createCloudState(options.teams),
+    dialect: DIALECT_RULES[options.dialect],
+    random: options.random,
+    factoryLogin: { username, passwordHash: hashPassword(password) },
+    availableVersions: options.availableVersions ?? DEFAULT_VERSIONS,
+    knobs: { ...DEFAULT_KNOBS, ...options.knobs },
+    addresses: createNamedAddresses(),
+    changed,
+  };
+  if (options.state !== undefined) restoreState(world, options.state);
+  return world;
+}
+
+function createHosting(world: World, faults: FaultBook, clock: Clock): Hosting {
+  return {
+    clusters: () => allClusters(world.state),
+    isServing: (cluster, address) => isServing(faults, cluster, address),
+    settle: (cluster) => settle(world, cluster, clock.now()),
+    nextEventMs,
+    move: (cluster) => moveServers(world, cluster),
     useAddresses: (addresses) => {
       world.addresses = addresses;
       for (const cluster of allClusters(world.state)) {
-        moveServers(
-          world,
-          cluster,
-          cluster.servers.map((server) => server.address),
-        );
+        const before = cluster.servers.map((server) => server.address);
+        moveServers(world, cluster, before);
       }
     },
-    isServing,
-    settle: (cluster) => settle(world, cluster, clock.now()),
-    move: (cluster) => moveServers(world, cluster),
-    nextEventMs,
-    clusters: () => allClusters(world.state),
-    clock,
   };
-  return simulator;
 }
 
 function createNamedAddresses(): AddressBook {

@@ -77,7 +77,9 @@ describe.skipIf(browser === undefined)("the simulator's page in Chromium", { tim
   });
 
   it('finds clusters by a part of their id', async () => {
-    await page.goto(`${server.baseURL}/?filter=ord`);
+    await fill('[name=filter]', 'ord');
+    await page.evaluate(`document.querySelector('[name=filter]').form.requestSubmit()`);
+    await page.until(`location.search === '?filter=ord' && document.readyState === 'complete'`);
     await page.until(shows('section[data-space=production]', 'orders'));
     expect(await page.evaluate(shows('section[data-space=production]', 'later'))).toBe(false);
   });
