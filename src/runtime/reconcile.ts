@@ -102,7 +102,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       const observation = await kind.observe(subject, this.#signal);
       decision = gate(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
     } catch (error) {
-      return this.#tell(status, { conditions: status.conditions ?? [] }, {}, failureOf(error));
+      const failure = failureOf(error);
+      if (failure.lasting === 'conflict') throw error;
+      return this.#tell(status, { conditions: status.conditions ?? [] }, {}, failure);
     }
     return this.#carryOut(subject, decision);
   }
@@ -119,7 +121,11 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       }
     } catch (error) {
       failure = failureOf(error);
-      if (failure.lasting === 'conflict') throw error;
+      if (failure.lasting === 'conflict') {
+        const patch = statusPatch(subject.status, facts);
+        if (patch !== undefined) await this.#writeStatus(patch, facts);
+        throw error;
+      }
     }
     if (decision.release && failure === undefined) return this.#release();
     const acted = steps.length > 0 && failure === undefined;
@@ -167,7 +173,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
       return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
     }
-    return failure.lasting === 'conflict' ? { next: 'conflict' } : { next: 'failed', failure };
+    return { next: 'failed', failure };
   }
 
   /**
@@ -252,7 +258,6 @@ function gate<Spec, Status extends StatusBase, Observation, Step>(
 /** The time of a failure that just goes on is not news. */
 function lastError(status: StatusBase, failure: Failure | undefined, keep: boolean, nowMs: number) {
   if (failure === undefined) return keep ? undefined : null;
-  if (failure.lasting === 'conflict') return undefined;
   const { lastError: known } = status;
   const { details } = failure;
   const same =

@@ -1,0 +1,371 @@
+import { expect, test } from 'vitest';
+import { aToy } from '../../test/support/toy-kind.ts';
+import { TerminalError, TransientError } from '../base/errors.ts';
+import { KubeError } from '../kube/api.ts';
+import { ready, reconciling, stalled } from '../kube/summary.ts';
+import { ABANDON, PAUSED, RECONCILE_AT } from './reconcile.ts';
+
+const READY = ready('Done', 'All is well');
+const conflict = new KubeError('the object has been modified', { status: 409, reason: 'Conflict' });
+
+test('reconcile() forgets what is gone', async () => {
+  const toy = aToy();
+  expect(await toy.reconcile('ns/nobody')).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(toy.log).toEqual(['forget ns/nobody']);
+});
+
+test('reconcile() tells what was decided, for the generation that it looked at', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, status: { size: 3 }, requeueAfterMs: 5_000 }) });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: 5_000 });
+  expect(toy.status()).toMatchObject({
+    observedGeneration: 1,
+    size: 3,
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Done', observedGeneration: 1 }],
+  });
+  expect(toy.log).toEqual(['observe', 'Ready Done']);
+});
+
+test('reconcile() writes nothing and says nothing when nothing is new', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, status: { size: 3 } }) });
+  await toy.create();
+  await toy.reconcile();
+  const { resourceVersion } = toy.object().metadata;
+  toy.log.length = 0;
+  await toy.reconcile();
+  expect([toy.object().metadata.resourceVersion, toy.log]).toEqual([resourceVersion, ['observe']]);
+});
+
+test('reconcile() writes the new generation also when nothing else is new', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY }) });
+  await toy.create();
+  await toy.reconcile();
+  await toy.change({ spec: { size: 2 } });
+  await toy.reconcile();
+  expect(toy.status()).toMatchObject({ observedGeneration: 2, conditions: [{ observedGeneration: 2 }] });
+});
+
+test('reconcile() sets the finalizer before the first step', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'] }),
+    act: async () => {
+      toy.log.push(`finalizers ${toy.object().metadata.finalizers?.join()}`);
+      return undefined;
+    },
+  });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'again' });
+  expect(toy.log).toEqual(['observe', 'going to grow', 'finalizers mooring.dev/toy']);
+});
+
+test('reconcile() sets the finalizer for an object that will hold something, with no step yet, and keeps those of others', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, hold: true }) });
+  await toy.create({ finalizers: ['example.com/other'] });
+  await toy.reconcile();
+  expect(toy.object().metadata.finalizers).toEqual(['example.com/other', 'mooring.dev/toy']);
+  expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
+});
+
+test('reconcile() does nothing outside when the finalizer cannot be set', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
+  await toy.create();
+  await toy.changeUnseen({ metadata: { labels: { other: 'writer' } } });
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  expect(toy.log).toEqual(['observe']);
+});
+
+test('reconcile() says of a spec that it cannot read what is wrong with it, and waits', async () => {
+  const toy = aToy();
+  await toy.create({ spec: { size: 'big' } });
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(toy.status()).toMatchObject({
+    observedGeneration: 1,
+    conditions: [
+      { type: 'Ready', status: 'False', reason: 'InvalidSpec', message: expect.stringContaining('spec.size') },
+      { type: 'Stalled', status: 'True' },
+    ],
+  });
+  expect(toy.log).toEqual(['Ready InvalidSpec']);
+});
+
+test('reconcile() recovers from a spec that it could not read', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY }) });
+  await toy.create({ spec: { size: 'big' } });
+  await toy.reconcile();
+  await toy.change({ spec: { size: 1 } });
+  await toy.reconcile();
+  expect(toy.status().conditions?.map(({ type, status }) => [type, status])).toEqual([['Ready', 'True']]);
+});
+
+test('reconcile() changes nothing while paused, and says what it would do', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: [...READY, extra], steps: ['grow', 'paint'], requeueAfterMs: 7 }),
+  });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: 7 });
+  expect(toy.object().metadata.finalizers).toBeUndefined();
+  expect(toy.status().conditions).toMatchObject([
+    { type: 'Ready', status: 'Unknown', reason: 'Paused', message: expect.stringContaining('grow, then paint') },
+    { type: 'Synced' },
+  ]);
+});
+
+const extra = { type: 'Synced', status: 'True', reason: 'Same', message: 'Same' } as const;
+
+test('reconcile() says of a paused object with nothing to do how it is', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY }) });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  await toy.reconcile();
+  expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
+});
+
+test('reconcile() does not let go of a paused object', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, release: true }) });
+  await toy.create({ finalizers: ['mooring.dev/toy'], annotations: { [PAUSED]: 'true' }, status: { size: 1 } });
+  await toy.markDeleted();
+  await toy.reconcile();
+  expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Paused' }] });
+});
+
+test('reconcile() leaves alone what is deleted and not held by us', async () => {
+  const toy = aToy();
+  await toy.create({ finalizers: ['example.com/other'] });
+  await toy.markDeleted();
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(toy.log).toEqual([]);
+});
+
+test('reconcile() lets a deleted object go at once where nothing was ever made', async () => {
+  const toy = aToy();
+  await toy.create({ finalizers: ['mooring.dev/toy'] });
+  await toy.markDeleted();
+  await toy.reconcile();
+  expect([toy.exists(), toy.log]).toEqual([false, []]);
+});
+
+test('reconcile() lets an abandoned object go without a look outside', async () => {
+  const toy = aToy();
+  await toy.create({ finalizers: ['mooring.dev/toy'], annotations: { [ABANDON]: 'true' }, status: { size: 1 } });
+  await toy.markDeleted();
+  await toy.reconcile();
+  expect([toy.exists(), toy.log]).toEqual([false, []]);
+});
+
+test('reconcile() does not take the annotation for anything on an object that is not deleted', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, hold: true }) });
+  await toy.create({ annotations: { [ABANDON]: 'true' } });
+  await toy.reconcile();
+  expect(toy.object().metadata.finalizers).toEqual(['mooring.dev/toy']);
+});
+
+test('reconcile() lets go after the last step, keeping finalizers of others', async () => {
+  const toy = aToy({ decide: ({ deleting }) => ({ conditions: READY, steps: ['remove'], release: deleting }) });
+  await toy.create({ finalizers: ['mooring.dev/toy', 'example.com/other'], status: { size: 1 } });
+  await toy.markDeleted();
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(toy.object().metadata.finalizers).toEqual(['example.com/other']);
+  expect(toy.log).toEqual(['observe', 'going to remove']);
+});
+
+test('reconcile() does not let go when the step before failed', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['remove'], release: true }),
+    act: () => Promise.reject(new TransientError('Busy', 'Cannot remove it now')),
+  });
+  await toy.create({ finalizers: ['mooring.dev/toy'], status: { size: 1 } });
+  await toy.markDeleted();
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed' });
+  expect(toy.object().metadata.finalizers).toEqual(['mooring.dev/toy']);
+});
+
+test('reconcile() adds no finalizer to what is being deleted', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, hold: true, steps: ['grow'] }) });
+  await toy.create({ finalizers: ['mooring.dev/toy'], status: { size: 1 } });
+  await toy.markDeleted();
+  await toy.reconcile();
+  expect(toy.object().metadata.finalizers).toEqual(['mooring.dev/toy']);
+});
+
+test('reconcile() is silent after a pass that acted and learned nothing: the next one tells', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'again' });
+  expect(toy.status().conditions).toBeUndefined();
+});
+
+test('reconcile() tells after a pass that acted when it is asked to', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
+  await toy.create();
+  expect(await toy.reconcile(undefined, { tellAlways: true })).toEqual({ next: 'again' });
+  expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
+});
+
+test('reconcile() keeps what steps brought about, also of those before the one that failed', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow', 'paint', 'sell'] }),
+    act: async (_subject, step) => {
+      if (step === 'paint') throw new TransientError('NoPaint', 'Cannot paint it');
+      return { size: 9 };
+    },
+  });
+  await toy.create();
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { reason: 'NoPaint' } });
+  expect(toy.status()).toMatchObject({ size: 9, lastError: { operation: 'Reconcile', message: 'Cannot paint it' } });
+  expect(toy.log).toEqual(['observe', 'going to grow', 'going to paint', 'Ready NoPaint']);
+});
+
+test('reconcile() keeps what steps brought about also when the object changed meanwhile', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'], status: { color: 'red' } }),
+    act: async () => {
+      await toy.changeUnseen({ metadata: { labels: { other: 'writer' } } });
+      return { size: 9 };
+    },
+  });
+  await toy.create({ finalizers: ['mooring.dev/toy'] });
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  const { size, color, conditions } = toy.status();
+  expect({ size, color, conditions }).toEqual({ size: 9, color: undefined, conditions: undefined });
+});
+
+test('reconcile() keeps what steps brought about also when a later one finds that something changed meanwhile', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow', 'paint'] }),
+    act: async (_subject, step) => {
+      if (step === 'paint') throw conflict;
+      return { size: 9 };
+    },
+  });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  const { size, conditions, lastError } = toy.status();
+  expect({ size, conditions, lastError }).toEqual({ size: 9, conditions: undefined, lastError: undefined });
+});
+
+test('reconcile() does not write what steps brought about onto another object of the same name', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'] }),
+    act: async () => {
+      await toy.replaceUnseen();
+      return { size: 9 };
+    },
+  });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  expect(toy.status().size).toBeUndefined();
+});
+
+test('reconcile() leaves a status that changed meanwhile as it is', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY }) });
+  await toy.create();
+  await toy.changeUnseen({ spec: { size: 2 } });
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  expect(toy.status().conditions).toBeUndefined();
+});
+
+test('reconcile() takes an object that vanished during the pass for a change like any other', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY }) });
+  await toy.create();
+  toy.removeUnseen();
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+});
+
+test('reconcile() reports a conflict while it looks as nothing but a reason to look again', async () => {
+  const toy = aToy({ observe: () => Promise.reject(conflict) });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  expect(toy.status().conditions).toBeUndefined();
+});
+
+test.each([
+  { error: new TransientError('Busy', 'Try later'), type: 'Reconciling', ready: 'Unknown' },
+  { error: new TerminalError('Forbidden', 'Ask the owner'), type: 'Stalled', ready: 'False' },
+  { error: new Error('oops'), type: 'Reconciling', ready: 'Unknown' },
+])('reconcile() sums up a failed look with $error.name as $type, and keeps what else was known', async (given) => {
+  let fails = false;
+  const toy = aToy({
+    observe: () => (fails ? Promise.reject(given.error) : Promise.resolve(undefined)),
+    decide: () => ({ conditions: [...READY, extra] }),
+  });
+  await toy.create();
+  await toy.reconcile();
+  fails = true;
+  await toy.change({ spec: { size: 2 } });
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed' });
+  expect(toy.status()).toMatchObject({
+    observedGeneration: 2,
+    conditions: [
+      { type: 'Ready', status: given.ready },
+      { type: given.type, status: 'True' },
+      { type: 'Synced', status: 'True' },
+    ],
+    lastError: { message: given.error.message },
+  });
+});
+
+test('reconcile() keeps the time of a failure that goes on, and takes the error away after it', async () => {
+  let fails = true;
+  const toy = aToy({
+    observe: () => (fails ? Promise.reject(new TransientError('Busy', 'Try later')) : Promise.resolve(undefined)),
+    decide: () => ({ conditions: READY }),
+  });
+  await toy.create();
+  await toy.reconcile();
+  const first = toy.object();
+  await toy.clock.advance(60_000);
+  await toy.reconcile();
+  expect(toy.object()).toBe(first);
+  fails = false;
+  await toy.reconcile();
+  expect(toy.status().lastError).toBeUndefined();
+});
+
+test('reconcile() leaves all as it is when the decision is to keep it', async () => {
+  let keep = false;
+  const toy = aToy({ decide: () => (keep ? { conditions: 'keep', requeueAfterMs: 3 } : { conditions: READY }) });
+  await toy.create();
+  await toy.reconcile();
+  keep = true;
+  await toy.change({ spec: { size: 2 } });
+  toy.log.length = 0;
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: 3 });
+  expect(toy.status().observedGeneration).toBe(1);
+  expect(toy.log).toEqual(['observe']);
+});
+
+test.each(['soon', 'slowly'] as const)('reconcile() passes on that the kind wants to look again %s', async (retry) => {
+  const toy = aToy({ decide: () => ({ conditions: reconciling('Waiting', 'For a friend'), retry }) });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: retry });
+});
+
+test('reconcile() tells the kind that a person wants a look now, once', async () => {
+  const looks: boolean[] = [];
+  const toy = aToy({
+    decide: ({ lookNow }) => {
+      looks.push(lookNow);
+      return { conditions: READY };
+    },
+  });
+  await toy.create();
+  await toy.reconcile();
+  await toy.change({ metadata: { annotations: { [RECONCILE_AT]: '1' } } });
+  await toy.reconcile();
+  expect(toy.status().lastHandledReconcileAt).toBe('1');
+  await toy.reconcile();
+  expect(looks).toEqual([false, true, false]);
+});
+
+test('reconcile() keeps the transition time of a condition whose status stays', async () => {
+  let message = 'one';
+  const toy = aToy({ decide: () => ({ conditions: stalled('Bad', message) }) });
+  await toy.create();
+  await toy.reconcile();
+  const before = toy.status().conditions;
+  await toy.clock.advance(60_000);
+  message = 'two';
+  await toy.reconcile();
+  const after = toy.status().conditions;
+  expect(after?.map((each) => each.lastTransitionTime)).toEqual(before?.map((each) => each.lastTransitionTime));
+  expect(after?.[0]?.message).toBe('two');
+});
