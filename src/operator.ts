@@ -127,7 +127,7 @@ export function createOperator(given: OperatorDependencies): Operator {
       random,
       connections,
       secrets: secretAccess,
-      memory: new ClusterMemory(clock.now()),
+      memory: new ClusterMemory(uuid(random), clock.now()),
       space: (key) => spaceOf(spaces.store.get(key)),
       cluster: (key) => clusters.store.get(key),
       claimants: (space, id): Iterable<ObjectKey> => clusterController.dependents(`clusters/${space}/${id}`),

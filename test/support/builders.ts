@@ -204,6 +204,7 @@ export function anObservation(): ObservationBuilder {
     endpoint: ENDPOINT,
     login: { login: 'settled', verifyInMs: 600_000 },
     attempted: true,
+    self: 'this-process',
     cloneSource: undefined,
   });
 }

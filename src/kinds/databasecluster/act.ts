@@ -105,7 +105,7 @@ async function create(
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
   await fence(world, subject, signal);
-  const first = world.memory.neverAttempted(subject.key, operation.startedAt);
+  const first = world.memory.neverAttempted(subject.key, operation);
   world.memory.attempting(subject.key, operation.startedAt);
   const askedAt = world.clock.monotonic();
   try {

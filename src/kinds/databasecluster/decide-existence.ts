@@ -47,7 +47,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
       hold: true,
       conditions: say(reconciling('Deploying', message)),
       status: {
-        operation: { type, target: desiredID(subject), startedAt },
+        operation: { type, target: desiredID(subject), startedAt, by: seen.self },
         createdAt: null,
         credentials: null,
         clusterID: null,

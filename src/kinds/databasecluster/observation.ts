@@ -34,6 +34,8 @@ export interface SpaceSeen {
   readonly login: LoginObservation;
   /** Whether the operation in the status may have been asked of the cloud already. */
   readonly attempted: boolean;
+  /** Names this process. */
+  readonly self: string;
   /** What to clone; undefined: nothing. */
   readonly cloneSource:
     | { readonly is: 'known'; readonly id: string }

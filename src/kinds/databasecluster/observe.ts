@@ -43,6 +43,7 @@ export async function observeCluster(
     id,
     claimedBy: firstClaimant(world, subject, id),
     attempted: maybeAttempted(world, subject),
+    self: world.memory.self,
     cluster,
     endpoint,
     cloneSource: cloneSourceOf(world, subject),
@@ -143,7 +144,7 @@ function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
 
 /** Whether the operation that was written down may have been asked of the cloud, here or by a process before. */
 function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
-  return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation.startedAt);
+  return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation);
 }
 
 async function askFor(

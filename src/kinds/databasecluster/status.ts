@@ -37,6 +37,7 @@ export const status = z
         type: z.string().describe('What is done, such as Deploy or Clone.'),
         target: z.string().describe('Id of the cluster that it is done to.'),
         startedAt: timestamp().describe('When it was about to be asked for.'),
+        by: z.string().optional().describe('The process that wrote this down.'),
       })
       .optional()
       .describe('A call that must not happen twice, written down before it is made.'),

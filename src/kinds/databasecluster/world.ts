@@ -37,18 +37,21 @@ export interface SpaceSeenHere {
 
 /** What is remembered in this process only. Losing it costs a look, never a mistake. */
 export class ClusterMemory {
-  /** When this process began: what was written down before may have been tried by another one. */
+  /** Names this process in what it writes down: what another one wrote may have been attempted by it. */
+  readonly self: string;
   readonly #startedAtMs: number;
   readonly #attempted = new Map<ObjectKey, string>();
   readonly #verifiedAt = new Map<ObjectKey, number>();
 
-  constructor(startedAtMs: number) {
+  /** `self`: of no other process, nor of this one's predecessors. `startedAtMs`: wall clock. */
+  constructor(self: string, startedAtMs: number) {
+    this.self = self;
     this.#startedAtMs = startedAtMs;
   }
 
-  /** Whether the call that was written down at `startedAt` was surely never made: not here, nor before. */
-  neverAttempted(key: ObjectKey, startedAt: string): boolean {
-    return Date.parse(startedAt) >= this.#startedAtMs && this.#attempted.get(key) !== startedAt;
+  /** Whether the call that was written down was surely never made: it was written here, and not attempted since. */
+  neverAttempted(key: ObjectKey, operation: { readonly by?: string | undefined; readonly startedAt: string }): boolean {
+    return operation.by === this.self && this.#attempted.get(key) !== operation.startedAt;
   }
 
   attempting(key: ObjectKey, startedAt: string): void {
