@@ -54,7 +54,9 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
     for (const end of toEnd.splice(0).reverse()) await end();
   };
   try {
-    const controlPlane = await startControlPlane({ log: options.log, signal });
+    // One of its own, also where tests were lent a cluster: others would be measured along.
+    const env = { ...process.env, MOORING_TEST_KUBECONFIG: '' };
+    const controlPlane = await startControlPlane({ log: options.log, signal, env });
     toEnd.push(() => controlPlane.stop());
     const cloud = await SimulatedCloud.start(options.provisionTime, signal);
     toEnd.push(() => cloud.end());

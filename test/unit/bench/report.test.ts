@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Sheet } from '../../bench/figure.ts';
+import { parseOptions } from '../../bench/options.ts';
+import { readReport, reportOf, tableOf, writeReport } from '../../bench/report.ts';
+
+function aSheet(): Sheet {
+  const sheet = new Sheet('S1');
+  sheet.add('fast', 80.04, 'ms', 100);
+  sheet.add('slow', 120, 'ms', 100);
+  sheet.add('for information', 3, 'count');
+  return sheet;
+}
+
+describe('tableOf()', () => {
+  it('shows which targets are missed', () => {
+    const [, , fast, slow, information] = tableOf(aSheet().figures, undefined).split('\n');
+    expect(fast).toMatch(/S1 +fast +80.0 +ms +≤ 100 +ok$/);
+    expect(slow).toMatch(/slow +120 +ms +≤ 100 +MISSED$/);
+    expect(information).toMatch(/for information +3 +count$/);
+  });
+
+  it('shows an earlier run beside it, with the ratio, where that has the figure', () => {
+    const earlier = new Sheet('S1');
+    earlier.add('slow', 60, 'ms', 100);
+    const [, , fast, slow] = tableOf(aSheet().figures, earlier.figures).split('\n');
+    expect(slow).toMatch(/MISSED +60 +×2.00$/);
+    expect(fast).toMatch(/ok$/);
+  });
+});
+
+describe('writeReport()', () => {
+  const folder = () => {
+    const path = mkdtempSync(join(tmpdir(), 'bench-report-'));
+    onTestFinished(() => rmSync(path, { recursive: true }));
+    return path;
+  };
+
+  it('makes the folder, and keeps what readReport() gives back', () => {
+    const path = join(folder(), 'results', 'one.json');
+    const report = reportOf(new Date(0), ['--quick'], aSheet().figures);
+    writeReport(path, report);
+    expect(readReport(path)).toEqual(report);
+    expect(report.figures.map(({ ok }) => ok)).toEqual([true, false, null]);
+  });
+
+  it('is not taken from a file that holds something else', () => {
+    const path = join(folder(), 'other.json');
+    writeFileSync(path, '[]');
+    expect(() => readReport(path)).toThrow('holds no figures');
+  });
+});
+
+describe('parseOptions()', () => {
+  it('measures all of it by default', () => {
+    expect(parseOptions([])).toMatchObject({ only: [], newcomers: 50, crowds: [100, 1000] });
+  });
+
+  it('takes --clusters for the crowd, and for newcomers at most', () => {
+    expect(parseOptions(['--clusters', '2000'])).toMatchObject({ newcomers: 50, crowds: [2000] });
+    expect(parseOptions(['--clusters', '3'])).toMatchObject({ newcomers: 3, crowds: [3] });
+  });
+
+  it.each([
+    [['--only', 'S1,S9'], 'S9'],
+    [['--clusters', '0'], '--clusters'],
+    [['--unknown'], 'unknown'],
+  ])('refuses %j', (args, what) => {
+    expect(() => parseOptions(args)).toThrow(what);
+  });
+});
