@@ -2,10 +2,11 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import type { Incoming } from '../../src/simulator/message.ts';
+import type { LoggedRequest } from '../../src/simulator/request-log.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { type SimulatorServer, startSimulatorServer } from '../../src/simulator/server.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
-import { type Gate, openGate } from './gate.ts';
+import type { Gate } from './gate.ts';
 
 export interface ServedCloudOptions {
   readonly dialect?: Dialect;
@@ -22,7 +23,7 @@ export interface ServedCloud {
   readonly factory: { readonly username: string; readonly password: string };
   /** Every secret that has passed by: credentials, passwords and tokens. */
   readonly secrets: ReadonlySet<string>;
-  /** How many requests of this kind have changed something (answer 2xx), such as `deploy`. */
+  /** How many requests of this kind, such as `deploy`, have done their work, whether or not an answer came. */
   tookEffect(operation: string): number;
   /** How many requests there were, without the regular Lists. */
   callsButLists(): number;
@@ -35,7 +36,7 @@ export interface ServedCloud {
 export const FACTORY_LOGIN = { username: 'admin', password: 'factory-pw-5f9c1e7a' } as const;
 
 export async function startCloud(options: ServedCloudOptions = {}): Promise<ServedCloud> {
-  const { dialect = 'document', knobs = {}, gate = openGate } = options;
+  const { dialect = 'document', knobs = {} } = options;
   const simulator = createSimulator({
     clock: systemClock,
     random: createSeededRandom(1),
@@ -51,7 +52,9 @@ export async function startCloud(options: ServedCloudOptions = {}): Promise<Serv
   };
   const gated: Simulator = {
     ...simulator,
-    handle: (request, signal) => gate(nameOf(request), () => handle(request, signal)),
+    // Behind a gate a request goes on though nobody waits for its answer any more.
+    handle: (request, signal) =>
+      options.gate === undefined ? handle(request, signal) : options.gate(nameOf(request), () => handle(request)),
   };
   const server = await listenAnywhere(gated);
   return {
@@ -60,9 +63,7 @@ export async function startCloud(options: ServedCloudOptions = {}): Promise<Serv
     factory: FACTORY_LOGIN,
     secrets,
     tookEffect: (operation) =>
-      simulator
-        .inspect()
-        .requests.filter((each) => each.operation === operation && (each.status === 0 || each.status < 300)).length,
+      simulator.inspect().requests.filter((each) => each.operation === operation && tookEffect(each)).length,
     callsButLists: () => simulator.inspect().counters.total - simulator.count('list'),
     signIn: async (endpoint, username, password) => {
       const response = await fetch(`${endpoint}/v1/signin`, {
@@ -75,6 +76,10 @@ export async function startCloud(options: ServedCloudOptions = {}): Promise<Serv
     },
     close: () => server.close(),
   };
+}
+
+function tookEffect({ status, faults }: LoggedRequest): boolean {
+  return status === 0 ? faults.includes('lostAnswer') : status < 300;
 }
 
 /** Method and the end of the path: `POST /clusters`, `PUT /users/admin`. */

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadKubeConnection } from '../../src/kube/config.ts';
+import type { Gate } from './gate.ts';
+
+/** A way to the API server on which every request for one object passes through a gate. Lists and watches pass freely. */
+export interface KubeProxy {
+  /** Leads through the proxy, with the same token. */
+  readonly kubeconfig: string;
+  close(): Promise<void>;
+}
+
+/** `kubeconfig`: a token's, as kubeconfigFor writes it; the new file stands beside it, as `name`. */
+export async function startKubeProxy(kubeconfig: string, name: string, gate: Gate): Promise<KubeProxy> {
+  const { server, tls, authorize } = await loadKubeConnection(systemClock, kubeconfig);
+  const token = ((await authorize(false))['authorization'] ?? '').replace('Bearer ', '');
+  const agent = new Agent({ keepAlive: true, ca: tls.ca });
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of request) chunks.push(chunk);
+      const body = Buffer.concat(chunks);
+      const what = nameOf(request, body.toString('utf8'));
+      const pass = () => forward(agent, server, request, body);
+      const answer = await (what === undefined ? pass() : gate(what, pass));
+      response.once('close', () => answer.destroy());
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    } catch {
+      response.destroy();
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const path = `${kubeconfig}-${name}`;
+  // The configuration's library takes plain HTTP only with this, and then there is nothing to verify.
+  const cluster = { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true };
+  const content = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  };
+  writeFileSync(path, JSON.stringify(content), { mode: 0o600 });
+  return {
+    kubeconfig: path,
+    close: async () => {
+      proxy.closeAllConnections();
+      await new Promise<void>((resolve) => proxy.close(() => resolve()));
+      agent.destroy();
+    },
+  };
+}
+
+/** Fields of a status whose first appearance is a step of its own. */
+const TOLD = /"(operation|createdAt|credentials)":[{"]/;
+
+/** `POST secrets`, `PATCH databaseclusters/orders/status with createdAt`; undefined: a list or a watch. */
+function nameOf({ method, url = '' }: IncomingMessage, body: string): string | undefined {
+  const path = url.replace(/\?.*$/, '');
+  const [, rest = ''] = /\/namespaces\/[^/]+\/(.+)$/.exec(path) ?? [];
+  if (rest === '' || (method === 'GET' && !rest.includes('/'))) return undefined;
+  const told = rest.endsWith('/status') ? TOLD.exec(body)?.[1] : undefined;
+  return `${method} ${rest}${told === undefined ? '' : ` with ${told}`}`;
+}
+
+/** Passes it on; resolves when the answer has begun, so when the work is done. */
+function forward(agent: Agent, server: string, request: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
+  const { hostname, port } = new URL(server);
+  const { host: _, ...headers } = request.headers;
+  const options = { agent, hostname, port, method: request.method, path: request.url, headers };
+  return new Promise((resolve, reject) => {
+    httpsRequest(options, resolve).once('error', reject).end(body);
+  });
+}
