@@ -1,0 +1,292 @@
+import { expect, test } from 'vitest';
+import { noChance } from '../../test/support/clock.ts';
+import { FakeKube } from '../../test/support/fake-kube.ts';
+import { processClock, type VirtualClock, virtualClock } from '../../test/support/virtual-clock.ts';
+import { type KubeApi, KubeError } from '../kube/api.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { LEASES, LeaderElector } from './leader-election.ts';
+
+const LEASE = { namespace: 'system', name: 'mooring' };
+
+function aWorld() {
+  const clock = virtualClock();
+  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
+  const spec = () => (api.all(LEASES)[0]?.['spec'] ?? {}) as Readonly<Record<string, unknown>>;
+  return { clock, api, spec, holder: () => spec()['holderIdentity'] };
+}
+
+/** One candidate with a clock, a connection and a fate of its own. Its work ends as soon as it is told to stop. */
+function aCandidate(
+  world: { readonly clock: VirtualClock; readonly api: KubeApi },
+  identity: string,
+  options: { readonly skewMs?: number; readonly drainMs?: number } = {},
+) {
+  const clock = processClock(world.clock, options.skewMs);
+  const log: string[] = [];
+  const failures: unknown[] = [];
+  const stop = new AbortController();
+  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost. */
+  const link: { state: 'up' | 'cut' | 'deaf' } = { state: 'up' };
+  const never = new Promise<never>(() => {});
+  const reach = async <T>(call: () => Promise<T>): Promise<T> => {
+    await clock.running();
+    if (link.state === 'cut') return never;
+    const answer = await call();
+    await clock.running();
+    return link.state === 'deaf' ? never : answer;
+  };
+  const api: KubeApi = {
+    get: (...args) => reach(() => world.api.get(...args)),
+    list: (...args) => reach(() => world.api.list(...args)),
+    watch: (...args) => world.api.watch(...args),
+    create: (...args) => reach(() => world.api.create(...args)),
+    patch: (...args) => reach(() => world.api.patch(...args)),
+    delete: (...args) => reach(() => world.api.delete(...args)),
+  };
+  const elector = new LeaderElector({
+    ...LEASE,
+    api,
+    clock,
+    random: noChance,
+    identity,
+    onFailure: (error) => failures.push(error),
+  });
+  const ended = elector.run(stop.signal, {
+    onStartedLeading: async (signal) => {
+      log.push('started');
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      log.push('told to stop');
+      if (options.drainMs !== undefined) await new Promise<void>((done) => clock.after(options.drainMs ?? 0, done));
+    },
+    onStoppedLeading: () => log.push('stopped'),
+  });
+  return { clock, elector, ended, log, failures, link, stop, leads: () => elector.isLeader() };
+}
+
+test('LeaderElector takes a Lease that is not there, and renews it', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.settle();
+  expect([one.leads(), one.log]).toEqual([true, ['started']]);
+  expect(world.spec()).toMatchObject({
+    holderIdentity: 'one',
+    leaseDurationSeconds: 15,
+    leaseTransitions: 0,
+    renewTime: '2023-11-14T22:13:20.000000Z',
+  });
+  await world.clock.advance(3_600_000);
+  expect([one.leads(), one.log, one.failures]).toEqual([true, ['started'], []]);
+  expect(world.spec()).toMatchObject({
+    renewTime: '2023-11-14T23:13:20.000000Z',
+    acquireTime: '2023-11-14T22:13:20.000000Z',
+    leaseTransitions: 0,
+  });
+});
+
+test('LeaderElector lets one lead, and another one only after it gave the Lease back, then at once', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(60_000);
+  expect([one.leads(), two.leads()]).toEqual([true, false]);
+  one.stop.abort();
+  await world.clock.settle();
+  await one.ended;
+  expect([one.leads(), one.log, world.holder()]).toEqual([false, ['started', 'told to stop', 'stopped'], '']);
+  await world.clock.advance(2_000);
+  expect([two.leads(), world.spec()['leaseTransitions']]).toEqual([true, 1]);
+});
+
+test('LeaderElector keeps leading while what is in hand ends', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one', { drainMs: 30_000 });
+  const two = aCandidate(world, 'two');
+  await world.clock.settle();
+  one.stop.abort();
+  await world.clock.advance(29_999);
+  expect([one.leads(), two.leads()]).toEqual([true, false]);
+  await world.clock.advance(2_001);
+  expect([one.leads(), two.leads()]).toEqual([false, true]);
+});
+
+test('LeaderElector stops by itself when it cannot renew, before another one may start', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(60_000);
+  one.link.state = 'cut';
+  await world.clock.advance(8_000);
+  expect(one.leads()).toBe(true);
+  await world.clock.advance(2_000);
+  expect([one.leads(), two.leads()]).toEqual([false, false]);
+  await one.ended;
+  expect([...one.log].sort()).toEqual(['started', 'stopped', 'told to stop']);
+  await world.clock.advance(9_000);
+  expect(two.leads()).toBe(true);
+});
+
+test('LeaderElector survives a short outage, and renewals whose answers are lost', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.advance(10_000);
+  for (const state of ['cut', 'deaf'] as const) {
+    one.link.state = state;
+    await world.clock.advance(4_000);
+    one.link.state = 'up';
+    await world.clock.advance(20_000);
+    expect(one.leads()).toBe(true);
+  }
+  expect(one.log).toEqual(['started']);
+});
+
+test('LeaderElector that was frozen does not lead when it wakes up, before it does anything', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(60_000);
+  one.clock.freeze();
+  await world.clock.advance(60_000);
+  expect([one.leads(), two.leads()]).toEqual([false, true]);
+  one.clock.thaw();
+  expect(one.leads()).toBe(false);
+  await one.ended;
+  expect(one.log.includes('stopped')).toBe(true);
+  expect(world.holder()).toBe('two');
+});
+
+test('LeaderElector stops at once when somebody else took the Lease', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.settle();
+  await world.api.patch(LEASES, LEASE, { spec: { holderIdentity: 'a person' } });
+  await world.clock.advance(2_000);
+  await one.ended;
+  expect([one.leads(), world.holder()]).toEqual([false, 'a person']);
+});
+
+test('LeaderElector goes on leading when somebody changes the Lease without taking it', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.settle();
+  await world.api.patch(LEASES, LEASE, { metadata: { labels: { touched: 'yes' } } });
+  await world.clock.advance(60_000);
+  expect([one.leads(), one.log]).toEqual([true, ['started']]);
+});
+
+test('LeaderElector believes no clock but its own: the times in the Lease mean nothing', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one', { skewMs: -86_400_000 });
+  await world.clock.settle();
+  const two = aCandidate(world, 'two', { skewMs: 86_400_000 });
+  await world.clock.advance(600_000);
+  expect([one.leads(), two.leads()]).toEqual([true, false]);
+});
+
+test('LeaderElector waits out the whole lease of a holder that it finds, however old it says it is', async () => {
+  const world = aWorld();
+  const spec = { holderIdentity: 'ghost', leaseDurationSeconds: 15, renewTime: '2001-01-01T00:00:00.000000Z' };
+  await world.api.create(LEASES, LEASE.namespace, { metadata: { name: LEASE.name }, spec });
+  const one = aCandidate(world, 'one');
+  await world.clock.advance(14_999);
+  expect(one.leads()).toBe(false);
+  await world.clock.advance(2_000);
+  expect([one.leads(), world.spec()['leaseTransitions']]).toEqual([true, 1]);
+});
+
+test('LeaderElector that is stopped while it waits leaves the Lease alone', async () => {
+  const world = aWorld();
+  aCandidate(world, 'one');
+  await world.clock.settle();
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(5_000);
+  two.stop.abort();
+  await world.clock.settle();
+  await two.ended;
+  expect([two.log, world.holder()]).toEqual([[], 'one']);
+});
+
+test('LeaderElector goes on asking while the API refuses, and says why', async () => {
+  const world = aWorld();
+  const forbidden = new KubeError('leases is forbidden', { status: 403, reason: 'Forbidden' });
+  const failures: unknown[] = [];
+  const { api, clock } = world;
+  const elector = new LeaderElector({
+    ...LEASE,
+    api: Object.assign(Object.create(api) as KubeApi, { get: () => Promise.reject(forbidden) }),
+    clock,
+    random: noChance,
+    identity: 'one',
+    onFailure: (error) => failures.push(error),
+  });
+  const stop = new AbortController();
+  const ended = elector.run(stop.signal, { onStartedLeading: async () => {}, onStoppedLeading: () => {} });
+  await clock.advance(20_000);
+  expect([elector.isLeader(), failures.length, failures[0]]).toEqual([false, 11, forbidden]);
+  stop.abort();
+  await ended;
+});
+
+test('LeaderElector gives the Lease back and tells when the work fails', async () => {
+  const world = aWorld();
+  const { api, clock } = world;
+  const elector = new LeaderElector({ ...LEASE, api, clock, random: noChance, identity: 'one' });
+  const ended = elector.run(new AbortController().signal, {
+    onStartedLeading: () => Promise.reject(new Error('work failed')),
+    onStoppedLeading: () => {},
+  });
+  await expect(ended).rejects.toThrow('work failed');
+  expect([elector.isLeader(), world.holder(), clock.timers()]).toEqual([false, '', 0]);
+});
+
+test('LeaderElector refuses times that do not exclude two leaders', () => {
+  const { api, clock } = aWorld();
+  const elect = (times: object) => () =>
+    new LeaderElector({ ...LEASE, api, clock, random: noChance, identity: 'one', ...times });
+  expect(elect({ leaseDurationMs: 10_000 })).toThrow(RangeError);
+  expect(elect({ retryPeriodMs: 10_000 })).toThrow(RangeError);
+});
+
+test('LeaderElectors never lead two at once, whatever freezes, is cut off or restarts, and one leads in the end', async () => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = aWorld();
+    const random = createSeededRandom(seed);
+    const draw = (count: number) => Math.floor(random.float() * count);
+    let born = 0;
+    const candidate = () => aCandidate(world, `candidate-${born++}`, { skewMs: draw(600_000) - 300_000 });
+    const alive = [candidate(), candidate(), candidate()];
+    const leaders = () => alive.filter((each) => each.leads()).length;
+    for (let turn = 0; turn < 100; turn++) {
+      const index = draw(alive.length);
+      const one = alive[index] ?? candidate();
+      switch (draw(8)) {
+        case 0:
+          one.clock.freeze();
+          break;
+        case 1:
+          one.link.state = 'cut';
+          break;
+        case 2:
+          one.link.state = 'deaf';
+          break;
+        case 3:
+          one.stop.abort();
+          alive[index] = candidate();
+          break;
+        default:
+          one.clock.thaw();
+          one.link.state = 'up';
+      }
+      for (let step = draw(20); step >= 0; step--) {
+        await world.clock.advance(random.float() * 1_500);
+        expect(leaders(), `seed ${seed}, turn ${turn}`).toBeLessThanOrEqual(1);
+      }
+    }
+    for (const [index, each] of alive.entries()) {
+      each.stop.abort();
+      alive[index] = candidate();
+    }
+    await world.clock.advance(40_000);
+    expect(leaders(), `seed ${seed}`).toBe(1);
+    for (const each of alive) each.stop.abort();
+  }
+});
