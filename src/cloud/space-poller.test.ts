@@ -1,0 +1,252 @@
+import { expect, test } from 'vitest';
+import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import type { Cluster } from './schema.ts';
+import { isSettled, SpacePoller } from './space-poller.ts';
+
+const INTERVAL_MS = 60_000;
+
+function cluster(id: string, status: string, changes: Partial<Cluster> = {}): Cluster {
+  const servers = status === 'running' ? [{ address: `${id}.test:443`, status: 'running' }] : [];
+  return {
+    id,
+    status,
+    createdAt: 1,
+    version: '3.5.0',
+    provider: 'gcp',
+    region: 'r',
+    machineType: 'm',
+    storageType: 's',
+    storageSizeGB: 1,
+    serverCount: 1,
+    isFree: false,
+    servers,
+    ...changes,
+  };
+}
+
+/** A poller of a space whose clusters a test sets; each List takes `listMs`, and answers what was true when it was asked. */
+function aPoller(listMs = 0) {
+  const clock = virtualClock();
+  const space = { clusters: [] as readonly Cluster[], error: undefined as Error | undefined };
+  const lists: number[] = [];
+  let underWay = 0;
+  const changed: string[] = [];
+  let listed = 0;
+  const poller = new SpacePoller(
+    {
+      clock,
+      random: createSeededRandom(1),
+      onClusters: (ids) => changed.push(...ids),
+      onListed: () => listed++,
+      client: {
+        list: async (signal) => {
+          lists.push(clock.monotonic());
+          expect(++underWay).toBe(1);
+          const { clusters, error } = space;
+          if (listMs > 0) await new Promise<void>((resolve) => clock.after(listMs, resolve));
+          underWay--;
+          if (signal?.aborted) throw new Error('Aborted');
+          if (error !== undefined) throw error;
+          return clusters;
+        },
+      },
+    },
+    INTERVAL_MS,
+  );
+  return { clock, space, poller, lists, changed, listedCount: () => listed };
+}
+
+/** Times between Lists. */
+const steps = (times: readonly number[]) => times.slice(1).map((at, index) => at - (times[index] ?? 0));
+
+test('SpacePoller tells which clusters are not as they were, and nothing of others', async () => {
+  const { poller, space, changed, clock } = aPoller();
+  space.clusters = [cluster('a', 'running'), cluster('b', 'running')];
+  await poller.refresh();
+  expect([changed.splice(0), poller.get('a')?.status, poller.listedAtMs]).toEqual([['a', 'b'], 'running', clock.now()]);
+  space.clusters = [cluster('a', 'running'), cluster('b', 'suspending')];
+  await poller.refresh();
+  expect(changed.splice(0)).toEqual(['b']);
+  await poller.refresh();
+  expect(changed).toEqual([]);
+  expect([...poller.clusters()].map(({ id }) => id)).toEqual(['a', 'b']);
+});
+
+test('SpacePoller asks for the whole space at its interval, a little earlier each time, while nothing is under way', async () => {
+  const { poller, space, lists, clock } = aPoller();
+  space.clusters = [cluster('a', 'running')];
+  poller.follow('a');
+  await poller.refresh();
+  await clock.advance(600_000);
+  for (const step of steps(lists)) {
+    expect(step).toBeGreaterThanOrEqual(0.9 * INTERVAL_MS);
+    expect(step).toBeLessThanOrEqual(INTERVAL_MS);
+  }
+  expect(new Set(steps(lists)).size).toBeGreaterThan(5);
+});
+
+test('SpacePoller hurries while a followed cluster is under way, in steps that grow, until it is settled', async () => {
+  const { poller, space, lists, clock } = aPoller();
+  space.clusters = [cluster('a', 'starting')];
+  poller.follow('a');
+  await poller.refresh();
+  await clock.advance(300_000);
+  const hurried = steps(lists);
+  expect(hurried[0]).toBe(500);
+  expect(Math.max(...hurried)).toBe(15_000);
+  expect(hurried.every((step, index) => step > (hurried[index - 1] ?? 0) - 0.001)).toBe(true);
+  expect(lists.length).toBeLessThan(45);
+  space.clusters = [cluster('a', 'running')];
+  await clock.advance(15_000);
+  lists.length = 0;
+  await clock.advance(300_000);
+  expect(lists.length).toBeLessThanOrEqual(6);
+});
+
+test('SpacePoller does not hurry for clusters that nobody follows', async () => {
+  const { poller, space, lists, clock } = aPoller();
+  space.clusters = [cluster('a', 'starting')];
+  await poller.refresh();
+  await clock.advance(50_000);
+  expect(lists).toHaveLength(1);
+  poller.follow('a');
+  await clock.advance(1_000);
+  expect(lists.length).toBeGreaterThan(1);
+  poller.unfollow('a');
+  await clock.advance(16_000);
+  lists.length = 0;
+  await clock.advance(50_000);
+  expect(lists.length).toBeLessThanOrEqual(1);
+});
+
+test('SpacePoller makes one List for all who ask while one is under way, and it is asked for after them', async () => {
+  const { poller, lists, clock } = aPoller(1_000);
+  const asks = [poller.refresh(), poller.refresh(), poller.refresh()];
+  await clock.advance(2_000);
+  await Promise.all(asks);
+  expect(lists).toEqual([0, 1_000]);
+});
+
+test('SpacePoller takes in answers to single calls, and tells of them once', async () => {
+  const { poller, changed, clock } = aPoller();
+  poller.learn('a', cluster('a', 'starting'), clock.monotonic());
+  poller.learn('a', cluster('a', 'starting'), clock.monotonic());
+  expect([changed, poller.get('a')?.status]).toEqual([['a'], 'starting']);
+});
+
+test('SpacePoller does not let a List that was asked for earlier undo what it was told since', async () => {
+  const { poller, space, clock } = aPoller(5_000);
+  space.clusters = [cluster('old', 'running')];
+  const first = poller.refresh();
+  await clock.advance(5_000);
+  await first;
+  const listing = poller.refresh();
+  await clock.advance(1_000);
+  poller.learn('new', cluster('new', 'starting'), clock.monotonic());
+  poller.learn('old', cluster('old', 'destroying'), clock.monotonic());
+  await clock.advance(4_000);
+  await listing;
+  expect([poller.get('new')?.status, poller.get('old')?.status]).toEqual(['starting', 'destroying']);
+});
+
+test('SpacePoller does not let a List that was asked for earlier bring back a cluster that is gone', async () => {
+  const { poller, space, changed, clock } = aPoller(5_000);
+  space.clusters = [cluster('a', 'destroying')];
+  const first = poller.refresh();
+  await clock.advance(5_000);
+  await first;
+  const listing = poller.refresh();
+  await clock.advance(1_000);
+  poller.learn('a', undefined, clock.monotonic());
+  changed.length = 0;
+  await clock.advance(4_000);
+  await listing;
+  expect([poller.get('a'), changed]).toEqual([undefined, []]);
+});
+
+test('SpacePoller tells of a cluster that vanished, and of one that came again under its id', async () => {
+  const { poller, space, changed } = aPoller();
+  space.clusters = [cluster('a', 'running')];
+  await poller.refresh();
+  space.clusters = [];
+  await poller.refresh();
+  await poller.refresh();
+  expect([changed.splice(0), poller.get('a'), [...poller.clusters()]]).toEqual([['a', 'a'], undefined, []]);
+  space.clusters = [cluster('a', 'running', { createdAt: 2 })];
+  await poller.refresh();
+  expect([changed, poller.get('a')?.createdAt]).toEqual([['a'], 2]);
+});
+
+test('SpacePoller keeps what it knows when a List fails, says why, and comes back more and more rarely', async () => {
+  const { poller, space, lists, clock, listedCount } = aPoller();
+  space.clusters = [cluster('a', 'starting')];
+  poller.follow('a');
+  await poller.refresh();
+  const { listedAtMs } = poller;
+  space.error = new Error('The cloud is away');
+  await clock.advance(1_000);
+  lists.length = 0;
+  await clock.advance(600_000);
+  expect([poller.get('a')?.status, poller.error, poller.listedAtMs]).toEqual(['starting', space.error, listedAtMs]);
+  expect(listedCount()).toBeGreaterThan(10);
+  const pauses = steps(lists);
+  expect(pauses.slice(-3).every((pause) => pause >= INTERVAL_MS / 2 && pause <= INTERVAL_MS)).toBe(true);
+  expect(lists.length).toBeLessThan(25);
+  space.error = undefined;
+  await clock.advance(60_000);
+  expect(poller.error).toBeUndefined();
+});
+
+test('SpacePoller that fails does not list again for those who asked meanwhile', async () => {
+  const { poller, space, lists, clock } = aPoller(1_000);
+  space.error = new Error('The cloud is away');
+  const asks = [poller.refresh(), poller.refresh()];
+  await clock.advance(1_000);
+  await Promise.all(asks);
+  expect(lists).toHaveLength(1);
+});
+
+test('SpacePoller follows a new interval at once, counted from the last List', async () => {
+  const { poller, lists, clock } = aPoller();
+  await poller.refresh();
+  await clock.advance(30_000);
+  poller.intervalMs = 10_000;
+  await clock.advance(1);
+  expect(lists).toHaveLength(2);
+  poller.intervalMs = 600_000;
+  await clock.advance(500_000);
+  expect(lists).toHaveLength(2);
+});
+
+test('SpacePoller waits for its first List to be asked for', async () => {
+  const { poller, lists, clock } = aPoller();
+  poller.follow('a');
+  poller.learn('a', cluster('a', 'starting'), clock.monotonic());
+  poller.intervalMs = 1_000;
+  await clock.advance(60_000);
+  expect(lists).toEqual([]);
+});
+
+test('SpacePoller that is stopped lists no more, tells nothing of a List under way and leaves no timer', async () => {
+  const { poller, space, lists, clock, listedCount, changed } = aPoller(1_000);
+  space.clusters = [cluster('a', 'starting')];
+  poller.follow('a');
+  const listing = poller.refresh();
+  poller.stop();
+  await clock.advance(1_000);
+  await listing;
+  await clock.advance(600_000);
+  expect([lists.length, listedCount(), changed, clock.timers()]).toEqual([1, 0, [], 0]);
+});
+
+test.each([
+  ['running', [{ address: 'a:1', status: 'running' }], true],
+  ['running', [{ address: 'a:1', status: 'pending' }], false],
+  ['running', [], false],
+  ['suspended', [], true],
+  ['starting', [], false],
+  ['a word of tomorrow', [], false],
+] as const)('isSettled() of a cluster that is %s with servers %j is %s', (status, servers, settled) => {
+  expect(isSettled(cluster('a', status, { servers }))).toBe(settled);
+});

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { errorOf } from '../../test/support/cloud.ts';
+import { aServerClient } from '../../test/support/server.ts';
+import { HttpError } from '../base/http.ts';
+import { Logins } from './logins.ts';
+
+const FACTORY = { username: 'admin', password: 'canary-factory' };
+const OURS = { username: 'admin', password: 'canary-ours' };
+
+/** A server with one user, whose password an update changes and thereby ends the tokens. `answers` says what it answers instead. */
+function aServer(password = FACTORY.password) {
+  const state = { password, answers: undefined as number | HttpError | undefined };
+  let tokens = 0;
+  let valid = '';
+  const server = aServerClient((request) => {
+    if (state.answers instanceof HttpError) return state.answers;
+    if (state.answers !== undefined) return { status: state.answers, body: { code: 'X', message: 'x' } };
+    const body = JSON.parse(request.body ?? '{}');
+    if (request.url.endsWith('/v1/signin')) {
+      if (body.password !== state.password) return { status: 401, body: { code: 'AUT1', message: 'Invalid' } };
+      valid = `token-${++tokens}`;
+      return { status: 200, body: { token: valid } };
+    }
+    if (request.headers?.['authorization'] !== `Bearer ${valid}`) return { status: 401 };
+    state.password = body.password;
+    valid = '';
+    return { status: 200, body: {} };
+  });
+  return { logins: new Logins(server.client), requests: server.requests, state };
+}
+
+test('Logins learns of a login by trying it, and holds it without a further call', async () => {
+  const { logins, requests } = aServer();
+  expect(logins.isHeld(FACTORY)).toBe(false);
+  expect(await logins.attempt(FACTORY)).toBe('accepted');
+  const calls = requests.length;
+  expect([logins.isHeld(FACTORY), logins.isHeld(OURS), requests.length]).toEqual([true, false, calls]);
+});
+
+test.each([401, 403])('Logins takes an answer %d for a no, and drops what it held', async (status) => {
+  const { logins, state } = aServer();
+  await logins.attempt(FACTORY);
+  state.answers = status;
+  expect(await logins.attempt(FACTORY)).toBe('refused');
+  expect(logins.isHeld(FACTORY)).toBe(false);
+});
+
+test.each([
+  400,
+  404,
+  429,
+  500,
+  503,
+  new HttpError('unreachable', 'Connection refused'),
+  new HttpError('lost', 'Connection reset'),
+])('Logins takes %s for no answer at all: neither dead nor alive', async (answers) => {
+  const { logins, state } = aServer();
+  await logins.attempt(FACTORY);
+  state.answers = answers;
+  expect(await errorOf(logins.attempt(FACTORY))).toMatchObject({ name: 'ApiError' });
+  expect(logins.isHeld(FACTORY)).toBe(true);
+});
+
+test('Logins forgets all logins of a user whose password it sets', async () => {
+  const { logins } = aServer();
+  await logins.attempt(FACTORY);
+  await logins.setPassword(FACTORY, 'admin', OURS.password);
+  expect([logins.isHeld(FACTORY), logins.isHeld(OURS)]).toEqual([false, false]);
+  expect([await logins.attempt(FACTORY), await logins.attempt(OURS)]).toEqual(['refused', 'accepted']);
+});
+
+test('Logins keeps the login of an administrator who sets the password of somebody else', async () => {
+  const { logins } = aServer();
+  await logins.attempt(FACTORY);
+  await logins.setPassword(FACTORY, 'app', 'canary-app');
+  expect(logins.isHeld(FACTORY)).toBe(true);
+});
+
+test('Logins forgets the logins of a user also when it is unknown whether the new password took', async () => {
+  const { logins, state } = aServer();
+  await logins.attempt(FACTORY);
+  state.answers = new HttpError('lost', 'Connection reset');
+  expect(await errorOf(logins.setPassword(FACTORY, 'admin', OURS.password))).toMatchObject({ effectUnknown: true });
+  expect(logins.isHeld(FACTORY)).toBe(false);
+});
+
+test('Logins uses the session that it holds, and a new one for a login that it does not', async () => {
+  const { logins, requests } = aServer();
+  await logins.attempt(FACTORY);
+  await logins.session(FACTORY).signIn();
+  expect(requests).toHaveLength(1);
+  await errorOf(logins.session(OURS).signIn());
+  expect(requests).toHaveLength(2);
+});
+
+test('Logins never shows a password, in an error or when it is printed', async () => {
+  const { logins, state } = aServer();
+  await logins.attempt(FACTORY);
+  state.answers = 400;
+  const error = await errorOf(logins.attempt(OURS));
+  expect(JSON.stringify([error, String(error), logins])).not.toContain('canary');
+});
