@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../base/clock.ts';
 import { type Environment, shellSetup } from './cluster-access.ts';
 import type { Screen } from './screen.ts';
-import { type Glimpse, Timeline } from './timeline.ts';
+import { APPLIED, type Glimpse, Timeline } from './timeline.ts';
 import { sampleManifests, type World, watchResources } from './world.ts';
 
 export interface StoryOptions {
@@ -29,11 +29,12 @@ export async function tell(world: World, options: StoryOptions): Promise<string 
   const timeline = new Timeline();
   const inNamespace = `--namespace=${world.namespace}`;
   const changed = { call: () => {} };
-  const begin = clock.monotonic();
+  let begin = clock.monotonic();
   const seconds = () => `${((clock.monotonic() - begin) / 1000).toFixed(1)} s`;
   const show = (what: string, meaning: Parameters<Screen['paint']>[0], word: string, more: string) => {
     const start = `  ${seconds().padStart(7)}  ${what.padEnd(SUBJECT_WIDTH)}  `;
-    const rest = screen.fit(`${start}${word.padEnd(WORD_WIDTH)} ${more}`.trimEnd()).slice(start.length);
+    const line = `${start}${word.padEnd(WORD_WIDTH)} ${more}`.trimEnd();
+    const rest = (meaning === 'bad' ? line : screen.fit(line)).slice(start.length);
     screen.line(`${start}${screen.paint(meaning, rest.slice(0, word.length))}${rest.slice(word.length)}`);
   };
 
@@ -46,16 +47,13 @@ export async function tell(world: World, options: StoryOptions): Promise<string 
     }
     const news = timeline.see(after);
     if (news === undefined) return;
-    show(news.subject, news.meaning, wordOf(news), news.message);
+    if (news.word !== APPLIED) show(news.subject, news.meaning, wordOf(news), news.message);
     changed.call();
   });
-  for (const { path, text } of sampleManifests(world.cloudURL)) {
-    const printed = await world.kubectl(['apply', '--filename=-', inNamespace], { input: text, signal });
-    const names = printed
-      .trim()
-      .split('\n')
-      .map((line) => line.split(' ')[0]?.replace('.mooring.dev', ''));
-    show('kubectl apply', 'strong', path, names.join(', '));
+  begin = clock.monotonic();
+  for (const { path, text, objects } of sampleManifests(world.cloudURL)) {
+    show('kubectl apply', 'strong', path, objects.join(', '));
+    await world.kubectl(['apply', '--filename=-', inNamespace], { input: text, signal });
   }
   const problem = await outcome(world, timeline, changed, options);
   signal.throwIfAborted();

@@ -16,6 +16,9 @@ export interface Glimpse {
   readonly stalled: boolean;
 }
 
+/** The word before the operator has said anything. */
+export const APPLIED = 'Applied';
+
 /** Spaces and clusters have the same conditions; a space has no state. */
 export function glimpseOf(object: KubeObject): Glimpse {
   const subject = `${object.kind} ${object.metadata.name}`;
@@ -26,7 +29,7 @@ export function glimpseOf(object: KubeObject): Glimpse {
     return { subject, word: 'Deleting', meaning: 'busy', state, message: '', stalled };
   }
   if (ready === undefined) {
-    return { subject, word: 'Applied', meaning: 'busy', state, message: 'The operator has not seen it yet', stalled };
+    return { subject, word: APPLIED, meaning: 'busy', state, message: 'The operator has not seen it yet', stalled };
   }
   const { status, reason, message } = ready;
   const meaning = status === 'True' ? 'good' : status === 'False' ? 'bad' : 'busy';

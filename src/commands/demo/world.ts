@@ -168,6 +168,8 @@ function withKind(kind: string): (object: AnyObject) => KubeObject {
 export interface Manifest {
   readonly path: string;
   readonly text: string;
+  /** Kind and name of each object in it. */
+  readonly objects: readonly string[];
 }
 
 /** The base URL that the samples name: where `mooring simulate` listens unless it is told otherwise. */
@@ -177,6 +179,10 @@ const SAMPLE_URL = 'http://127.0.0.1:7080';
 export function sampleManifests(cloudURL: string): readonly Manifest[] {
   return ['secrets', 'space', 'cluster'].map((name) => {
     const path = `deploy/samples/${name}.yaml`;
-    return { path, text: readFileSync(fileOfProject(path), 'utf8').replaceAll(SAMPLE_URL, cloudURL) };
+    const text = readFileSync(fileOfProject(path), 'utf8').replaceAll(SAMPLE_URL, cloudURL);
+    const objects = [...text.matchAll(/^kind: (\w+)\nmetadata:\n {2}name: (\S+)$/gm)].map(
+      ([, kind, name]) => `${kind} ${name}`,
+    );
+    return { path, text, objects };
   });
 }
