@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { kindBench } from '../../../test/support/kind-bench.ts';
+
+const INTERVAL_MS = 600_000;
+
+/** When each login was tried, in milliseconds after the cluster became ready. */
+async function verifications(verifyInterval: string, forMs: number, stepMs = 10_000) {
+  const bench = await kindBench({ space: { verifyInterval } });
+  await bench.until('True Running');
+  const startedMs = bench.clock.now();
+  const tried: number[] = [];
+  while (bench.clock.now() - startedMs < forMs) {
+    bench.forgetCalls();
+    await bench.pass();
+    if (bench.calls.includes('server signIn')) tried.push(bench.clock.now() - startedMs);
+    await bench.clock.advance(stepMs);
+  }
+  return { bench, tried };
+}
+
+describe('observeLogin()', () => {
+  it('tries a verified login once an interval', async () => {
+    const { tried } = await verifications('10m', 5 * INTERVAL_MS);
+    expect(tried).toHaveLength(5);
+    for (const [index, at] of tried.slice(1).entries())
+      expect(at - (tried[index] ?? 0), 'never earlier').toBeGreaterThanOrEqual(INTERVAL_MS);
+  });
+
+  it('tries a verified login only after changes with verifyInterval 0s', async () => {
+    const { bench, tried } = await verifications('0s', 5 * INTERVAL_MS);
+    expect(tried).toEqual([]);
+    await bench.putSecret('orders-admin', { ...bench.secret() }, { 'mooring.dev/cluster': 'orders' });
+    bench.forgetCalls();
+    await bench.pass();
+    expect(bench.calls).toContain('server signIn');
+    expect(bench.ready()).toBe('True Running');
+  });
+
+  it('comes back for what a person asks for, and answers once', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    bench.forgetCalls();
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.pass();
+    expect(bench.calls).toEqual(expect.arrayContaining(['list', 'server signIn']));
+    bench.forgetCalls();
+    await bench.pass();
+    expect(bench.calls).toEqual([]);
+  });
+
+  it('says that a server does not answer, and finds it again', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    const outage = bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.until('False ServerUnreachable');
+    bench.simulator.faults.remove(outage);
+    await bench.clock.advance(60_000);
+    await bench.until('True Running');
+  });
+
+  it('takes no unclear answer for a refusal', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    const before = bench.secret();
+    bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 404, times: 3 });
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.pass();
+    expect(bench.ready()).toBe('False ServerUnreachable');
+    await bench.clock.advance(60_000);
+    await bench.until('True Running');
+    expect(bench.secret()).toEqual(before);
+  });
+
+  it('tries the login at the first server that runs', async () => {
+    const bench = await kindBench({ knobs: { serverLagMs: [30_000, 30_000] } });
+    await bench.until('True Running');
+    expect(bench.status().servers?.[0]?.status).toBe('running');
+  });
+
+  it('follows a server that moved', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    const before = bench.status().endpoint;
+    bench.simulator.moveServers('orders');
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('True Running');
+    expect(bench.status().endpoint).not.toBe(before);
+    expect(bench.status().credentials?.endpoint).toBe(bench.status().endpoint);
+  });
+});

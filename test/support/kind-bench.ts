@@ -1,0 +1,249 @@
+import { systemRandom } from '../../src/base/random.ts';
+import { databaseClusterKind } from '../../src/kinds/databasecluster/index.ts';
+import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
+import { type DatabaseClusterStatus, databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
+import { ClusterMemory, type ClusterWorld } from '../../src/kinds/databasecluster/world.ts';
+import { SpaceConnections } from '../../src/kinds/databasespace/connection.ts';
+import type { DatabaseSpaceSpec } from '../../src/kinds/databasespace/schema.ts';
+import { createSecrets } from '../../src/kinds/secrets.ts';
+import { type KubeApi, SECRETS } from '../../src/kube/api.ts';
+import { parseStatus } from '../../src/kube/definition.ts';
+import { type KubeObject, splitKey } from '../../src/kube/object.ts';
+import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
+import type { Dialect } from '../../src/simulator/dialect.ts';
+import type { Knobs } from '../../src/simulator/knobs.ts';
+import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { aCluster, aSpace } from './builders.ts';
+import { FakeKube } from './fake-kube.ts';
+import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+
+/** A moment at which the process ends: before or after a write to the Kubernetes API. */
+export interface Crash {
+  readonly verb: 'create' | 'patch';
+  readonly plural: string;
+  readonly when: 'before' | 'after';
+}
+
+export interface KindBench {
+  readonly simulator: Simulator;
+  readonly clock: VirtualClock;
+  readonly kube: FakeKube;
+  /** Calls of both APIs since `forgetCalls`, as `deploy` or `server signIn`. */
+  readonly calls: readonly string[];
+  /** Fields whose drift was undone. */
+  readonly corrected: readonly string[];
+  world(): ClusterWorld;
+  forgetCalls(): void;
+  status(): DatabaseClusterStatus;
+  /** Ready, as "status reason". */
+  ready(): string;
+  secret(name?: string): Readonly<Record<string, string>> | undefined;
+  putSecret(name: string, data: Readonly<Record<string, string>>, labels?: Record<string, string>): Promise<void>;
+  /** Changes the spec of the object, as a person does. */
+  edit(spec: Readonly<Record<string, unknown>>): Promise<void>;
+  annotate(name: string, value: string): Promise<void>;
+  /** One pass for the object. */
+  pass(): Promise<Outcome>;
+  /** Passes, with time going by between them, until Ready is this. */
+  until(ready: string): Promise<void>;
+  /** A new process: nothing is remembered. */
+  restart(): Promise<void>;
+  crashAt(crash: Crash): void;
+  /** Passes see the object as it is now, whatever becomes of it; until `showAsIs`. */
+  showAsNow(): void;
+  showAsIs(): void;
+}
+
+export interface KindBenchOptions {
+  readonly dialect?: Dialect;
+  readonly knobs?: Partial<Knobs>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly space?: Partial<DatabaseSpaceSpec>;
+}
+
+const REF = { namespace: 'shop', name: 'orders' };
+const KEY = 'shop/orders';
+const SPACE = 'shop/production';
+const STEP_MS = 5_000;
+const MAX_STEPS = 100;
+
+export class Crashed extends Error {}
+
+/**
+ * The kind DatabaseCluster with all that it works through, in one process: the simulator, clients, poller, logins, and an
+ * in-memory Kubernetes API. Passes are made by hand, for the one object `shop/orders` in space `production`.
+ */
+export async function kindBench(options: KindBenchOptions = {}): Promise<KindBench> {
+  const clock = virtualClock();
+  const { dialect = 'document', knobs = {} } = options;
+  const simulator = createSimulator({ clock, random: createSeededRandom(1), dialect, knobs });
+  const kube = new FakeKube({
+    now: clock.now,
+    random: createSeededRandom(2),
+    statusDefaults: { databaseclusters: { observedGeneration: -1 } },
+  });
+  const spaceSpec = { ...aSpace().subject.spec, ...options.space };
+  const calls: string[] = [];
+  const corrected: string[] = [];
+  let crash: Crash | undefined;
+  let processes = 0;
+  let stale: KubeObject | undefined;
+  const api = crashing(
+    kube,
+    () => crash,
+    () => {
+      crash = undefined;
+    },
+  );
+  // The cast is the parse border: the kind parses what it reads.
+  const object = () => kube.all(DATABASE_CLUSTERS)[0] as unknown as KubeObject;
+  let process = {
+    connections: undefined as SpaceConnections | undefined,
+    world: undefined as ClusterWorld | undefined,
+  };
+
+  const start = async () => {
+    process.connections?.close();
+    const connections = new SpaceConnections({
+      clock,
+      random: systemRandom,
+      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+      transport: () => simulator.transport,
+      onRequest: (of, { operation }) => calls.push(of === 'server' ? `server ${operation}` : operation),
+      onClusters: () => {},
+      onListed: () => {},
+    });
+    const credentials = (['read', 'write', 'admin'] as const).map((level) => ({
+      level,
+      clientID: `${level}-id`,
+      clientSecret: `${level}-secret-0123456789`,
+    }));
+    connections.connect(SPACE, spaceSpec, credentials, { username: 'admin', password: 'password' });
+    await connections.get(SPACE)?.poller.refresh();
+    const lookUp = (key: string) => kube.all(SECRETS).find(({ metadata }) => metadata.name === splitKey(key).name);
+    const world: ClusterWorld = {
+      api,
+      clock,
+      random: systemRandom,
+      secrets: createSecrets(api, lookUp),
+      connections,
+      space: (key) => (key === SPACE ? { spec: spaceSpec, ready: undefined } : undefined),
+      cluster: (key) => (key === KEY ? object() : undefined),
+      claimants: () => [KEY],
+      namespaceLabels: async () => ({}),
+      memory: new ClusterMemory(`process-${++processes}`, clock.now()),
+      onDriftCorrected: (_key, { field }) => corrected.push(field),
+    };
+    process = { connections, world };
+  };
+
+  const world = () => {
+    if (process.world === undefined) throw new Error('The bench was not started');
+    return process.world;
+  };
+  const status = () => parseStatus(databaseClusterDefinition, object().status);
+  const ready = () => {
+    const condition = status().conditions?.find(({ type }) => type === 'Ready');
+    return `${condition?.status} ${condition?.reason}`;
+  };
+  const pass = () =>
+    reconcile(
+      databaseClusterKind(world()),
+      {
+        api,
+        clock,
+        read: (key) => (key === KEY ? (stale ?? object()) : undefined),
+        written: () => {},
+        onReady: () => {},
+        onStep: () => {},
+        tellAlways: false,
+      },
+      KEY,
+      new AbortController().signal,
+    );
+
+  await start();
+  const { spec } = aCluster().with(options.spec ?? {}).subject;
+  await kube.create(DATABASE_CLUSTERS, 'shop', {
+    apiVersion: 'mooring.dev/v1alpha1',
+    kind: 'DatabaseCluster',
+    metadata: { name: REF.name },
+    spec,
+  });
+
+  return {
+    simulator,
+    clock,
+    kube,
+    calls,
+    corrected,
+    world,
+    forgetCalls: () => calls.splice(0),
+    status,
+    ready,
+    secret(name = 'orders-admin') {
+      const found = kube.all(SECRETS).find(({ metadata }) => metadata.name === name);
+      if (found === undefined) return undefined;
+      const entries = Object.entries(found['data'] as Record<string, string>);
+      return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+    },
+    async putSecret(name, data, labels = {}) {
+      const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+      kube.remove(SECRETS, { namespace: 'shop', name });
+      await kube.create(SECRETS, 'shop', { metadata: { name, labels }, data: Object.fromEntries(encoded) });
+    },
+    async edit(changes) {
+      await kube.patch(DATABASE_CLUSTERS, REF, {
+        metadata: { resourceVersion: object().metadata.resourceVersion },
+        spec: changes,
+      });
+    },
+    async annotate(name, value) {
+      const { resourceVersion } = object().metadata;
+      await kube.patch(DATABASE_CLUSTERS, REF, { metadata: { resourceVersion, annotations: { [name]: value } } });
+    },
+    pass,
+    async until(wanted) {
+      for (let step = 0; step < MAX_STEPS; step++) {
+        const outcome = await pass();
+        if (outcome.next === 'settled' && outcome.requeueAfterMs !== 0 && ready() === wanted) return;
+        const waits = outcome.next !== 'again' && !(outcome.next === 'settled' && outcome.requeueAfterMs === 0);
+        if (outcome.next === 'retry' && ready() === wanted) return;
+        if (waits) await clock.advance(STEP_MS);
+      }
+      throw new Error(`Waited in vain for ${wanted}: it is ${ready()}, ${JSON.stringify(status().conditions)}`);
+    },
+    restart: start,
+    crashAt: (next) => {
+      crash = next;
+    },
+    showAsNow: () => {
+      stale = object();
+    },
+    showAsIs: () => {
+      stale = undefined;
+    },
+  };
+}
+
+/** Throws Crashed at the moment that is set, once. */
+function crashing(kube: FakeKube, crash: () => Crash | undefined, done: () => void): KubeApi {
+  const at = async <T>(verb: Crash['verb'], plural: string, work: () => Promise<T>): Promise<T> => {
+    const next = crash();
+    if (next?.verb !== verb || next.plural !== plural) return work();
+    done();
+    if (next.when === 'after') await work();
+    throw new Crashed('The process ends here');
+  };
+  return {
+    get: (resource, ref) => kube.get(resource, ref),
+    list: (resource, options) => kube.list(resource, options),
+    watch: (resource, options, signal) => kube.watch(resource, options, signal),
+    create: (resource, namespace, object) =>
+      at('create', resource.plural, () => kube.create(resource, namespace, object)),
+    patch: (resource, ref, patch, options) =>
+      at('patch', resource.plural, () => kube.patch(resource, ref, patch, options)),
+    delete: (resource, ref, preconditions) => kube.delete(resource, ref, preconditions),
+  };
+}
