@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster, aSpace, type ClusterBuilder } from '../../../test/support/builders.ts';
+import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
+import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
+import { observeCluster } from './observe.ts';
+import type { ClusterWorld } from './world.ts';
+
+const { signal } = new AbortController();
+const FOREIGN = { provider: 'gcp', region: 'europe-west2', storageSizeGB: 100, version: '3.5.0' } as const;
+
+async function observe(bench: KindBench, given: ClusterBuilder, changes: Partial<ClusterWorld> = {}) {
+  return observeCluster({ ...bench.world(), ...changes }, given.subject, signal);
+}
+
+async function listAgain(bench: KindBench) {
+  await bench.world().connections.get('shop/production')?.poller.refresh();
+}
+
+describe('observeCluster() looks for the space and', () => {
+  const elsewhere = aCluster().with({ spaceRef: { name: 'production', namespace: 'platform' } });
+  const spaceWith = (spec: Partial<DatabaseSpaceSpec>) => ({
+    space: () => ({ spec: { ...aSpace().subject.spec, ...spec }, ready: undefined }),
+  });
+
+  it('says when there is none', async () => {
+    const seen = await observe(await kindBench(), aCluster(), { space: () => undefined });
+    expect(seen).toMatchObject({ space: 'waiting', reason: 'SpaceNotFound' });
+  });
+
+  it('waits until it is listed', async () => {
+    const seen = await observe(await kindBench(), elsewhere, spaceWith({ allowedNamespaces: { from: 'All' } }));
+    expect(seen).toMatchObject({ space: 'waiting', reason: 'WaitingForSpace' });
+  });
+
+  it.each<[string, DatabaseSpaceSpec['allowedNamespaces'], string]>([
+    ['no other namespace by default', undefined, 'SpaceNotAllowed'],
+    ['no other namespace with Same', { from: 'Same' }, 'SpaceNotAllowed'],
+    ['any with All', { from: 'All' }, 'WaitingForSpace'],
+    ['those that match', { from: 'Selector', selector: { matchLabels: { team: 'shop' } } }, 'WaitingForSpace'],
+    ['none that do not match', { from: 'Selector', selector: { matchLabels: { team: 'x' } } }, 'SpaceNotAllowed'],
+  ])('is admitted to: %s', async (_what, allowedNamespaces, reason) => {
+    const seen = await observe(await kindBench(), elsewhere, {
+      ...spaceWith({ allowedNamespaces }),
+      namespaceLabels: async () => ({ team: 'shop' }),
+    });
+    expect(seen).toMatchObject({ reason });
+  });
+});
+
+describe('observeCluster() looks for the cluster and', () => {
+  it('believes the List where nothing was asked for', async () => {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+    bench.forgetCalls();
+    expect(await observe(bench, aCluster())).toMatchObject({ cluster: undefined, attempted: false });
+    expect(bench.calls).toEqual([]);
+  });
+
+  it('asks where a call may have been made', async () => {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+    bench.forgetCalls();
+    const seen = await observe(bench, aCluster().announced());
+    expect(seen).toMatchObject({ cluster: { id: 'orders' }, attempted: true });
+    expect(bench.calls).toEqual(['get']);
+  });
+
+  it('asks before it says that one has vanished', async () => {
+    const bench = await kindBench();
+    bench.forgetCalls();
+    expect(await observe(bench, aCluster().owned())).toMatchObject({ cluster: undefined });
+    expect(bench.calls).toEqual(['get']);
+  });
+
+  it('finds it under the id that it was renamed to, if it is the very same', async () => {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'orders-eu', ...FOREIGN });
+    await listAgain(bench);
+    const createdAt = new Date(bench.clock.now()).toISOString();
+    const renamed = aCluster().owned().with({ clusterID: 'orders-eu' });
+    expect(await observe(bench, renamed.withStatus({ createdAt }))).toMatchObject({ id: 'orders-eu' });
+    expect(await observe(bench, renamed)).toMatchObject({ id: 'orders', cluster: undefined });
+  });
+
+  it('tells what can be done with it', async () => {
+    const bench = await kindBench();
+    expect(await observe(bench, aCluster())).toMatchObject({ canDestroy: true, cloneSource: undefined });
+  });
+});
+
+describe('observeCluster() looks for the source of a clone and', () => {
+  it('takes an id as it is', async () => {
+    const seen = await observe(await kindBench(), aCluster().with({ cloneFrom: { clusterID: 'source' } }));
+    expect(seen).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+  });
+
+  it('waits for the DatabaseCluster until that has one', async () => {
+    const bench = await kindBench();
+    const clone = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
+    expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
+    const source = { apiVersion: '', kind: 'DatabaseCluster', metadata: aCluster().subject.metadata, spec: {} };
+    const known = { cluster: () => ({ ...source, status: { observedGeneration: 1, clusterID: 'id-of-source' } }) };
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'known', id: 'id-of-source' } });
+  });
+});
+
+describe('observeCluster() leaves the login alone', () => {
+  async function loginOf(change: (given: ClusterBuilder) => ClusterBuilder) {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+    await listAgain(bench);
+    const given = aCluster()
+      .owned()
+      .withStatus({ createdAt: new Date(bench.clock.now()).toISOString() });
+    const seen = await observe(bench, change(given));
+    return seen.space === 'seen' ? seen.login.login : undefined;
+  }
+
+  it.each<[string, (given: ClusterBuilder) => ClusterBuilder, string]>([
+    ['not of a cluster of ours that runs', (given) => given, 'tried'],
+    ['with managementPolicy Observe', (given) => given.with({ managementPolicy: 'Observe' }), 'notTried'],
+    ['while the object is being deleted', (given) => given.deleting(), 'notTried'],
+    ['of a cluster that is not ours yet', (given) => given.withStatus({ createdAt: undefined }), 'notTried'],
+    ['of another cluster', (given) => given.withStatus({ createdAt: '2020-01-01T00:00:00.000Z' }), 'notTried'],
+    ['not before the first sleep', (given) => given.with({ state: 'Suspended' }), 'tried'],
+    ['of one that is to sleep again', (given) => given.healthy().with({ state: 'Suspended' }), 'notTried'],
+  ])('%s', async (_when, change, login) => {
+    expect(await loginOf(change)).toBe(login);
+  });
+});

@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeKube } from '../../test/support/fake-kube.ts';
+import { TerminalError, TransientError } from '../base/errors.ts';
+import { isAlreadyExists, isConflict, SECRETS } from '../kube/api.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { createSecrets, loginFrom, type Secrets, valueFrom } from './secrets.ts';
+
+const { signal } = new AbortController();
+let kube: FakeKube;
+let secrets: Secrets;
+
+beforeEach(() => {
+  kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
+  secrets = createSecrets(kube, (key) => kube.all(SECRETS).find(({ metadata }) => `shop/${metadata.name}` === key));
+});
+
+const read = async (name = 'login') => {
+  const found = await secrets.read('shop', name, signal);
+  if (found === undefined) throw new Error(`There is no Secret ${name}`);
+  return found;
+};
+
+describe('createSecrets()', () => {
+  it('reads what it has written', async () => {
+    await secrets.create('shop', 'login', { owner: 'orders' }, { username: 'admin', password: 'p4ß' });
+    const found = await read();
+    expect(Object.fromEntries(found.data)).toEqual({ username: 'admin', password: 'p4ß' });
+    expect(found.labels).toEqual({ 'app.kubernetes.io/managed-by': 'mooring', owner: 'orders' });
+    expect(secrets.version('shop', 'login')).toBe(found.resourceVersion);
+  });
+
+  it('reads nothing where there is none', async () => {
+    expect(await secrets.read('shop', 'login', signal)).toBeUndefined();
+    expect(secrets.version('shop', 'login')).toBeUndefined();
+  });
+
+  it('overwrites nothing when it creates', async () => {
+    await secrets.create('shop', 'login', {}, { password: 'one' });
+    const again = secrets.create('shop', 'login', {}, { password: 'two' });
+    await expect(again).rejects.toSatisfy(isAlreadyExists);
+    expect((await read()).data.get('password')).toBe('one');
+  });
+
+  it('sets keys, removes those that are null, and keeps the others', async () => {
+    await secrets.create('shop', 'login', {}, { kept: 'k', password: 'one', nextPassword: 'two' });
+    await secrets.patch('shop', 'login', await read(), { password: 'two', nextPassword: null });
+    expect(Object.fromEntries((await read()).data)).toEqual({ kept: 'k', password: 'two' });
+  });
+
+  it('writes to no Secret that changed since it was read', async () => {
+    await secrets.create('shop', 'login', {}, { password: 'one' });
+    const before = await read();
+    await secrets.patch('shop', 'login', before, { password: 'two' });
+    await expect(secrets.patch('shop', 'login', before, { password: 'three' })).rejects.toSatisfy(isConflict);
+  });
+
+  it('deletes no Secret that took the name since', async () => {
+    await secrets.create('shop', 'login', {}, { password: 'one' });
+    const before = await read();
+    kube.remove(SECRETS, { namespace: 'shop', name: 'login' });
+    await secrets.create('shop', 'login', {}, { password: 'two' });
+    await expect(secrets.delete('shop', 'login', before)).rejects.toSatisfy(isConflict);
+    await secrets.delete('shop', 'login', await read());
+    expect(kube.all(SECRETS)).toEqual([]);
+  });
+
+  it('keeps a Secret from going, and lets go of it', async () => {
+    const finalizer = 'mooring.dev/space-1';
+    expect(secrets.isKept('shop', 'login', finalizer)).toBeUndefined();
+    await secrets.create('shop', 'login', {}, { password: 'one' });
+    expect(secrets.isKept('shop', 'login', finalizer)).toBe(false);
+    await secrets.keep('shop', 'login', finalizer, true);
+    expect(secrets.isKept('shop', 'login', finalizer)).toBe(true);
+    kube.remove(SECRETS, { namespace: 'shop', name: 'login' });
+    expect(kube.all(SECRETS)).toHaveLength(1);
+    await secrets.keep('shop', 'login', finalizer, false);
+    expect(kube.all(SECRETS)).toEqual([]);
+  });
+});
+
+describe('valueFrom() and loginFrom()', () => {
+  it('take the keys that the reference names', async () => {
+    await secrets.create('shop', 'login', {}, { user: 'admin', pass: 'one' });
+    const ref = { name: 'login', usernameKey: 'user', passwordKey: 'pass' };
+    expect(loginFrom(await read(), ref, 'shop')).toEqual({ username: 'admin', password: 'one' });
+  });
+
+  it('wait for a Secret that is not there', () => {
+    const missing = () => loginFrom(undefined, { name: 'login' }, 'shop');
+    expect(missing).toThrow(TransientError);
+    expect(missing).toThrow('Secret "login" is not there: Create it in namespace "shop"');
+  });
+
+  it('name a key that is missing or empty, and those that are there, but no value', async () => {
+    await secrets.create('shop', 'login', {}, { username: 'confidential', password: '' });
+    const found = await read();
+    const missing = () => valueFrom(found, 'login', 'password', 'shop');
+    expect(missing).toThrow(TerminalError);
+    expect(missing).toThrow('no value under key "password" (its keys: "username", "password")');
+    expect(missing).not.toThrow('confidential');
+  });
+});
