@@ -7,11 +7,9 @@ import {
   DEPLOY,
   sender,
   serverBench,
+  settled,
 } from '../../test/support/simulator.ts';
 import { FAULT_EFFECTS, type Fault, type FaultEffect } from './faults.ts';
-
-/** Lets everything happen that needs no time. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 async function bench() {
   const made = cloudBench();

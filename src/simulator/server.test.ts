@@ -1,4 +1,4 @@
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import {
@@ -43,6 +43,11 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+function portOfServer(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
 describe('over HTTP', () => {
   it('a server listens on a port of its own, only while it is running', async () => {
     const clock = manualClock();
@@ -77,12 +82,13 @@ describe('over HTTP', () => {
 
   it('time passes while nobody looks', async () => {
     const { simulator, ask } = await bench({ knobs: { provisionMs: [20, 20] } });
-    await ask('POST', '/deploy', DEPLOY);
-    let changes = 0;
-    simulator.onChange((cluster) => {
-      if (cluster?.status === 'running') changes += 1;
+    const running = new Promise<void>((resolve) => {
+      simulator.onChange((cluster) => {
+        if (cluster?.status === 'running') resolve();
+      });
     });
-    await until(() => changes > 0);
+    await ask('POST', '/deploy', DEPLOY);
+    await running;
   });
 
   it('several servers of a cluster share what they hold', async () => {
@@ -98,14 +104,17 @@ describe('over HTTP', () => {
   });
 
   it('moves a server whose port somebody else has taken', async () => {
-    const { simulator, server, serverOf } = await bench();
-    const next = Number(new URL(server.baseURL).port) + 1;
+    const { simulator, serverOf } = await bench();
     const squatter = createServer();
-    await new Promise<void>((resolve) => squatter.listen(next, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
     opened.push({ close: () => new Promise((resolve) => squatter.close(resolve)) });
+    const taken = portOfServer(squatter);
+    const book = createPortBook('127.0.0.1', taken + 1);
+    let turn = 0;
+    simulator.useAddresses({ ...book, take: () => (turn++ === 0 ? `127.0.0.1:${taken}` : book.take()) });
     simulator.deployForeign({ id: 'orders' });
-    await until(() => addressOf(simulator, 'orders') !== `127.0.0.1:${next}`);
-    expect((await serverOf('orders')('GET', '/health')).status).toBe(204);
+    await until(() => addressOf(simulator, 'orders') !== `127.0.0.1:${taken}`);
+    await until(async () => (await serverOf('orders')('GET', '/health')).status === 204);
   });
 
   it('tells clients another host where they know it by another', async () => {

@@ -8,7 +8,10 @@ import type { Simulator } from './simulator.ts';
 export interface SimulatorServerOptions {
   /** Interface to listen on. Default 127.0.0.1. */
   readonly host?: string;
-  /** Port of the management API; database servers get the ports after it. Default 0: any free one. */
+  /**
+   * Port of the management API; database servers get the ports after it. Default 0: any free one, with the ports of
+   * database servers below those that systems give to outgoing connections.
+   */
   readonly port?: number;
   /** Host in addresses, where clients know this machine by another name. Default: `host`, or loopback if that is any. */
   readonly advertisedHost?: string;
@@ -22,6 +25,7 @@ export interface SimulatorServer {
 const DEFAULT_HOST = '127.0.0.1';
 /** Longer than clients keep idle connections: who sends on one that is just being closed would not know what became of it. */
 const KEEP_ALIVE = { keepAliveTimeout: 75_000 } as const;
+const SERVER_PORTS = { first: 10_000, span: 22_000, apart: 16 } as const;
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Serves the simulator over HTTP: the management API on one port, each running database server on its own. */
@@ -43,7 +47,7 @@ export async function startSimulatorServer(
   const databases = createServer(KEEP_ALIVE, (request, response) => {
     void serve(simulator, addresses.get(request.socket) ?? '', request, response);
   });
-  simulator.useAddresses(createPortBook(advertisedHost, port + 1));
+  simulator.useAddresses(createPortBook(advertisedHost, options.port ? port + 1 : firstServerPort(port)));
   const listeners = new Listeners(simulator, host, (socket, address) => {
     addresses.set(socket, address);
     databases.emit('connection', socket);
@@ -59,6 +63,11 @@ export async function startSimulatorServer(
       });
     },
   };
+}
+
+/** Simulators that run at the same time have different ports; these are not next to each other. */
+function firstServerPort(port: number): number {
+  return SERVER_PORTS.first + ((port * SERVER_PORTS.apart) % SERVER_PORTS.span);
 }
 
 /** As it stands in a URL. Nobody can connect to "any interface". */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
+import { settled } from '../../test/support/simulator.ts';
 import { HttpError, type HttpRequest } from '../base/http.ts';
 import type { Outcome } from './effects.ts';
 import { createTransport } from './transport.ts';
-
-const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const answering = (outcome: Outcome) => createTransport(async () => outcome, manualClock());
 const request: HttpRequest = { method: 'GET', url: 'https://cloud.simulator.test/a%2Fb?c=d' };

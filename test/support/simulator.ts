@@ -57,6 +57,9 @@ function reply(status: number, headers: Reply['headers'], text: string, failure:
   return { status, headers, text, failure, json: () => JSON.parse(text) as Record<string, unknown> };
 }
 
+/** Lets everything happen that needs no time. */
+export const settled = () => new Promise((resolve) => setImmediate(resolve));
+
 export interface CloudBench {
   readonly simulator: Simulator;
   readonly clock: ManualClock;

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type SendOptions, serverBench } from '../../../test/support/simulator.ts';
+import { type SendOptions, serverBench, settled } from '../../../test/support/simulator.ts';
 import { DIALECTS, type Dialect } from '../dialect.ts';
 import { SERVER_ROUTES, type ServerOperation, type ServerRoute } from './routes.ts';
-
-/** Lets everything happen that needs no time. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const SCHEMA = 'define attribute name, value string; entity person, owns name;';
 

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { serverBench } from '../../../test/support/simulator.ts';
+import { serverBench, settled } from '../../../test/support/simulator.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Knobs } from '../knobs.ts';
-
-/** Lets everything happen that needs no time. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 async function bench(dialect: Dialect = 'document', knobs: Partial<Knobs> = {}) {
   const made = await serverBench(dialect, knobs);
