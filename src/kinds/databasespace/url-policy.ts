@@ -12,7 +12,8 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 export function refusalOfURL(text: string, policy: UrlPolicy): string | undefined {
   if (!URL.canParse(text)) return `"${text}" is not a URL: Write one such as https://cloud.example.com`;
   const url = new URL(text);
-  if (url.protocol !== 'https:' && !LOOPBACK.test(url.hostname) && !policy.allowHTTP) {
+  const mayBeHTTP = url.protocol === 'http:' && (LOOPBACK.test(url.hostname) || policy.allowHTTP);
+  if (url.protocol !== 'https:' && !mayBeHTTP) {
     return `"${text}" is not https: Use https, or start the operator with --allow-http`;
   }
   const allowed = policy.allowedBaseURLs;
