@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { aSpace } from '../../../test/support/builders.ts';
+import { virtualClock } from '../../../test/support/virtual-clock.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
+import { createSimulator } from '../../simulator/simulator.ts';
+import { type ConnectionsOptions, SpaceConnections } from './connection.ts';
+import type { DatabaseSpaceSpec } from './schema.ts';
+
+const TOKENS = [{ level: 'admin', clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' }] as const;
+const OTHER_TOKENS = [{ level: 'read', clientID: 'read-id', clientSecret: 'read-secret-0123456789' }] as const;
+const LOGIN = { username: 'admin', password: 'password' };
+
+function bench(options: Partial<ConnectionsOptions> = {}) {
+  const clock = virtualClock();
+  const simulator = createSimulator({ clock, random: createSeededRandom(1), dialect: 'document' });
+  const told: string[] = [];
+  const connections = new SpaceConnections({
+    clock,
+    random: createSeededRandom(2),
+    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+    transport: () => simulator.transport,
+    onRequest: () => {},
+    onClusters: (space, ids) => told.push(`${space} clusters ${[...ids].join()}`),
+    onListed: (space, first) => told.push(`${space} listed${first ? ' first' : ''}`),
+    ...options,
+  });
+  const spec = (changes: Partial<DatabaseSpaceSpec> = {}) => ({ ...aSpace().subject.spec, ...changes });
+  const of = (space: string) => {
+    const connection = connections.get(space);
+    if (connection === undefined) throw new Error(`${space} is not connected`);
+    return connection;
+  };
+  return { clock, simulator, connections, told, spec, of };
+}
+
+describe('SpaceConnections', () => {
+  it('share one List among all who mean the same space with the same tokens', async () => {
+    const { connections, spec, of, simulator, told } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    simulator.deployForeign({ id: 'orders' });
+    await of('a/one').poller.refresh();
+    expect(of('b/two').poller).toBe(of('a/one').poller);
+    expect(simulator.count('list')).toBe(1);
+    expect(told).toEqual([
+      'a/one clusters orders',
+      'b/two clusters orders',
+      'a/one listed first',
+      'b/two listed first',
+    ]);
+  });
+
+  it('tell whoever joins a List that goes on already', async () => {
+    const { connections, spec, of, told } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    await of('a/one').poller.refresh();
+    told.length = 0;
+    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    expect(told).toEqual(['b/two listed first']);
+  });
+
+  it('tell when the same space means something else by now', async () => {
+    const { connections, spec, of, told } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    await of('a/one').poller.refresh();
+    told.length = 0;
+    connections.connect('a/one', spec(), TOKENS, { ...LOGIN, password: 'another' });
+    expect(of('a/one').factoryLogin.password).toBe('another');
+    expect(told).toEqual(['a/one listed first']);
+  });
+
+  it('know all who mean the same place, whatever their tokens', () => {
+    const { connections, spec, of } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    connections.connect('b/two', spec(), OTHER_TOKENS, LOGIN);
+    connections.connect('c/three', spec({ spaceID: 'staging' }), TOKENS, LOGIN);
+    expect([...connections.samePlace('a/one')]).toEqual(['a/one', 'b/two']);
+    expect(of('a/one').poller).not.toBe(of('b/two').poller);
+  });
+
+  it('end a List that nobody means any more', async () => {
+    const { connections, spec, of, simulator, clock } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    await of('a/one').poller.refresh();
+    connections.disconnect('a/one');
+    await clock.advance(120_000);
+    const before = simulator.count('list');
+    expect(before).toBeGreaterThan(1);
+    connections.disconnect('b/two');
+    await clock.advance(120_000);
+    expect(simulator.count('list')).toBe(before);
+    expect(connections.get('b/two')).toBeUndefined();
+  });
+
+  it('list as often as the most eager asks for', async () => {
+    const { connections, spec, of, simulator, clock } = bench();
+    connections.connect('a/one', spec({ pollInterval: '60s' }), TOKENS, LOGIN);
+    connections.connect('b/two', spec({ pollInterval: '10s' }), TOKENS, LOGIN);
+    await of('a/one').poller.refresh();
+    await clock.advance(60_000);
+    expect(simulator.count('list')).toBeGreaterThan(5);
+  });
+
+  it('make a new List for other tokens', async () => {
+    const { connections, spec, of } = bench();
+    expect(connections.connect('a/one', spec(), TOKENS, LOGIN)).toBe(true);
+    const { poller } = of('a/one');
+    expect(connections.connect('a/one', spec(), TOKENS, LOGIN)).toBe(false);
+    expect(of('a/one').poller).toBe(poller);
+    expect(connections.connect('a/one', spec(), OTHER_TOKENS, LOGIN)).toBe(true);
+    expect(of('a/one').poller).not.toBe(poller);
+  });
+
+  it('refuse a base URL that the operator does not allow', () => {
+    const { connections, spec } = bench();
+    const connect = (baseURL: string) => () => connections.connect('a/one', spec({ baseURL }), TOKENS, LOGIN);
+    expect(connect('http://cloud.example.com')).toThrow('baseURL "http://cloud.example.com" is not https');
+    expect(connections.get('a/one')).toBeUndefined();
+  });
+
+  it('trust what the space says to trust', () => {
+    const trusted: (string | undefined)[] = [];
+    const { connections, spec } = bench({
+      transport: (ca) => {
+        trusted.push(ca);
+        return () => Promise.reject(new Error('not used'));
+      },
+    });
+    connections.connect('a/one', spec({ caBundle: Buffer.from('PEM').toString('base64') }), TOKENS, LOGIN);
+    expect(trusted).toEqual(['PEM']);
+  });
+});
+
+describe('SpaceConnection.serverURL()', () => {
+  it.each([
+    ['https://{host}:{port}', 'db.test:8000', 'https://db.test:8000'],
+    ['https://{host}:{port}', 'db.test', 'https://db.test:443'],
+    ['https://{host}.proxy.test/{port}', 'db:8000', 'https://db.proxy.test/8000'],
+    ['https://{host}:{port}', '[::1]:8000', 'https://[::1]:8000'],
+  ])('makes of %s and %s: %s', (serverURL, address, url) => {
+    const { connections, spec, of } = bench();
+    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN);
+    expect(of('a/one').serverURL(address)).toBe(url);
+  });
+
+  it.each([
+    ['http://{host}:{port}', 'db.test:8000', 'is not https'],
+    ['https://{host}:{port}', 'no host:8000', 'is not a URL'],
+  ])('refuses what %s makes of %s', (serverURL, address, why) => {
+    const { connections, spec, of } = bench();
+    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN);
+    expect(() => of('a/one').serverURL(address)).toThrow(why);
+  });
+
+  it('keeps the logins of a server together', () => {
+    const { connections, spec, of } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    expect(of('a/one').logins('https://db.test:1')).toBe(of('b/two').logins('https://db.test:1'));
+    expect(of('a/one').logins('https://db.test:1')).not.toBe(of('a/one').logins('https://db.test:2'));
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { aSpace, aSpaceObservation, conditionOf, outline } from '../../../test/support/builders.ts';
+import { ApiError, type ApiErrorKind } from '../../base/api-error.ts';
+import { decideSpace } from './decide.ts';
+
+function apiError(kind: ApiErrorKind, status?: number): ApiError {
+  return new ApiError({
+    api: 'cloud',
+    operation: 'list',
+    phrase: 'list clusters',
+    idempotent: true,
+    kind,
+    what: 'it said no',
+    status,
+  });
+}
+
+const ready = aSpace().withReady('True');
+
+describe('decideSpace()', () => {
+  it('is ready when the space is listed and every token was exchanged', () => {
+    const decision = decideSpace(aSpace().subject, aSpaceObservation());
+    expect(outline(decision)).toEqual({
+      ready: 'True Observed',
+      summary: 'none',
+      steps: [],
+      comesBack: 'when something changes',
+    });
+    expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('True');
+    expect(decision.status).toEqual({
+      clusters: { total: 2, managed: 1 },
+      unmanagedClusters: [{ clusterID: 'other', state: 'running' }],
+      availableVersions: ['3.5.0'],
+    });
+  });
+
+  it('says that without a token of level admin nothing can be destroyed', () => {
+    const decision = decideSpace(aSpace().subject, aSpaceObservation({ canDestroy: false }));
+    expect(conditionOf(decision, 'CredentialsValid')?.message).toContain('none of level admin');
+  });
+
+  it('waits for the first List', () => {
+    const decision = decideSpace(aSpace().subject, aSpaceObservation({ inventory: undefined }));
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown Observing', summary: 'Reconciling' });
+  });
+
+  it('needs a person when a token is refused, and tries again all the same', () => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({ refused: apiError('unauthorized', 401) }));
+    expect(outline(decision)).toMatchObject({
+      ready: 'False CredentialsInvalid',
+      summary: 'Stalled',
+      comesBack: '300000 ms',
+    });
+    expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('False');
+  });
+
+  it.each<[ApiErrorKind, string, string]>([
+    ['notFound', 'False SpaceNotFound', 'Stalled'],
+    ['forbidden', 'False AccessDenied', 'Stalled'],
+    ['unauthorized', 'False CredentialsInvalid', 'Stalled'],
+    ['unavailable', 'False CloudUnreachable', 'Reconciling'],
+    ['lost', 'False CloudUnreachable', 'Reconciling'],
+    ['throttled', 'False CloudUnreachable', 'Reconciling'],
+    ['badAnswer', 'False CloudUnreachable', 'Reconciling'],
+  ])('tells of a List that ends with %s', (kind, said, summary) => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError(kind) }));
+    expect(outline(decision)).toMatchObject({ ready: said, summary });
+    expect(conditionOf(decision, 'Ready')?.message).not.toMatch(/\.$/);
+  });
+
+  it('is not worse than unknown while the cloud was never reached', () => {
+    const seen = aSpaceObservation({ listError: apiError('lost'), exchanged: false });
+    const decision = decideSpace(aSpace().subject, seen);
+    expect(outline(decision).ready).toBe('Unknown CloudUnreachable');
+    expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('Unknown');
+  });
+
+  it('keeps the Secrets that deleting a cluster needs, and stays itself', () => {
+    const needs = { neededBy: ['shop/orders'], freeSecrets: ['cloud-admin'], keptSecrets: ['factory-login'] };
+    const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
+    expect(decision.steps).toEqual([{ do: 'KeepSecret', name: 'cloud-admin' }]);
+    expect(decision.hold).toBe(true);
+  });
+
+  it('lets go of the Secrets that nothing needs any more', () => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({}, { keptSecrets: ['cloud-admin'] }));
+    expect(decision.steps).toEqual([{ do: 'FreeSecret', name: 'cloud-admin' }]);
+  });
+
+  it('names who needs it while it is being deleted, up to ten', () => {
+    const neededBy = Array.from({ length: 12 }, (_, index) => `shop/cluster-${index}`);
+    const deleting = ready.but({ deleting: true });
+    const decision = decideSpace(deleting.subject, aSpaceObservation({}, { neededBy, freeSecrets: ['cloud-admin'] }));
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown InUse', summary: 'Reconciling', steps: [] });
+    expect(decision.release).toBeUndefined();
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(/shop\/cluster-9 and 2 more$/);
+  });
+
+  it('goes when nothing needs it', () => {
+    const observation = { ...aSpaceObservation({}, { keptSecrets: ['cloud-admin'] }), cloud: undefined };
+    const decision = decideSpace(ready.but({ deleting: true }).subject, observation);
+    expect(decision).toMatchObject({ release: true, steps: [{ do: 'FreeSecret', name: 'cloud-admin' }] });
+  });
+});

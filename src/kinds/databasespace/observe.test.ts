@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { aSpace, type SpaceBuilder } from '../../../test/support/builders.ts';
+import { FakeKube } from '../../../test/support/fake-kube.ts';
+import { virtualClock } from '../../../test/support/virtual-clock.ts';
+import { SECRETS } from '../../kube/api.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
+import { createSimulator } from '../../simulator/simulator.ts';
+import { createSecrets } from '../secrets.ts';
+import { SpaceConnections } from './connection.ts';
+import { observeSpace, type SpaceWorld, secretFinalizer, secretNames } from './observe.ts';
+
+const { signal } = new AbortController();
+
+async function bench(changes: Partial<SpaceWorld> = {}) {
+  const clock = virtualClock();
+  const simulator = createSimulator({ clock, random: createSeededRandom(1), dialect: 'document' });
+  const kube = new FakeKube({ now: clock.now, random: createSeededRandom(2) });
+  const world: SpaceWorld = {
+    secrets: createSecrets(kube, (key) => kube.all(SECRETS).find(({ metadata }) => `shop/${metadata.name}` === key)),
+    connections: new SpaceConnections({
+      clock,
+      random: createSeededRandom(3),
+      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+      transport: () => simulator.transport,
+      onRequest: () => {},
+      onClusters: () => {},
+      onListed: () => {},
+    }),
+    claimedIDs: () => new Set(['orders']),
+    neededBy: () => [],
+    connectedWith: new Map(),
+    ...changes,
+  };
+  const put = (name: string, data: Record<string, string>) => {
+    kube.remove(SECRETS, { namespace: 'shop', name });
+    return world.secrets.create('shop', name, {}, data);
+  };
+  for (const level of ['read', 'write', 'admin'])
+    await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: `${level}-secret-0123456789` });
+  await put('factory-login', { username: 'admin', password: 'password' });
+  const observe = (given: SpaceBuilder = aSpace()) => observeSpace(world, given.subject, signal);
+  return { simulator, world, kube, put, observe };
+}
+
+describe('observeSpace()', () => {
+  it('lists the space, and which of its clusters nobody stands for', async () => {
+    const { simulator, observe } = await bench();
+    for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
+    const { cloud } = await observe();
+    expect(cloud).toMatchObject({
+      place: 'space "production" of team "acme"',
+      refused: undefined,
+      exchanged: true,
+      canDestroy: true,
+      inventory: { total: 3, managed: 1, unmanaged: [{ clusterID: 'attic' }, { clusterID: 'zoo' }] },
+    });
+    expect(cloud?.versions).toContain('3.5.0');
+  });
+
+  it('shows no more than fifty clusters that nobody stands for', async () => {
+    const { simulator, observe } = await bench();
+    for (let index = 0; index < 60; index++) simulator.deployForeign({ id: `c${index}` });
+    const { cloud } = await observe();
+    expect(cloud?.inventory).toMatchObject({ total: 60, managed: 0 });
+    expect(cloud?.inventory?.unmanaged).toHaveLength(50);
+  });
+
+  it('asks for nothing twice', async () => {
+    const { simulator, observe } = await bench();
+    const { cloud } = await observe();
+    const known = aSpace().but({
+      status: { observedGeneration: 1, availableVersions: [...(cloud?.versions ?? [])] },
+    });
+    simulator.resetCounters();
+    await observe(known);
+    expect(['exchangeToken', 'list', 'listVersions'].map((operation) => simulator.count(operation))).toEqual([0, 0, 0]);
+  });
+
+  it('lists at once when a person asks', async () => {
+    const { simulator, observe } = await bench();
+    await observe();
+    simulator.resetCounters();
+    await observe(aSpace().but({ lookNow: true }));
+    expect(simulator.count('list')).toBe(1);
+  });
+
+  it('says which token is refused, and lists nothing then', async () => {
+    const { simulator, put, observe } = await bench();
+    await put('cloud-write', { clientID: 'write-id', clientSecret: 'wrong-secret-value' });
+    const { cloud } = await observe();
+    expect(cloud?.refused).toBeDefined();
+    expect(cloud?.refused?.message).not.toContain('wrong-secret-value');
+    expect(simulator.count('list')).toBe(0);
+  });
+
+  it('connects anew when a Secret has changed', async () => {
+    const { put, observe } = await bench();
+    await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
+    expect((await observe()).cloud?.refused).toBeDefined();
+    await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' });
+    expect((await observe()).cloud?.refused).toBeUndefined();
+  });
+
+  it('does not take a cloud that is not reached for one that refuses', async () => {
+    const { simulator, observe } = await bench();
+    simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
+    const { cloud } = await observe();
+    expect(cloud).toMatchObject({ refused: undefined, exchanged: false, inventory: undefined });
+    expect(cloud?.listError).toBeDefined();
+  });
+
+  it('names a Secret or key that is missing', async () => {
+    const { kube, put, observe } = await bench();
+    await put('cloud-read', { clientID: 'read-id' });
+    await expect(observe()).rejects.toMatchObject({ reason: 'SecretKeyMissing' });
+    kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
+    await expect(observe()).rejects.toMatchObject({ reason: 'SecretNotFound' });
+  });
+
+  it('does not look at the cloud when it goes and nothing needs it', async () => {
+    const { simulator, observe } = await bench();
+    expect((await observe(aSpace().but({ deleting: true }))).cloud).toBeUndefined();
+    expect(simulator.inspect().requests).toEqual([]);
+  });
+
+  it('tells which Secrets are kept for those who need it', async () => {
+    const { world, observe } = await bench({ neededBy: () => ['shop/orders'] });
+    await world.secrets.keep('shop', 'cloud-admin', secretFinalizer(aSpace().subject), true);
+    expect(await observe()).toMatchObject({
+      neededBy: ['shop/orders'],
+      keptSecrets: ['cloud-admin'],
+      freeSecrets: ['cloud-read', 'cloud-write', 'factory-login'],
+    });
+  });
+});
+
+describe('secretNames()', () => {
+  it('names each Secret once', () => {
+    const secretRef = { name: 'cloud' };
+    const { spec } = aSpace().with({
+      apiTokens: [
+        { level: 'read', secretRef },
+        { level: 'admin', secretRef },
+      ],
+    }).subject;
+    expect(secretNames(spec)).toEqual(['cloud', 'factory-login']);
+  });
+});
