@@ -24,6 +24,7 @@ import type { Kind, StatusBase } from './runtime/kind.ts';
 import { LeaderElector } from './runtime/leader-election.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import type { Reference } from './runtime/reference-index.ts';
+import type { WorkQueue } from './runtime/workqueue.ts';
 
 export interface OperatorDependencies {
   readonly api: KubeApi;
@@ -52,6 +53,8 @@ export interface Operator {
   stuck(): string | undefined;
 }
 
+/** How long clusters wait at the start for the first look at their spaces: a cloud that hangs must not hold all up. */
+const FIRST_LOOK_MS = 2_000;
 /** A pass that takes so long hangs: every call that it makes has a shorter limit. */
 const STUCK_MS = 15 * 60_000;
 /** How long what is in hand may take to end after the signal. */
@@ -163,7 +166,10 @@ export function createOperator(given: OperatorDependencies): Operator {
     leading = true;
     log.info({ spaces: spaces.store.size, clusters: clusters.store.size }, 'Work begins');
     const kill = new AbortController();
-    const working = Promise.all(controllers.map((controller) => controller.run(signal, kill.signal)));
+    const working = Promise.all([
+      spaceController.run(signal, kill.signal),
+      firstLook(spaceController.queue, clock, signal).then(() => clusterController.run(signal, kill.signal)),
+    ]);
     await aborted(signal);
     await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
     kill.abort();
@@ -226,6 +232,14 @@ function electorFor(dependencies: OperatorDependencies, lease: { namespace: stri
     identity: `${instance}_${uuid(random)}`,
     onFailure: (error) => log.warn({ err: error }, `Cannot take or renew the lease: ${messageOf(error)}`),
   });
+}
+
+/** Clusters are judged by the List of their space; before it there is nothing to say of them but that they wait for it. */
+async function firstLook(spaces: WorkQueue, clock: Clock, signal: AbortSignal): Promise<void> {
+  const deadline = clock.monotonic() + FIRST_LOOK_MS;
+  while ((spaces.depth > 0 || spaces.inProgress.size > 0) && clock.monotonic() < deadline && !signal.aborted) {
+    await sleep(clock, 10, signal);
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
