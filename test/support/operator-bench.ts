@@ -58,7 +58,7 @@ export async function startBench(sites: number, args: readonly string[] = []): P
       if (namespace === undefined) throw new Error('The bench was started for fewer tests');
       await createNamespace(api, namespace);
       const cloud = await startCloud(options);
-      const site = createSite(api, namespace, cloud);
+      const site = createSite(api, namespace, cloud, operator.logs);
       onTestFinished(async () => {
         await abandonAll(site);
         await cloud.close();

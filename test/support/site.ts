@@ -82,7 +82,8 @@ export interface Site {
   gone(kind: Kind, name?: string): Promise<void>;
 }
 
-export function createSite(api: Api, namespace: string, cloud: ServedCloud): Site {
+/** `logs`: what the operator has logged, shown where it does not do what is waited for. */
+export function createSite(api: Api, namespace: string, cloud: ServedCloud, logs: () => string = () => ''): Site {
   const core = `/api/v1/namespaces/${namespace}/secrets`;
   const pathOf = (kind: string) => (kind === 'Secret' ? core : collectionPath(kind, namespace));
   const nameOf = (kind: Kind, name?: string) => name ?? (kind === 'DatabaseSpace' ? 'production' : 'orders');
@@ -109,7 +110,12 @@ export function createSite(api: Api, namespace: string, cloud: ServedCloud): Sit
     };
     const what = `${kind} ${nameOf(kind, name)}: ${JSON.stringify({ ...expected, message: expected.message?.source })}`;
     return waitUntil(check, { what, timeoutMs }).catch((error: unknown) => {
-      throw new Error(`${String(error)}\nIt is: ${JSON.stringify(last?.status, null, 1)}`);
+      const told = logs()
+        .split('\n')
+        .filter((line) => line.includes(namespace))
+        .slice(-12)
+        .join('\n');
+      throw new Error(`${String(error)}\nIt is: ${JSON.stringify(last?.status, null, 1)}\nThe operator: ${told}`);
     });
   };
 
