@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
+import { TerminalError, TransientError } from '../base/errors.ts';
+import { HttpError } from '../base/http.ts';
+import { KubeError } from '../kube/api.ts';
+import { failureOf } from './failure.ts';
+
+const apiError = (kind: ApiErrorKind, api: 'cloud' | 'server' = 'cloud', more: object = {}) =>
+  new ApiError({ api, operation: 'deploy', phrase: 'deploy "x"', kind, what: 'It failed', idempotent: true, ...more });
+
+test.each([
+  { kind: 'unreachable', lasting: 'transient', reason: 'CloudUnreachable' },
+  { kind: 'lost', lasting: 'transient', reason: 'CloudUnreachable' },
+  { kind: 'unavailable', lasting: 'transient', reason: 'CloudUnreachable' },
+  { kind: 'aborted', lasting: 'transient', reason: 'CloudUnreachable' },
+  { kind: 'throttled', lasting: 'transient', reason: 'CloudThrottled' },
+  { kind: 'badAnswer', lasting: 'transient', reason: 'CloudAnswerUnusable' },
+  { kind: 'notFound', lasting: 'transient', reason: 'NotFound' },
+  { kind: 'unauthorized', lasting: 'terminal', reason: 'CredentialsInvalid' },
+  { kind: 'forbidden', lasting: 'terminal', reason: 'AccessDenied' },
+  { kind: 'conflict', lasting: 'terminal', reason: 'RefusedByCloud' },
+  { kind: 'invalid', lasting: 'terminal', reason: 'RefusedByCloud' },
+] as const)('failureOf() takes an ApiError of kind $kind for $lasting, with reason $reason', (row) => {
+  const failure = failureOf(apiError(row.kind));
+  expect(failure).toMatchObject({ lasting: row.lasting, reason: row.reason, details: { operation: 'deploy' } });
+  // Who must act is told what to do.
+  expect(failure.message.length > 'Cannot deploy "x": It failed'.length).toBe(row.lasting === 'terminal');
+});
+
+test('failureOf() names the other side', () => {
+  expect(failureOf(apiError('unreachable', 'server')).reason).toBe('ServerUnreachable');
+  expect(failureOf(apiError('invalid', 'server')).reason).toBe('RefusedByServer');
+});
+
+test('failureOf() keeps status, code and the time that the other side asked for', () => {
+  const error = apiError('throttled', 'cloud', { status: 429, code: 'SLOW', retryAfterMs: 7_000 });
+  expect(failureOf(error)).toMatchObject({ retryAfterMs: 7_000, details: { httpStatus: 429, code: 'SLOW' } });
+});
+
+test('failureOf() lets an error say itself what it means, and what call was behind it', () => {
+  const cause = apiError('invalid', 'cloud', { status: 400 });
+  expect(failureOf(new TransientError('Busy', 'Not now', { retryAfterMs: 5, cause }))).toEqual({
+    lasting: 'transient',
+    reason: 'Busy',
+    message: 'Not now',
+    retryAfterMs: 5,
+    details: { operation: 'deploy', httpStatus: 400, message: 'Not now' },
+  });
+  expect(failureOf(new TerminalError('Taken', 'It is taken'))).toEqual({
+    lasting: 'terminal',
+    reason: 'Taken',
+    message: 'It is taken',
+    retryAfterMs: undefined,
+    details: { operation: 'Reconcile', message: 'It is taken' },
+  });
+});
+
+test.each([
+  { error: new KubeError('changed', { status: 409, reason: 'Conflict' }), lasting: 'conflict' },
+  { error: new KubeError('exists', { status: 409, reason: 'AlreadyExists' }), lasting: 'transient' },
+  { error: new KubeError('no', { status: 403, reason: 'Forbidden' }), reason: 'KubernetesForbidden' },
+  { error: new KubeError('busy', { status: 429, retryAfterMs: 9 }), reason: 'KubernetesError', retryAfterMs: 9 },
+  { error: new HttpError('unreachable', 'no way'), reason: 'KubernetesUnreachable' },
+  { error: new Error('a bug'), lasting: 'transient', reason: 'InternalError' },
+  { error: 'not even an error', lasting: 'transient', reason: 'InternalError', message: 'not even an error' },
+])('failureOf() of $error', ({ error, ...expected }) => {
+  expect(failureOf(error)).toMatchObject(expected);
+});
