@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { systemRandom } from '../../src/base/random.ts';
 import { databaseClusterKind } from '../../src/kinds/databasecluster/index.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
@@ -225,6 +226,24 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       stale = undefined;
     },
   };
+}
+
+/** A bench whose cluster is Ready. */
+export async function runningBench(options: KindBenchOptions = {}): Promise<KindBench> {
+  const bench = await kindBench(options);
+  await bench.until('True Running');
+  bench.forgetCalls();
+  return bench;
+}
+
+/** Ready's promise, asked of the server itself. */
+export function expectOneWorkingLogin({ simulator, secret, status }: KindBench, id = 'orders'): void {
+  const { username = '', password = '', nextPassword } = secret() ?? {};
+  expect(nextPassword).toBeUndefined();
+  expect(username).toBe('admin');
+  expect(simulator.passwordIs(id, username, password)).toBe(true);
+  expect(simulator.passwordIs(id, 'admin', 'password')).toBe(false);
+  expect(JSON.stringify(status())).not.toContain(password);
 }
 
 /** Throws Crashed at the moment that is set, once. */

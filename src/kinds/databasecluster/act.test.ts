@@ -1,28 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
+import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { addressOf, clusterNamed } from '../../../test/support/simulator.ts';
-import { SECRETS } from '../../kube/api.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const PROVISION = { provisionMs: [20_000, 20_000] } as const;
-
-async function running(options: Parameters<typeof kindBench>[0] = {}): Promise<KindBench> {
-  const bench = await kindBench(options);
-  await bench.until('True Running');
-  bench.forgetCalls();
-  return bench;
-}
-
-/** Ready's promise, asked of the server itself. */
-function expectOneWorkingLogin({ simulator, secret, status }: KindBench, id = 'orders') {
-  const { username = '', password = '', nextPassword } = secret() ?? {};
-  expect(nextPassword).toBeUndefined();
-  expect(username).toBe('admin');
-  expect(simulator.passwordIs(id, username, password)).toBe(true);
-  expect(simulator.passwordIs(id, 'admin', 'password')).toBe(false);
-  expect(JSON.stringify(status())).not.toContain(password);
-}
 
 const isServerCall = (call: string) => call.startsWith('server ');
 const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
@@ -47,7 +29,7 @@ describe('A DatabaseCluster', () => {
   });
 
   it('costs no call while nothing changes', async () => {
-    const bench = await running();
+    const bench = await runningBench();
     for (let pass = 0; pass < 5; pass++) expect((await bench.pass()).next).toBe('settled');
     expect(bench.calls).toEqual([]);
   });
@@ -138,103 +120,12 @@ describe('A DatabaseCluster', () => {
   });
 });
 
-describe('The password of a DatabaseCluster', () => {
-  const moments = [
-    { name: 'before the Secret is written', crash: { verb: 'create', plural: 'secrets', when: 'before' } },
-    { name: 'after the Secret was written', crash: { verb: 'create', plural: 'secrets', when: 'after' } },
-    { name: 'before the new password is promoted', crash: { verb: 'patch', plural: 'secrets', when: 'before' } },
-    { name: 'after the new password was promoted', crash: { verb: 'patch', plural: 'secrets', when: 'after' } },
-  ] as const;
-
-  it.each(moments)('is replaced though the process ends $name', async ({ crash }) => {
-    const bench = await kindBench();
-    bench.crashAt(crash);
-    for (let pass = 0; pass < 12; pass++) await bench.pass().catch(() => bench.restart());
-    await bench.until('True Running');
-    expectOneWorkingLogin(bench);
-  });
-
-  it.each(['lostAnswer', 'reset', 'errorBefore', 'truncated', 'expiredToken'] as const)(
-    'is replaced though setting it ends with %s',
-    async (effect) => {
-      for (const restarts of [false, true]) {
-        const bench = await kindBench();
-        bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect, times: 1 });
-        for (let pass = 0; pass < 6; pass++) await bench.pass();
-        if (restarts) await bench.restart();
-        await bench.until('True Running');
-        expectOneWorkingLogin(bench);
-      }
-    },
-  );
-
-  it('is put anew by the session that is held, when the Secret is deleted', async () => {
-    const bench = await running();
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
-    await bench.until('True Running');
-    expectOneWorkingLogin(bench);
-  });
-
-  it('is lost with the Secret, when no session is held', async () => {
-    const bench = await running();
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
-    await bench.restart();
-    await bench.until('False AdminLoginLost');
-  });
-
-  it('is never guessed when it was changed elsewhere', async () => {
-    const bench = await running();
-    bench.simulator.setPassword('orders', 'admin', 'set in the console');
-    await bench.clock.advance(700_000);
-    await bench.until('False AdminLoginRefused');
-    expect(bench.simulator.passwordIs('orders', 'admin', 'set in the console')).toBe(true);
-  });
-
-  it('is replaced once more when somebody sets the factory one again', async () => {
-    const bench = await running();
-    bench.simulator.setPassword('orders', 'admin', 'password');
-    await bench.clock.advance(700_000);
-    await bench.until('True Running');
-    expectOneWorkingLogin(bench);
-  });
-
-  it('is read from existingSecretRef where the factory login does not work', async () => {
-    const bench = await kindBench({
-      spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef: { name: 'given' } } },
-    });
-    bench.simulator.deployForeign({
-      id: 'orders',
-      provider: 'gcp',
-      region: 'europe-west2',
-      machineType: 'c2d-highcpu-4',
-      storageSizeGB: 100,
-      version: '3.5.0',
-    });
-    bench.simulator.setPassword('orders', 'admin', 'given by a person');
-    await bench.putSecret('given', { username: 'admin', password: 'given by a person' });
-    await bench.world().connections.get('shop/production')?.poller.refresh();
-    await bench.until('True Running');
-    expectOneWorkingLogin(bench);
-    expect(bench.secret('given')?.['password']).toBe('given by a person');
-  });
-
-  it('overwrites no Secret of others', async () => {
-    const bench = await kindBench();
-    await bench.putSecret('orders-admin', { key: 'value' });
-    await bench.until('False SecretNotOurs');
-    expect(bench.secret()).toEqual({ key: 'value' });
-    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(true);
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
-    await bench.until('True Running');
-  });
-});
-
 describe('A change of a DatabaseCluster', () => {
   const updates = (bench: KindBench) =>
     bench.simulator.inspect().requests.filter(({ operation }) => operation === 'update').length;
 
   it('sends what differs, once', async () => {
-    const bench = await running();
+    const bench = await runningBench();
     await bench.edit({ storageSizeGB: 200 });
     await bench.until('True Running');
     expect(updates(bench)).toBe(1);
@@ -244,7 +135,7 @@ describe('A change of a DatabaseCluster', () => {
   });
 
   it('undoes drift, and counts it', async () => {
-    const bench = await running();
+    const bench = await runningBench();
     bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });
     await bench.world().connections.get('shop/production')?.poller.refresh();
     await bench.until('True Running');
@@ -253,7 +144,7 @@ describe('A change of a DatabaseCluster', () => {
   });
 
   it('reports drift, and looks after the login all the same', async () => {
-    const bench = await running({ spec: { driftPolicy: 'Report' } });
+    const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
     bench.simulator.changeCluster('orders', { storageSizeGB: 200 });
     await bench.world().connections.get('shop/production')?.poller.refresh();
     await bench.until('False Drifted');
@@ -266,7 +157,7 @@ describe('A change of a DatabaseCluster', () => {
   });
 
   it.each(['none', 'lostAnswer'] as const)('renames (%s)', async (effect) => {
-    const bench = await running();
+    const bench = await runningBench();
     if (effect !== 'none') bench.simulator.faults.add({ match: { operation: 'update' }, effect, times: 1 });
     await bench.edit({ clusterID: 'orders-eu' });
     await bench.until('True Running');
@@ -276,7 +167,7 @@ describe('A change of a DatabaseCluster', () => {
   });
 
   it('suspends and resumes', async () => {
-    const bench = await running({ knobs: { suspendMs: [5_000, 5_000], resumeMs: [5_000, 5_000] } });
+    const bench = await runningBench({ knobs: { suspendMs: [5_000, 5_000], resumeMs: [5_000, 5_000] } });
     await bench.edit({ state: 'Suspended' });
     await bench.until('True Suspended');
     await bench.edit({ state: 'Running' });
@@ -303,7 +194,7 @@ describe('Deleting a DatabaseCluster', () => {
   };
 
   it('destroys it, and its Secret with it', async () => {
-    const bench = await running({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [10_000, 10_000] } });
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [10_000, 10_000] } });
     remove(bench);
     await goOn(bench);
     expect(isGone(bench)).toBe(true);
@@ -313,7 +204,7 @@ describe('Deleting a DatabaseCluster', () => {
   });
 
   it('destroys no cluster that took its place since the last look', async () => {
-    const bench = await running({ spec: { deletionPolicy: 'Delete' } });
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     bench.simulator.replaceCluster('orders');
     remove(bench);
     await goOn(bench);
@@ -323,7 +214,7 @@ describe('Deleting a DatabaseCluster', () => {
   });
 
   it('deletes no Secret that is not its own', async () => {
-    const bench = await running({ spec: { deletionPolicy: 'Delete' } });
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     await bench.putSecret('orders-admin', { key: 'value' });
     remove(bench);
     await goOn(bench);
@@ -332,7 +223,7 @@ describe('Deleting a DatabaseCluster', () => {
   });
 
   it('destroys nothing when the object changed meanwhile', async () => {
-    const bench = await running({ spec: { deletionPolicy: 'Delete' } });
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     remove(bench);
     bench.showAsNow();
     await bench.edit({ deletionProtection: true });

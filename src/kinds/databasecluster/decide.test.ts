@@ -75,6 +75,13 @@ describe('decideCluster() without the space', () => {
     expect(outline(decideCluster(subject, noSpace('waiting'), NOW_MS)).ready).toBe('Unknown WaitingForSpace');
   });
 
+  it('judges nothing anew', () => {
+    const { subject } = healthy.generation(2);
+    const decision = decideCluster(subject, noSpace('waiting'), NOW_MS);
+    const [synced] = subject.status.conditions?.filter(({ type }) => type === 'Synced') ?? [];
+    expect(conditionOf(decision, 'Synced')).toBe(synced);
+  });
+
   it('changes nothing because this process is new', () => {
     const { subject } = aCluster().withCondition('Ready', 'False', 'ClusterIDInUse');
     expect(decideCluster(subject, noSpace('waiting', true), NOW_MS).conditions).toBe('keep');
