@@ -11,7 +11,7 @@ describe('The password of a DatabaseCluster', () => {
   ] as const;
 
   it.each(moments)('is replaced though the process ends $name', async ({ crash }) => {
-    const bench = await kindBench();
+    const bench = await kindBench({ dialect: 'field' });
     bench.crashAt(crash);
     for (let pass = 0; pass < 12; pass++) await bench.pass().catch(() => bench.restart());
     await bench.until('True Running');
@@ -22,7 +22,7 @@ describe('The password of a DatabaseCluster', () => {
     'is replaced though setting it ends with %s',
     async (effect) => {
       for (const restarts of [false, true]) {
-        const bench = await kindBench();
+        const bench = await kindBench({ dialect: restarts ? 'field' : 'document' });
         bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect, times: 1 });
         for (let pass = 0; pass < 6; pass++) await bench.pass();
         if (restarts) await bench.restart();

@@ -166,8 +166,8 @@ describe('A change of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench, 'orders-eu');
   });
 
-  it('suspends and resumes', async () => {
-    const bench = await runningBench({ knobs: { suspendMs: [5_000, 5_000], resumeMs: [5_000, 5_000] } });
+  it.each<Dialect>(['document', 'field'])('suspends and resumes (%s)', async (dialect) => {
+    const bench = await runningBench({ dialect, knobs: { suspendMs: [5_000, 5_000], resumeMs: [5_000, 5_000] } });
     await bench.edit({ state: 'Suspended' });
     await bench.until('True Suspended');
     await bench.edit({ state: 'Running' });
@@ -193,8 +193,12 @@ describe('Deleting a DatabaseCluster', () => {
     }
   };
 
-  it('destroys it, and its Secret with it', async () => {
-    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [10_000, 10_000] } });
+  it.each<Dialect>(['document', 'field'])('destroys it, and its Secret with it (%s)', async (dialect) => {
+    const bench = await runningBench({
+      dialect,
+      spec: { deletionPolicy: 'Delete' },
+      knobs: { destroyMs: [10_000, 10_000] },
+    });
     remove(bench);
     await goOn(bench);
     expect(isGone(bench)).toBe(true);
