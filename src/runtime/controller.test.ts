@@ -1,0 +1,308 @@
+import { expect, test } from 'vitest';
+import { noChance } from '../../test/support/clock.ts';
+import { FakeKube } from '../../test/support/fake-kube.ts';
+import { TOYS, type ToyBehaviour, toyKind } from '../../test/support/toy-kind.ts';
+import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { TerminalError, TransientError } from '../base/errors.ts';
+import { API_VERSION } from '../base/group.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { ready } from '../kube/summary.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { Controller, isNews } from './controller.ts';
+import { Informer } from './informer.ts';
+import { createMetrics } from './metrics.ts';
+
+const READY = ready('Done', 'All is well');
+
+/** A controller of toys that runs, with the times at which passes looked at each toy. */
+async function aController(behaviour: ToyBehaviour = {}, concurrency = 2) {
+  const clock = virtualClock();
+  const statusDefaults = { toys: { observedGeneration: -1 } };
+  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults });
+  const passes: { readonly name: string; readonly at: number }[] = [];
+  const events: string[] = [];
+  const logged: string[] = [];
+  const log = (_fields: object, message: string) => logged.push(message);
+  const kind = toyKind(
+    {
+      ...behaviour,
+      observe: async (subject) => {
+        passes.push({ name: subject.metadata.name, at: clock.monotonic() });
+        return behaviour.observe?.(subject);
+      },
+      decide: behaviour.decide ?? (() => ({ conditions: READY })),
+    },
+    [],
+  );
+  const informer = new Informer<KubeObject>({
+    api,
+    resource: TOYS,
+    namespaces: undefined,
+    project: (object) => object as KubeObject,
+    clock,
+    random: noChance,
+    onFailure: () => {},
+  });
+  const metrics = createMetrics(clock, { version: '', node: '' });
+  const controller = new Controller(kind, informer, {
+    api,
+    clock,
+    random: noChance,
+    log: { debug: log, info: log, warn: log },
+    events: { record: (_object, { reason }) => events.push(reason) },
+    metrics: metrics.controller('toy', concurrency),
+    concurrency,
+  });
+  const [stop, kill] = [new AbortController(), new AbortController()];
+  void informer.run(stop.signal);
+  await informer.synced;
+  const running = controller.run(stop.signal, kill.signal);
+  const create = async (name: string, spec: object = {}) => {
+    await api.create(TOYS, 'ns', { apiVersion: API_VERSION, kind: 'Toy', metadata: { name }, spec });
+    await clock.settle();
+  };
+  const change = async (name: string, patch: object) => {
+    await api.patch(TOYS, { namespace: 'ns', name }, patch);
+    await clock.settle();
+  };
+  /** Pauses between passes. */
+  const pauses = () => passes.slice(1).map(({ at }, index) => at - (passes[index]?.at ?? 0));
+  return { clock, api, controller, passes, pauses, events, logged, create, change, stop, kill, running, metrics };
+}
+
+test('Controller looks at each object once when it appears, and not again because of its own writes', async () => {
+  const { create, passes, clock } = await aController();
+  await create('a');
+  await create('b');
+  await clock.advance(3_600_000);
+  expect(passes.map(({ name }) => name)).toEqual(['a', 'b']);
+});
+
+test('Controller looks again when the spec, labels or annotations change', async () => {
+  const { create, change, passes, api } = await aController({ decide: () => ({ conditions: READY, hold: true }) });
+  await create('a');
+  await change('a', { spec: { size: 2 } });
+  await change('a', { metadata: { labels: { a: 'b' } } });
+  await change('a', { metadata: { annotations: { a: 'b' } } });
+  const before = passes.length;
+  expect(before).toBeGreaterThanOrEqual(4);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { observedGeneration: 2 } });
+});
+
+test('Controller looks at what refers to a thing when that thing changes, and at nothing else', async () => {
+  const { create, change, passes, controller, clock } = await aController();
+  await create('a', { friend: 'x' });
+  await create('b', { friend: 'y' });
+  passes.length = 0;
+  controller.changed('friends/x');
+  await clock.settle();
+  expect(passes.map(({ name }) => name)).toEqual(['a']);
+  await change('a', { spec: { friend: 'y' } });
+  passes.length = 0;
+  controller.changed('friends/x');
+  controller.changed('friends/y');
+  await clock.settle();
+  expect(passes.map(({ name }) => name).sort()).toEqual(['a', 'b']);
+});
+
+test('Controller forgets what an object referred to when it is gone', async () => {
+  const { create, controller, api, clock } = await aController();
+  await create('a', { friend: 'x' });
+  expect([...controller.dependents('friends/x')]).toEqual(['ns/a']);
+  api.remove(TOYS, { namespace: 'ns', name: 'a' });
+  await clock.settle();
+  expect([...controller.dependents('friends/x')]).toEqual([]);
+});
+
+test('Controller comes back when the decision says', async () => {
+  const { create, clock, pauses } = await aController({
+    decide: () => ({ conditions: READY, requeueAfterMs: 10_000 }),
+  });
+  await create('a');
+  await clock.advance(30_000);
+  expect(pauses()).toEqual([10_000, 10_000, 10_000]);
+});
+
+test('Controller looks again at once after it did something', async () => {
+  let left = 3;
+  const { create, passes, clock } = await aController({
+    decide: () => (left > 0 ? { conditions: READY, steps: ['work'] } : { conditions: READY }),
+    act: async () => {
+      left--;
+      return undefined;
+    },
+  });
+  await create('a');
+  await clock.advance(60_000);
+  expect(passes.map(({ at }) => at)).toEqual([0, 0, 0, 0]);
+});
+
+test('Controller slows down what always finds something to do, and says how it stands', async () => {
+  const { create, passes, api, clock } = await aController({
+    decide: () => ({ conditions: READY, steps: ['work'] }),
+  });
+  await create('a');
+  expect(passes.length).toBeLessThan(25);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
+  await clock.advance(3_600_000);
+  expect(passes.length).toBeLessThan(60);
+});
+
+test.each([
+  {
+    what: 'a transient failure',
+    error: new TransientError('Busy', 'Later'),
+    pauses: [500, 1_000, 2_000, 4_000, 8_000],
+    maxMs: 150_000,
+  },
+  {
+    what: 'a terminal failure',
+    error: new TerminalError('No', 'Never'),
+    pauses: [30_000, 60_000, 120_000, 240_000, 480_000],
+    maxMs: 900_000,
+  },
+])('Controller comes back after $what with growing pauses, and never gives up', async ({ error, pauses, maxMs }) => {
+  const given = await aController({ observe: () => Promise.reject(error) });
+  await given.create('a');
+  await given.clock.advance(6 * 3_600_000);
+  expect(given.pauses().slice(0, pauses.length)).toEqual(pauses);
+  expect(given.pauses().at(-1)).toBe(maxMs);
+});
+
+test('Controller waits as long as the other side asks for', async () => {
+  const { create, clock, pauses } = await aController({
+    observe: () => Promise.reject(new TransientError('Busy', 'Later', { retryAfterMs: 90_000 })),
+  });
+  await create('a');
+  await clock.advance(90_000);
+  expect(pauses()).toEqual([90_000]);
+});
+
+test('Controller starts with short pauses again after a pass that went well', async () => {
+  let fails = true;
+  const given = await aController({
+    observe: () => (fails ? Promise.reject(new TransientError('Busy', 'Later')) : Promise.resolve()),
+  });
+  await given.create('a');
+  await given.clock.advance(20_000);
+  fails = false;
+  await given.clock.advance(20_000);
+  fails = true;
+  await given.change('a', { spec: { size: 2 } });
+  given.passes.splice(0, given.passes.length - 1);
+  await given.clock.advance(1_000);
+  expect(given.pauses()[0]).toBe(500);
+});
+
+test('Controller comes to an object with a stalled pass at once when a person changes it', async () => {
+  const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) });
+  await given.create('a');
+  await given.clock.advance(3_600_000);
+  const before = given.passes.length;
+  await given.change('a', { spec: { size: 2 } });
+  expect(given.passes.length).toBe(before + 1);
+});
+
+test('Controller survives a bug in a kind: the object says so and is tried again', async () => {
+  let bug = true;
+  const { create, api, clock } = await aController({
+    decide: () => {
+      if (bug) throw new RangeError('Invalid array length');
+      return { conditions: READY };
+    },
+  });
+  await create('a');
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'InternalError' }, {}] } });
+  bug = false;
+  await clock.advance(1_000);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
+});
+
+test('Controller loses no key when the status cannot be written', async () => {
+  const { create, api, clock, logged } = await aController();
+  const patch = api.patch.bind(api);
+  Object.assign(api, { patch: () => Promise.reject(new Error('The API server is away')) });
+  await create('a');
+  expect(logged.at(-1)).toContain('The API server is away');
+  Object.assign(api, { patch });
+  await clock.advance(1_000);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
+});
+
+test('Controller works on as many objects at once as it has workers, and never twice on one', async () => {
+  const inHand: string[] = [];
+  let most = 0;
+  const { create, clock, controller } = await aController(
+    {
+      observe: async ({ metadata }) => {
+        expect(inHand).not.toContain(metadata.name);
+        inHand.push(metadata.name);
+        most = Math.max(most, inHand.length);
+        await new Promise<void>((resolve) => clock.after(1_000, resolve));
+        inHand.splice(inHand.indexOf(metadata.name), 1);
+      },
+    },
+    3,
+  );
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name, { friend: 'x' });
+  controller.changed('friends/x');
+  await clock.advance(60_000);
+  expect(most).toBe(3);
+});
+
+test('Controller tells one event for each change of Ready, none for a pass', async () => {
+  let reason = 'One';
+  const { create, events, controller, clock } = await aController({
+    decide: () => ({ conditions: ready(reason, reason) }),
+  });
+  await create('a', { friend: 'x' });
+  const look = async () => {
+    controller.changed('friends/x');
+    await clock.settle();
+  };
+  await look();
+  await look();
+  reason = 'Two';
+  await look();
+  await look();
+  expect(events).toEqual(['One', 'Two']);
+});
+
+test('Controller that is stopped ends the pass in hand and begins no other', async () => {
+  let finish = () => {};
+  const { create, stop, running, passes, clock } = await aController(
+    { observe: () => new Promise<void>((resolve) => (finish = resolve)) },
+    1,
+  );
+  await create('a');
+  await create('b');
+  stop.abort();
+  let ended = false;
+  void running.then(() => {
+    ended = true;
+  });
+  await clock.advance(10_000);
+  expect(ended).toBe(false);
+  finish();
+  await running;
+  expect(passes.map(({ name }) => name)).toEqual(['a']);
+});
+
+const seen = (changes: object = {}) => ({
+  metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1, ...changes },
+});
+
+test.each([
+  [undefined, seen(), true],
+  [seen(), undefined, true],
+  [seen(), seen({ resourceVersion: '2' }), false],
+  [seen(), seen({ resourceVersion: '2', managedFields: [] }), false],
+  [seen(), seen({ generation: 2 }), true],
+  [seen(), seen({ uid: 'v' }), true],
+  [seen(), seen({ deletionTimestamp: 't' }), true],
+  [seen(), seen({ finalizers: ['x'] }), true],
+  [seen(), seen({ annotations: { a: 'b' } }), true],
+  [seen(), seen({ labels: { a: 'b' } }), true],
+])('isNews() of %j and %j is %s', (before, after, news) => {
+  expect(isNews(before, after)).toBe(news);
+});
