@@ -1,0 +1,339 @@
+import { expect, test } from 'vitest';
+import { API_VERSION, GROUP, VERSION } from '../../src/base/group.ts';
+import {
+  isAlreadyExists,
+  isConflict,
+  isGone,
+  isNamespaceTerminating,
+  isNotFound,
+  type KubeApi,
+  KubeError,
+  type Resource,
+  SECRETS,
+  type WatchEvent,
+} from '../../src/kube/api.ts';
+
+/** A Kubernetes API under test, and what KubeApi cannot do to it. */
+export interface Subject {
+  readonly api: KubeApi;
+  /** A namespace of its own for each test. */
+  makeNamespace(): Promise<string>;
+  /** Starts to delete it; it stays for as long as something in it is held by a finalizer. */
+  terminateNamespace(namespace: string): Promise<void>;
+}
+
+export const SPACES: Resource = { group: GROUP, version: VERSION, plural: 'databasespaces', kind: 'DatabaseSpace' };
+
+const FINALIZER = `${GROUP}/contract`;
+
+const aSecret = (name: string, data: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, labels: { app: 'contract' } },
+  data,
+});
+
+const aSpace = (name: string, metadata: object = {}) => ({
+  apiVersion: API_VERSION,
+  kind: 'DatabaseSpace',
+  metadata: { name, ...metadata },
+  spec: {
+    baseURL: 'https://cloud.example.com',
+    teamID: 'acme',
+    spaceID: 'production',
+    apiTokens: [{ level: 'admin', secretRef: { name: 'cloud' } }],
+    defaultCredentialsSecretRef: { name: 'factory' },
+  },
+});
+
+/** What is asked of both, the fake and the real one: a test of the operator on the fake is worth as much as this. */
+export function kubeApiContract(open: () => Promise<Subject>): void {
+  /** A space in a namespace of its own, and short ways to look at it. */
+  async function aCase(metadata: object = {}) {
+    const { api, makeNamespace, terminateNamespace } = await open();
+    const namespace = await makeNamespace();
+    const ref = { namespace, name: 'one' };
+    const object = await api.create(SPACES, namespace, aSpace('one', metadata));
+    const patch = (change: object) => api.patch(SPACES, ref, change);
+    const patchStatus = (change: object) => api.patch(SPACES, ref, change, { subresource: 'status' });
+    return { api, namespace, ref, object, patch, patchStatus, terminate: () => terminateNamespace(namespace) };
+  }
+
+  test('get() answers undefined where there is none, and what is there with uid and version', async () => {
+    const { api, ref, object } = await aCase();
+    expect(await api.get(SPACES, { ...ref, name: 'two' })).toBeUndefined();
+    expect(await api.get(SPACES, ref)).toEqual(object);
+    expect(object.metadata).toMatchObject({
+      name: 'one',
+      namespace: ref.namespace,
+      uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      resourceVersion: expect.stringMatching(/^\d+$/),
+      generation: 1,
+      creationTimestamp: expect.stringMatching(/^[-0-9]{10}T[0-9:]{8}Z$/),
+    });
+  });
+
+  test('create() gives a kind of ours the status of an object that nobody has looked at', async () => {
+    const { object } = await aCase();
+    expect(object).toMatchObject({ status: { observedGeneration: -1 } });
+  });
+
+  test('create() refuses a name that is taken', async () => {
+    const { api, namespace } = await aCase();
+    const error = await errorOf(api.create(SPACES, namespace, aSpace('one')));
+    expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false]);
+  });
+
+  test('create() is refused in a namespace that is being deleted, and a status can still be written there', async () => {
+    const { api, namespace, terminate, patch, patchStatus } = await aCase({ finalizers: [FINALIZER] });
+    await terminate();
+    const error = await errorOf(api.create(SECRETS, namespace, aSecret('late')));
+    expect([isNamespaceTerminating(error), statusOf(error)]).toEqual([true, 403]);
+    expect(await patchStatus({ status: { observedGeneration: 5 } })).toMatchObject({
+      status: { observedGeneration: 5 },
+    });
+    await patch({ metadata: { finalizers: null } }).catch(() => {});
+  });
+
+  test('patch() of a missing object answers that there is none', async () => {
+    const { api, ref } = await aCase();
+    const change = { metadata: { finalizers: [FINALIZER] } };
+    expect(isNotFound(await errorOf(api.patch(SPACES, { ...ref, name: 'two' }, change)))).toBe(true);
+  });
+
+  test('patch() that changes nothing keeps the version', async () => {
+    const { patch, patchStatus } = await aCase({ labels: { a: 'b' } });
+    // Once for real: the first to write a field that a default filled becomes its owner, which counts as a change.
+    const { metadata } = await patchStatus({ status: { observedGeneration: 1 } });
+    for (const answer of [
+      await patch({ metadata: { labels: { a: 'b' } }, spec: { teamID: 'acme' } }),
+      await patchStatus({ status: { observedGeneration: 1 } }),
+    ]) {
+      expect(answer.metadata.resourceVersion).toBe(metadata.resourceVersion);
+    }
+  });
+
+  test('patch() raises the version with each change, the generation only with one of the spec', async () => {
+    const { object, patch, patchStatus } = await aCase();
+    const labelled = await patch({ metadata: { labels: { a: 'b' } } });
+    const told = await patchStatus({ status: { observedGeneration: 1 } });
+    const changed = await patch({ spec: { pollInterval: '45s' } });
+    const versions = [object, labelled, told, changed].map(({ metadata }) => Number(metadata.resourceVersion));
+    expect(versions).toEqual(versions.toSorted((one, other) => one - other));
+    expect(new Set(versions).size).toBe(4);
+    expect([labelled, told, changed].map(({ metadata }) => metadata.generation)).toEqual([1, 1, 2]);
+  });
+
+  test('patch() merges: null removes, lists are replaced whole', async () => {
+    const { patch } = await aCase({ labels: { a: '1', b: '2' }, finalizers: [`${FINALIZER}-a`] });
+    const { metadata } = await patch({
+      metadata: { labels: { a: null, c: '3' }, finalizers: [`${FINALIZER}-b`, `${FINALIZER}-c`] },
+    });
+    expect(metadata.labels).toEqual({ b: '2', c: '3' });
+    expect(metadata.finalizers).toEqual([`${FINALIZER}-b`, `${FINALIZER}-c`]);
+    await patch({ metadata: { finalizers: null } });
+  });
+
+  test('patch() with an outdated version is refused, of the object and of its status', async () => {
+    const { object, patch, patchStatus, api, ref } = await aCase();
+    await patch({ metadata: { labels: { a: 'b' } } });
+    const metadata = { resourceVersion: object.metadata.resourceVersion };
+    expect(isConflict(await errorOf(patch({ metadata, spec: { pollInterval: '45s' } })))).toBe(true);
+    expect(isConflict(await errorOf(patchStatus({ metadata, status: { observedGeneration: 9 } })))).toBe(true);
+    expect(await api.get(SPACES, ref)).toMatchObject({
+      metadata: { generation: 1 },
+      status: { observedGeneration: -1 },
+    });
+  });
+
+  test('patch() of the status changes nothing else, and patch() of the object not the status', async () => {
+    const { patch, patchStatus } = await aCase();
+    const told = await patchStatus({
+      metadata: { labels: { a: 'b' } },
+      spec: { teamID: 'other' },
+      status: { observedGeneration: 3 },
+    });
+    expect(told).toMatchObject({ spec: { teamID: 'acme' }, status: { observedGeneration: 3 } });
+    expect(told.metadata.labels).toBeUndefined();
+    const changed = await patch({ status: { observedGeneration: 4 } });
+    expect(changed).toMatchObject({ status: { observedGeneration: 3 } });
+    expect(changed.metadata.resourceVersion).toBe(told.metadata.resourceVersion);
+  });
+
+  test('patch() of the status pays no heed to a uid', async () => {
+    const { patchStatus } = await aCase();
+    const metadata = { uid: '00000000-0000-4000-8000-000000000000' };
+    expect(await patchStatus({ metadata, status: { observedGeneration: 3 } })).toMatchObject({
+      status: { observedGeneration: 3 },
+    });
+  });
+
+  test('delete() with the uid of another object is refused, and of none says so', async () => {
+    const { api, ref, object } = await aCase();
+    const uid = '00000000-0000-4000-8000-000000000000';
+    expect(isConflict(await errorOf(api.delete(SPACES, ref, { uid })))).toBe(true);
+    expect(await api.delete(SPACES, ref, { uid: object.metadata.uid })).toBe(true);
+    expect(await api.delete(SPACES, ref, { uid: object.metadata.uid })).toBe(false);
+    expect(await api.get(SPACES, ref)).toBeUndefined();
+  });
+
+  test('delete() of what a finalizer holds marks it, and it goes with its last finalizer', async () => {
+    const { api, ref, object, patch, patchStatus } = await aCase({ finalizers: [FINALIZER, `${FINALIZER}-b`] });
+    await api.delete(SPACES, ref, { uid: object.metadata.uid });
+    const marked = await api.get(SPACES, ref);
+    expect(marked?.metadata).toMatchObject({
+      deletionTimestamp: expect.stringMatching(/Z$/),
+      generation: 2,
+      uid: object.metadata.uid,
+    });
+    // It may still change while it waits.
+    expect((await patch({ spec: { pollInterval: '45s' } })).metadata.generation).toBe(3);
+    expect(await patchStatus({ status: { observedGeneration: 3 } })).toMatchObject({
+      status: { observedGeneration: 3 },
+    });
+    const refused = await errorOf(patch({ metadata: { finalizers: [FINALIZER, `${FINALIZER}-new`] } }));
+    expect(statusOf(refused)).toBe(422);
+    await patch({ metadata: { finalizers: [FINALIZER] } });
+    expect(await api.get(SPACES, ref)).toBeDefined();
+    const last = await patch({ metadata: { finalizers: [] } });
+    expect(last.metadata.finalizers ?? []).toEqual([]);
+    expect(await api.get(SPACES, ref)).toBeUndefined();
+    expect(isNotFound(await errorOf(patch({ metadata: { finalizers: null } })))).toBe(true);
+  });
+
+  test('An object that is created again under a name has another uid', async () => {
+    const { api, ref, object } = await aCase();
+    await api.delete(SPACES, ref, { uid: object.metadata.uid });
+    const again = await api.create(SPACES, ref.namespace, aSpace('one'));
+    expect(again.metadata.uid).not.toBe(object.metadata.uid);
+    expect(again.metadata.generation).toBe(1);
+  });
+
+  test('list() comes in pages that together are all, of one version', async () => {
+    const { api, namespace } = await aCase();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await api.create(SECRETS, namespace, aSecret(name));
+    const names: string[] = [];
+    const versions = new Set<string>();
+    let pages = 0;
+    let continueToken: string | undefined;
+    do {
+      const page = await api.list(SECRETS, { namespace, limit: 2, continueToken });
+      pages++;
+      names.push(...page.items.map(({ metadata }) => metadata.name));
+      versions.add(page.resourceVersion);
+      continueToken = page.continueToken;
+    } while (continueToken !== undefined);
+    expect([names, pages, versions.size]).toEqual([['a', 'b', 'c', 'd', 'e'], 3, 1]);
+  });
+
+  test('list() of metadata has no contents', async () => {
+    const { api, namespace } = await aCase();
+    await api.create(SECRETS, namespace, aSecret('a', { password: Buffer.from('canary').toString('base64') }));
+    const { items } = await api.list(SECRETS, { namespace, metadataOnly: true });
+    expect(items.map(({ metadata }) => metadata.labels)).toEqual([{ app: 'contract' }]);
+    expect(Object.keys(items[0] ?? {})).not.toContain('data');
+  });
+
+  test('list() is as new as asked', async () => {
+    const { api, namespace } = await aCase();
+    const { metadata } = await api.create(SECRETS, namespace, aSecret('a'));
+    const page = await api.list(SECRETS, { namespace, notOlderThan: metadata.resourceVersion });
+    expect(page.items.map((each) => each.metadata.name)).toEqual(['a']);
+    expect(Number(page.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
+  });
+
+  test('watch() tells all that happens after the version, in order, of its namespace and kind', async () => {
+    const { api, namespace, ref, object, patch, patchStatus } = await aCase();
+    const { resourceVersion } = await api.list(SPACES, { namespace });
+    const events = watching(api, SPACES, namespace, resourceVersion, 4);
+    await patch({ metadata: { labels: { a: 'b' } } });
+    await patch({ metadata: { labels: { a: 'b' } } });
+    await api.create(SECRETS, namespace, aSecret('unrelated'));
+    await patchStatus({ status: { observedGeneration: 1 } });
+    await api.delete(SPACES, ref, { uid: object.metadata.uid });
+    await api.create(SPACES, namespace, aSpace('two'));
+    const seen = await events;
+    expect(seen.map(({ type, object: { metadata } }) => `${type} ${metadata.name}`)).toEqual([
+      'MODIFIED one',
+      'MODIFIED one',
+      'DELETED one',
+      'ADDED two',
+    ]);
+    const versions = seen.map((event) => Number(event.object.metadata.resourceVersion));
+    expect(versions).toEqual(versions.toSorted((one, other) => one - other));
+    // The version of a deletion is one of its own, newer than the last that the object had.
+    expect(new Set(versions).size).toBe(4);
+  });
+
+  test('watch() from an earlier version tells what happened since', async () => {
+    const { api, namespace, object, patch } = await aCase();
+    await patch({ metadata: { labels: { a: 'b' } } });
+    const seen = await watching(api, SPACES, namespace, object.metadata.resourceVersion, 1);
+    expect(seen[0]).toMatchObject({ type: 'MODIFIED', object: { metadata: { labels: { a: 'b' } } } });
+  });
+
+  test('watch() of metadata has no contents', async () => {
+    const { api, namespace } = await aCase();
+    const { resourceVersion } = await api.list(SECRETS, { namespace });
+    const events = watching(api, SECRETS, namespace, resourceVersion, 1, true);
+    await api.create(SECRETS, namespace, aSecret('a', { password: Buffer.from('canary').toString('base64') }));
+    expect(Object.keys((await events)[0]?.object ?? {})).not.toContain('data');
+  });
+
+  test('watch() of metadata tells the deletion of what a finalizer held', async () => {
+    const { api, namespace, ref, object, patch } = await aCase({ finalizers: [FINALIZER] });
+    const events = watching(api, SPACES, namespace, object.metadata.resourceVersion, 2, true);
+    await api.delete(SPACES, ref, { uid: object.metadata.uid });
+    await patch({ metadata: { finalizers: null } });
+    expect((await events).map(({ type }) => type)).toEqual(['MODIFIED', 'DELETED']);
+  });
+
+  test('watch() from a version that is forgotten is refused as gone', async () => {
+    const { api, namespace } = await aCase();
+    expect(isGone(await errorOf(watching(api, SPACES, namespace, '1', 1)))).toBe(true);
+  });
+
+  test('watch() ends when the caller wants no more', async () => {
+    const { api, namespace, object } = await aCase();
+    const stop = new AbortController();
+    const { resourceVersion } = object.metadata;
+    const events = api.watch(SPACES, { namespace, resourceVersion, timeoutSeconds: 60 }, stop.signal);
+    const ended = (async () => {
+      for await (const _ of events);
+    })().catch(() => {});
+    stop.abort();
+    await ended;
+  });
+}
+
+/** The first `count` events that are no bookmarks. */
+async function watching(
+  api: KubeApi,
+  resource: Resource,
+  namespace: string,
+  resourceVersion: string,
+  count: number,
+  metadataOnly = false,
+) {
+  const seen: Exclude<WatchEvent, { type: 'BOOKMARK' }>[] = [];
+  const stop = new AbortController();
+  const options = { namespace, resourceVersion, timeoutSeconds: 20, metadataOnly };
+  for await (const event of api.watch(resource, options, stop.signal)) {
+    if (event.type !== 'BOOKMARK') seen.push(event);
+    if (seen.length === count) break;
+  }
+  return seen;
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It was not refused');
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof KubeError ? error.status : undefined;
+}

@@ -1,0 +1,21 @@
+import { createSeededRandom } from '../../../src/simulator/seeded-random.ts';
+import { kubeApiContract } from '../../contract/kube-api.ts';
+import { FakeKube } from '../../support/fake-kube.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+let namespaces = 0;
+
+kubeApiContract(async () => {
+  const statusDefaults = { databasespaces: { observedGeneration: -1 } };
+  const api = new FakeKube({ now: virtualClock().now, random: createSeededRandom(1), statusDefaults });
+  // As on a server that has run for a while, its beginning is forgotten.
+  await api.create({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' }, 'default', {
+    metadata: { name: 'old' },
+  });
+  api.compact();
+  return {
+    api,
+    makeNamespace: async () => `contract-${namespaces++}`,
+    terminateNamespace: async (namespace) => api.terminate(namespace),
+  };
+});
