@@ -14,6 +14,9 @@ import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
 
+/** At least as many as there are informers. */
+const WATCHES_A_NAMESPACE = 8;
+
 /** `mooring controller`: the operator, until the signal aborts. */
 export const controller: Command = async (argv, io) => {
   if (argv.includes('--help') || argv.includes('-h')) {
@@ -43,7 +46,9 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   for (const name of config.unknownVariables) log.warn({}, `Environment variable ${name} means nothing to Mooring`);
   const metrics = createMetrics(systemClock, { version: VERSION, node: process.version });
   const connection = await loadKubeConnection(systemClock, config.kubeconfig);
-  const kubeTransport = createUndiciTransport({ ...connection.tls, connections: 64 });
+  // Each watch keeps a connection for itself: none may be left without, however many namespaces there are.
+  const watches = WATCHES_A_NAMESPACE * (config.namespaces?.length ?? 1);
+  const kubeTransport = createUndiciTransport({ ...connection.tls, connections: 64 + watches });
   const api = createKubeClient({
     server: connection.server,
     transport: kubeTransport,
