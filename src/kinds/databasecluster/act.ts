@@ -67,7 +67,8 @@ export async function actOnCluster(
         update(world, connection, step.id, step.changes, signal),
       );
     case 'PreparePassword':
-      return preparePassword(world, subject, connection, step.from, signal);
+      await preparePassword(world, subject, connection, step.from, signal);
+      return step.rotation;
     case 'PutPassword':
       return putPassword(world, subject, connection, step.as, signal);
     case 'PromotePassword':

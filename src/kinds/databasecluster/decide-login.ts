@@ -10,16 +10,17 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, clusterConditions } from './present.ts';
+import { rotationAt, untilRotation } from './rotation.ts';
 
 /** The last rule: the cluster is as it should be; now its login, and then it is Ready. */
-export const decideLogin: Rule = (subject, seen) => {
+export const decideLogin: Rule = (subject, seen, nowMs) => {
   const { login } = seen;
   if (subject.spec.managementPolicy === 'Observe') return notTried(subject, seen);
   switch (login.login) {
     case 'notTried':
       return notTried(subject, seen);
     case 'settled':
-      return running(subject, seen, login.verifyInMs, undefined);
+      return running(subject, seen, login.verifyInMs, {}, nowMs);
     case 'unreachable':
       return unreachable(subject, seen, login.message);
     case 'secretTaken': {
@@ -30,7 +31,7 @@ export const decideLogin: Rule = (subject, seen) => {
       };
     }
     case 'tried':
-      return tried(subject, seen, login);
+      return tried(subject, seen, login, nowMs);
     default:
       return login satisfies never;
   }
@@ -48,7 +49,7 @@ function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
 
 type Tried = Extract<LoginObservation, { login: 'tried' }>;
 
-function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterDecision {
+function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: number): ClusterDecision {
   const { working, hasNext, factoryAlive, secretName } = login;
   const step = (next: ClusterStep, doing: string): ClusterDecision => ({
     conditions: [
@@ -70,14 +71,16 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterD
   const { endpoint } = seen;
   if (endpoint === undefined) return notTried(subject, seen);
   const credentials = { secretName, secretResourceVersion: login.secretVersion, endpoint };
-  return running(subject, seen, login.verifyInMs, { credentials });
+  const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
+  return running(subject, seen, login.verifyInMs, { credentials, ...first }, nowMs);
 }
 
 function running(
   subject: ClusterSubject,
   seen: SpaceSeen,
   verifyInMs: number | undefined,
-  status: ClusterDecision['status'],
+  status: NonNullable<ClusterDecision['status']>,
+  nowMs: number,
 ): ClusterDecision {
   const secretName = adminSecretName(subject);
   const secured: ConditionUpdate = {
@@ -92,6 +95,8 @@ function running(
     reason: 'LoginWorks',
     message: `The server at ${seen.endpoint ?? ''} answers, and the login works`,
   };
+  const rotateInMs = untilRotation(subject, nowMs);
+  const rotate: ClusterStep = { do: 'PreparePassword', from: 'current', rotation: rotationAt(subject, nowMs) };
   return {
     conditions: [
       ...settled(
@@ -102,9 +107,15 @@ function running(
       ),
       ...clusterConditions(subject, seen, { secured, available }),
     ],
-    ...(status === undefined ? {} : { status }),
-    requeueAfterMs: verifyInMs,
+    status,
+    // Ready stays: at every moment of the rotation one of the Secret's passwords works.
+    steps: rotateInMs !== undefined && rotateInMs <= 0 ? [rotate] : [],
+    requeueAfterMs: earlier(verifyInMs, rotateInMs),
   };
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 function unreachable(subject: ClusterSubject, seen: SpaceSeen, why: string): ClusterDecision {

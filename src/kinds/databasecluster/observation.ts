@@ -1,5 +1,6 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
+import type { Rotation } from './rotation.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
@@ -80,7 +81,7 @@ export type ClusterStep =
   | { readonly do: 'Rename'; readonly id: string; readonly to: string }
   | { readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges }
   /** Writes a new password into the Secret as nextPassword, beside the one that works. */
-  | { readonly do: 'PreparePassword'; readonly from: UsableLogin }
+  | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly rotation?: Rotation }
   /** Has the server take the Secret's nextPassword. */
   | { readonly do: 'PutPassword'; readonly as: UsableLogin }
   /** nextPassword was accepted: it becomes password. */

@@ -60,6 +60,13 @@ export const status = z
       })
       .optional()
       .describe('The backup settings that the cloud accepted last. It does not report them.'),
+    lastRotation: timestamp()
+      .optional()
+      .describe('When the password in the admin Secret was last replaced by a new one.'),
+    lastHandledRotateAt: z
+      .string()
+      .optional()
+      .describe('The last value of the annotation mooring.dev/rotate-at that was acted on.'),
     credentials: z
       .object({
         secretName: z.string().describe('Name of the Secret that holds the login.'),

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster, NOW_MS } from '../../../test/support/builders.ts';
+import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { ROTATE_AT, untilRotation } from './rotation.ts';
+
+const HOUR_MS = 3_600_000;
+const HOUR_AGO = new Date(NOW_MS - HOUR_MS).toISOString();
+
+describe('untilRotation()', () => {
+  const secured = aCluster().withStatus({ lastRotation: HOUR_AGO });
+  const daily = { adminCredentials: { rotateEvery: '24h' } };
+
+  it.each([
+    ['never by itself', secured, undefined],
+    ['in what is left of rotateEvery', secured.with(daily), 23 * HOUR_MS],
+    ['at once when it is overdue', secured.with({ adminCredentials: { rotateEvery: '30m' } }), -HOUR_MS / 2],
+    ['at once when it was asked for', secured.with(daily).annotated('rotate-at', 'now'), 0],
+    [
+      'not again for the same asking',
+      secured.annotated('rotate-at', 'now').withStatus({ lastHandledRotateAt: 'now' }),
+      undefined,
+    ],
+    ['not before the first password', aCluster().with(daily).annotated('rotate-at', 'now'), undefined],
+  ])('is %s', (_name, cluster, expected) => {
+    expect(untilRotation(cluster.subject, NOW_MS)).toBe(expected);
+  });
+});
+
+/** Passes until nothing is left to do; after each of them, one of the Secret's passwords must sign in. */
+async function rotate(bench: KindBench): Promise<void> {
+  for (let pass = 0; pass < 30; pass++) {
+    const outcome = await bench.pass().catch(async () => {
+      await bench.restart();
+      return { next: 'again' } as const;
+    });
+    const { username = '', password = '', nextPassword = '' } = bench.secret() ?? {};
+    const works = [password, nextPassword].some((each) => bench.simulator.passwordIs('orders', username, each));
+    expect(works).toBe(true);
+    if (outcome.next === 'settled') return;
+    if (outcome.next !== 'again') await bench.clock.advance(5_000);
+  }
+  throw new Error('The rotation does not end');
+}
+
+describe('The admin password', () => {
+  it('is replaced when asked, once, and Ready stays', async () => {
+    const bench = await runningBench();
+    const before = bench.secret()?.['password'];
+    await bench.annotate(ROTATE_AT, '1');
+    await rotate(bench);
+    expect(bench.secret()?.['password']).not.toBe(before);
+    expect(bench.ready()).toBe('True Running');
+    expect(bench.status().lastHandledRotateAt).toBe('1');
+    expectOneWorkingLogin(bench);
+    expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+    await rotate(bench);
+    expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+  });
+
+  it('is replaced each time that rotateEvery has gone by', async () => {
+    const bench = await runningBench({ spec: { adminCredentials: { rotateEvery: '24h' } } });
+    const before = bench.secret()?.['password'];
+    await rotate(bench);
+    expect(bench.secret()?.['password']).toBe(before);
+    await bench.clock.advance(25 * HOUR_MS);
+    await rotate(bench);
+    expect(bench.secret()?.['password']).not.toBe(before);
+    expectOneWorkingLogin(bench);
+  });
+
+  it.each(
+    (['secrets', 'databaseclusters'] as const).flatMap((plural) =>
+      (['before', 'after'] as const).flatMap((when) => [1, 2].map((passes) => ({ plural, when, passes }))),
+    ),
+  )('works at every moment though the process ends $when a write to $plural (pass $passes)', async (crash) => {
+    const bench = await runningBench();
+    await bench.annotate(ROTATE_AT, '1');
+    for (let pass = 1; pass < crash.passes; pass++) await bench.pass();
+    bench.crashAt({ verb: 'patch', plural: crash.plural, when: crash.when });
+    await rotate(bench);
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it.each(['lostAnswer', 'reset', 'errorBefore', '5xx'] as const)(
+    'works at every moment though setting it ends with %s',
+    async (effect) => {
+      const bench = await runningBench();
+      bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect, times: 1 });
+      await bench.annotate(ROTATE_AT, '1');
+      await rotate(bench);
+      await bench.until('True Running');
+      expectOneWorkingLogin(bench);
+    },
+  );
+});

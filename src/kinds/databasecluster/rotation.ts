@@ -1,0 +1,30 @@
+import { parseDuration } from '../../base/duration.ts';
+import { GROUP } from '../../base/group.ts';
+import type { ClusterSubject } from './observation.ts';
+
+/** A new value asks for a new password now. */
+export const ROTATE_AT = `${GROUP}/rotate-at`;
+
+/** When the password was replaced, and which asking for it that answered: for the status. */
+export interface Rotation {
+  readonly lastRotation: string;
+  readonly lastHandledRotateAt: string | null;
+}
+
+export function rotationAt({ metadata }: Pick<ClusterSubject, 'metadata'>, nowMs: number): Rotation {
+  return {
+    lastRotation: new Date(nowMs).toISOString(),
+    lastHandledRotateAt: metadata.annotations?.[ROTATE_AT] ?? null,
+  };
+}
+
+/** In how many milliseconds the password is to be replaced; 0 or less: now; undefined: not by itself. */
+export function untilRotation({ metadata, spec, status }: ClusterSubject, nowMs: number): number | undefined {
+  const { lastRotation } = status;
+  // Not secured yet: the first password is as new as can be.
+  if (lastRotation === undefined) return undefined;
+  const asked = metadata.annotations?.[ROTATE_AT];
+  if (asked !== undefined && asked !== status.lastHandledRotateAt) return 0;
+  const every = spec.adminCredentials?.rotateEvery;
+  return every === undefined ? undefined : Date.parse(lastRotation) + parseDuration(every) - nowMs;
+}
