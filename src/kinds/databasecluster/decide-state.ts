@@ -113,7 +113,7 @@ function cannotChange(subject: ClusterSubject, seen: SpaceSeen, fixed: readonly 
   const list = fixed
     .map(({ field, desired, observed }) => `${field} is ${observed}, the spec says ${desired}`)
     .join('; ');
-  const message = `Cluster "${seen.id}" was created with other properties than the spec has, and they cannot change: ${list}. Set the spec to what the cluster is`;
+  const message = `Cluster "${seen.id}" was created with other properties than the spec has, and they cannot change: ${list}. Set these fields to what the cluster is; as they are immutable here too, that means: delete this object with deletionPolicy: Retain, and create it anew`;
   return {
     conditions: [...stalled('ImmutableFieldDiffers', message), ...clusterConditions(subject, seen)],
     retry: 'slowly',
