@@ -46,6 +46,8 @@ export class OperatorProcess {
     return {
       passes: sumOf(text, 'controller_runtime_reconcile_total', clusters),
       failedPasses: sumOf(text, 'controller_runtime_reconcile_total', { ...clusters, result: 'error' }),
+      spacePasses: sumOf(text, 'controller_runtime_reconcile_total', { controller: 'databasespace' }),
+      heapUsedMB: sumOf(text, 'nodejs_heap_size_used_bytes') / 2 ** 20,
       waiting: sumOf(text, 'workqueue_depth') + sumOf(text, 'controller_runtime_active_workers'),
       longestBlockMs: sumOf(text, 'nodejs_eventloop_lag_max_seconds') * 1000,
     };
@@ -60,6 +62,9 @@ export interface OperatorMetrics {
   /** Over DatabaseClusters. */
   readonly passes: number;
   readonly failedPasses: number;
+  readonly spacePasses: number;
+  /** What JavaScript objects take, garbage included. */
+  readonly heapUsedMB: number;
   /** Keys that wait or are worked on, of all kinds. */
   readonly waiting: number;
   /** Since the last look. */

@@ -36,7 +36,9 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   for (const [operation, calls] of server) sheet.add(`  ${operation}`, calls / count, 'per cluster');
   addWrites(sheet, kube, count);
   sheet.add('passes', metrics.passes / count, 'per cluster');
+  sheet.add('passes of the space', metrics.spacePasses, 'count');
   sheet.add('passes that failed', metrics.failedPasses, 'count');
+  sheet.add('heap in use', metrics.heapUsedMB, 'MB');
   if (canLookAtProcesses) {
     sheet.add('CPU until all are Ready', cpu, 's');
     sheet.add('CPU until all are Ready', (cpu / count) * 1000, 'ms');

@@ -32,12 +32,19 @@ export async function quiet(
   sheet.add('Kubernetes reads of one object', total(kube.reads), 'count');
   sheet.add('Lists of the space', cloud.get('list') ?? 0, 'count', Math.ceil(polls / SHORTEST_SHARE));
   sheet.add('other management calls', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
-  const due = (count * windowS) / VERIFY_INTERVAL_S;
-  // Which objects' turn it is in a short time is chance: twice the square root above the mean is still as it should be.
-  sheet.add('sign-ins to verify logins', total(server), 'count', Math.ceil(2 * (due + 2 * Math.sqrt(due))));
+  sheet.add('sign-ins to verify logins', total(server), 'count', dueAtMost(count, windowS));
   if (canLookAtProcesses) {
     sheet.add('CPU', cpuSeconds(operator.pid) - cpuBefore, 's');
     sheet.add('memory, growth', memoryOf(operator.pid).residentMB - memoryBefore, 'MB');
   }
   sheet.add('event loop, longest block', (await operator.metrics()).longestBlockMs, 'ms', BLOCK_TARGET_MS);
+}
+
+/**
+ * Sign-ins that are due in this time: two for each login, one that must work and one that must not. Whose turn it is in
+ * a short time is chance: twice the square root above the mean is still as it should be.
+ */
+export function dueAtMost(clusters: number, seconds: number): number {
+  const due = (clusters * seconds) / VERIFY_INTERVAL_S;
+  return Math.ceil(2 * (due + 2 * Math.sqrt(due)));
 }

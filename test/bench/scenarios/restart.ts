@@ -4,6 +4,7 @@ import { total } from '../measure/kube-requests.ts';
 import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
 import type { Setting } from '../setting.ts';
 import { until, untilQuiet } from '../wait.ts';
+import { dueAtMost } from './quiet.ts';
 import { since } from './since.ts';
 
 const SPACES = 1;
@@ -38,7 +39,7 @@ export async function restart(setting: Setting, sheet: Sheet, count: number): Pr
   // The space is listed again while the counters are read: its interval is short here.
   sheet.add('management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', TOKENS);
   sheet.add('Lists of the space', cloud.get('list') ?? 0, 'count', SPACES * 2);
-  sheet.add('calls to servers', total(server), 'count', 0);
+  sheet.add('sign-ins to verify logins', total(server), 'count', dueAtMost(count, (performance.now() - begin) / 1000));
   if (canLookAtProcesses) {
     sheet.add('CPU', cpu, 's');
     sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB');
