@@ -40,7 +40,7 @@ describe.concurrent('changes of the spec', () => {
     await site.apply(cluster({ storageSizeGB: 200 }));
     const { status } = await site.until('DatabaseCluster', { status: 'True' });
     expect(status?.observed).toMatchObject({ storageSizeGB: 200, machineType: 'c2d-highcpu-4' });
-    expect(site.cloud.simulator.count('update')).toBe(1);
+    expect(site.cloud.sent('PATCH /clusters/orders')).toEqual([{ storageSizeGB: 200 }]);
     expect(inCloud(site)).toMatchObject({ storageSizeGB: 200, backup: { frequency: 'daily', retentionDays: 7 } });
   });
 
@@ -73,11 +73,11 @@ describe.concurrent('changes of the spec', () => {
     expect(site.cloud.tookEffect('deploy')).toBe(1);
   });
 
-  test('to less storage are refused with the remedy, and nothing is asked of the cloud', async (context) => {
+  test('to less storage are stalled with the remedy, and nothing is asked of the cloud', async (context) => {
     const site = await settled(context);
-    const complaints = await site.refused(cluster({ storageSizeGB: 50 }));
-    if (complaints.length === 0)
-      await site.until('DatabaseCluster', { status: 'False', reason: 'StorageCannotShrink' });
+    await site.apply(cluster({ storageSizeGB: 50 }));
+    const message = /Set storageSizeGB: 100/;
+    await site.until('DatabaseCluster', { status: 'False', reason: 'StorageCannotShrink', message });
     expect(site.cloud.simulator.count('update')).toBe(0);
   });
 });

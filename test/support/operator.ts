@@ -26,7 +26,7 @@ export interface OperatorProcess {
 }
 
 /** Starts it; resolves when /readyz says that it is ready. */
-export async function startOperator(options: OperatorOptions): Promise<OperatorProcess> {
+export async function startOperator(options: OperatorOptions): Promise<StartingOperator> {
   const operator = spawnOperator(options);
   const { health } = await operator.addresses;
   const isReady = async () => {

@@ -25,6 +25,8 @@ export interface ServedCloud {
   readonly secrets: ReadonlySet<string>;
   /** How many requests of this kind, such as `deploy`, have done their work, whether or not an answer came. */
   tookEffect(operation: string): number;
+  /** The bodies that came with requests of this name, such as `PATCH /clusters/orders`. */
+  sent(what: string): readonly unknown[];
   /** How many requests there were, without the regular Lists. */
   callsButLists(): number;
   /** What a sign-in at the address is answered. */
@@ -45,7 +47,9 @@ export async function startCloud(options: ServedCloudOptions = {}): Promise<Serv
     defaultCredentials: FACTORY_LOGIN,
   });
   const secrets = new Set<string>([FACTORY_LOGIN.password]);
+  const bodies: { readonly what: string; readonly body: string }[] = [];
   const handle = async (request: Incoming, signal?: AbortSignal) => {
+    if (request.body !== '') bodies.push({ what: nameOf(request), body: request.body });
     const outcome = await simulator.handle(request, signal);
     collectSecrets(secrets, request, outcome.kind === 'answer' ? outcome.answer.body : '');
     return outcome;
@@ -64,6 +68,7 @@ export async function startCloud(options: ServedCloudOptions = {}): Promise<Serv
     secrets,
     tookEffect: (operation) =>
       simulator.inspect().requests.filter((each) => each.operation === operation && tookEffect(each)).length,
+    sent: (wanted) => bodies.filter(({ what }) => what === wanted).map(({ body }) => JSON.parse(body)),
     callsButLists: () => simulator.inspect().counters.total - simulator.count('list'),
     signIn: async (endpoint, username, password) => {
       const response = await fetch(`${endpoint}/v1/signin`, {
