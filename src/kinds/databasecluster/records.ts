@@ -47,6 +47,12 @@ export function neededBy(clusters: Clusters, space: ObjectKey): readonly ObjectK
     .map(keyOf);
 }
 
+/** Where the object's cluster is, or is to be; undefined: its spec cannot be read. */
+export function placeOf(object: KubeObject): { readonly space: ObjectKey; readonly id: string } | undefined {
+  const record = recordOf(object);
+  return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
+}
+
 /** What a change of the object is news to: who wants its ids, and its space. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
   const record = object === undefined ? undefined : recordOf(object);
