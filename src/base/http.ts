@@ -126,7 +126,7 @@ const NEVER_SENT =
 
 function toHttpError(error: unknown, request: HttpRequest, deadline: AbortSignal | undefined): HttpError {
   if (error instanceof HttpError) return error;
-  const where = `${request.method} ${new URL(request.url).origin}`;
+  const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
   if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
   if (deadline?.aborted) return new HttpError('lost', `${where}: No complete answer in time`, { cause: error });
   const code = codeOf(error);

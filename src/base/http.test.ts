@@ -1,0 +1,193 @@
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { createUndiciTransport, HttpError, type HttpRequest, readText } from './http.ts';
+
+/** A server on loopback and a transport; both go with the test. */
+async function withServer(
+  listener: RequestListener,
+  work: (
+    url: string,
+    ask: (changes?: Partial<HttpRequest>) => Promise<string>,
+    connections: () => number,
+  ) => Promise<void>,
+) {
+  const server = createServer(listener);
+  let connections = 0;
+  server.on('connection', () => connections++);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const transport = createUndiciTransport();
+  const ask = async (changes: Partial<HttpRequest> = {}) => {
+    const response = await transport({ method: 'GET', url, ...changes });
+    return `${response.status} ${await readText(response, 1_000)}`;
+  };
+  try {
+    await work(url, ask, () => connections);
+  } finally {
+    await transport.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<HttpError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof HttpError) return error;
+    throw error;
+  }
+  throw new Error('It did not fail');
+}
+
+test('The transport sends method, headers and body, and gives back status, headers and body', async () => {
+  await withServer(
+    async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += String(chunk);
+      response.writeHead(201, { 'X-Twice': ['a', 'b'] });
+      response.end(`${request.method} ${request.headers['x-mine']} ${body}`);
+    },
+    async (url) => {
+      const transport = createUndiciTransport();
+      const response = await transport({ method: 'PUT', url, headers: { 'x-mine': 'y' }, body: '{"ü":1}' });
+      expect([response.status, response.headers['x-twice']]).toEqual([201, 'a, b']);
+      expect(await readText(response, 1_000)).toBe('PUT y {"ü":1}');
+      await transport.close();
+    },
+  );
+});
+
+test('The transport uses connections again', async () => {
+  await withServer(
+    (_request, response) => response.end('ok'),
+    async (_url, ask, connections) => {
+      for (let count = 0; count < 20; count++) expect(await ask()).toBe('200 ok');
+      // A second one is opened while the end of the first answer is still on its way.
+      expect(connections()).toBeLessThanOrEqual(2);
+    },
+  );
+});
+
+test('The transport follows no redirect: credentials go to the named host only', async () => {
+  let requests = 0;
+  await withServer(
+    (_request, response) => {
+      requests++;
+      response.writeHead(307, { location: '/elsewhere' }).end('moved');
+    },
+    async (_url, ask) => {
+      expect(await ask({ headers: { authorization: 'Bearer x' } })).toBe('307 moved');
+      expect(requests).toBe(1);
+    },
+  );
+});
+
+test('The transport knows that what nobody listened to was surely not sent', async () => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  const transport = createUndiciTransport();
+  for (const url of [`http://127.0.0.1:${port}/`, 'http://no-such-host.invalid/', 'not a URL', 'ftp://host/']) {
+    expect(await errorOf(transport({ method: 'GET', url })), url).toMatchObject({ kind: 'unreachable' });
+  }
+  await transport.close();
+});
+
+test('The transport knows that what broke after it was sent may have taken effect', async () => {
+  await withServer(
+    (request) => request.socket.destroy(),
+    async (_url, ask) => {
+      expect(await errorOf(ask({ method: 'POST', body: '{}' }))).toMatchObject({ kind: 'lost' });
+    },
+  );
+});
+
+test('The transport knows an answer that breaks off from one that is whole', async () => {
+  await withServer(
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    },
+    async (_url, ask) => {
+      expect(await errorOf(ask())).toMatchObject({ kind: 'lost' });
+    },
+  );
+});
+
+test('The transport waits no longer than it may, for headers, between pieces, and in all', async () => {
+  await withServer(
+    (request, response) => {
+      if (request.url === '/body') response.write('start');
+      if (request.url !== '/drip') return;
+      const timer = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(timer));
+    },
+    async (url, ask) => {
+      for (const [path, timeouts] of [
+        ['headers', { headersMs: 100 }],
+        ['body', { bodyMs: 100 }],
+        ['drip', { totalMs: 200 }],
+      ] as const) {
+        expect(await errorOf(ask({ url: `${url}${path}`, timeouts })), path).toMatchObject({ kind: 'lost' });
+      }
+    },
+  );
+});
+
+test('The transport ends at once when the caller gives up, before and during the answer', async () => {
+  const stop = new AbortController();
+  await withServer(
+    (request, response) => {
+      if (request.url === '/body') response.write('start');
+      setImmediate(() => stop.abort());
+    },
+    async (url, ask) => {
+      expect(await errorOf(ask({ signal: stop.signal }))).toMatchObject({ kind: 'aborted' });
+      expect(await errorOf(ask({ url: `${url}body`, signal: stop.signal }))).toMatchObject({ kind: 'aborted' });
+    },
+  );
+});
+
+test('readText() reads no more than it may', async () => {
+  await withServer(
+    (_request, response) => {
+      response.end('x'.repeat(1_001));
+    },
+    async (_url, ask) => {
+      expect(await errorOf(ask())).toMatchObject({ kind: 'tooLarge' });
+    },
+  );
+});
+
+test('The transport shows no path, query or header in an error: they may hold secrets', async () => {
+  const transport = createUndiciTransport();
+  const error = await errorOf(
+    transport({
+      method: 'GET',
+      url: 'http://127.0.0.1:1/canary?canary',
+      headers: { authorization: 'Bearer canary' },
+      body: 'canary',
+    }),
+  );
+  expect(error.message).not.toContain('canary');
+  await transport.close();
+});
+
+test('The transport takes a server that does not speak TLS for unreachable', async () => {
+  const sockets: Socket[] = [];
+  const server = createSocketServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.end('HTTP/1.1 200 OK\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport();
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  expect(await errorOf(transport({ method: 'POST', url, body: '{}' }))).toMatchObject({ kind: 'unreachable' });
+  await transport.close();
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
