@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { messageOf, TerminalError, TransientError } from './errors.ts';
+
+test('Errors carry reason, cause and the time that the other side asked for', () => {
+  const cause = new Error('below');
+  expect(new TransientError('Busy', 'Later', { retryAfterMs: 5, cause })).toMatchObject({
+    name: 'TransientError',
+    reason: 'Busy',
+    message: 'Later',
+    retryAfterMs: 5,
+    cause,
+  });
+  expect(new TerminalError('No', 'Never', { cause })).toMatchObject({ name: 'TerminalError', reason: 'No', cause });
+  expect('cause' in new TerminalError('No', 'Never')).toBe(false);
+});
+
+test('messageOf() makes text of anything that is thrown', () => {
+  expect([messageOf(new Error('x')), messageOf('y'), messageOf(undefined), messageOf(null)]).toEqual([
+    'x',
+    'y',
+    'undefined',
+    'null',
+  ]);
+});

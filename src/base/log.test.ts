@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { createLog } from './log.ts';
+
+function aLog(format: 'json' | 'pretty' = 'json', level = 'info') {
+  const lines: string[] = [];
+  return { log: createLog({ level, format, write: (line) => lines.push(line) }), lines };
+}
+
+test('createLog() writes one line of JSON with time, level and message', () => {
+  const { log, lines } = aLog();
+  log.info({ kind: 'Toy' }, 'Hello');
+  log.debug({}, 'Not at this level');
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-.*Z$/),
+    kind: 'Toy',
+    msg: 'Hello',
+  });
+});
+
+test('createLog() hides what stands under the name of a secret, three levels deep', () => {
+  const { log, lines } = aLog();
+  const secrets = {
+    password: 'canary',
+    nextPassword: 'canary',
+    clientSecret: 'canary',
+    token: 'canary',
+    authorization: 'canary',
+    data: { any: 'canary' },
+    stringData: { any: 'canary' },
+  };
+  log.info({ ...secrets, a: { ...secrets, b: { ...secrets, c: secrets } } }, 'Look');
+  expect(lines.join()).not.toContain('canary');
+  expect(lines.join()).toContain('[redacted]');
+});
+
+test('createLog() writes of an error its name, message and stack, and nothing that hangs on it', () => {
+  const { log, lines } = aLog();
+  log.warn({ err: Object.assign(new Error('Broken'), { request: { body: 'canary' } }) }, 'Failed');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { type: 'Error', message: 'Broken' } });
+  expect(lines.join()).not.toContain('canary');
+});
+
+test('createLog() writes for people what it is about, and the stack of an error', () => {
+  const { log, lines } = aLog('pretty');
+  log.warn({ kind: 'Toy', object: 'ns/a', size: 3 }, 'Hello');
+  log.error({ err: new Error('Broken') }, 'Failed');
+  expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d WARN {2}Toy ns\/a: Hello size=3\n$/);
+  expect(lines[1]).toMatch(/ERROR Failed\nError: Broken\n/);
+});

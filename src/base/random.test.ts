@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { generatePassword, systemRandom, uuid } from './random.ts';
+
+test('generatePassword() makes passwords of 32 characters that no shell, URL or YAML mistakes', () => {
+  const passwords = Array.from({ length: 200 }, () => generatePassword(systemRandom));
+  for (const password of passwords) expect(password).toMatch(/^[a-km-zA-HJ-NP-Z2-9]{32}$/);
+  expect(new Set(passwords).size).toBe(200);
+});
+
+test('generatePassword() favours no character', () => {
+  const counts = new Map<string, number>();
+  for (let count = 0; count < 1_000; count++) {
+    for (const character of generatePassword(systemRandom)) counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  const expected = 32_000 / counts.size;
+  expect(counts.size).toBe(57);
+  // Six standard deviations: fails by chance once in some ten million runs.
+  for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(6 * Math.sqrt(expected));
+});
+
+test('generatePassword() throws away bytes that would favour some characters', () => {
+  let calls = 0;
+  const random = { float: () => 0, bytes: (count: number) => new Uint8Array(count).fill(calls++ === 0 ? 255 : 0) };
+  expect(generatePassword(random)).toBe('a'.repeat(32));
+});
+
+test('uuid() makes UUIDs of version 4', () => {
+  const ids = Array.from({ length: 100 }, () => uuid(systemRandom));
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(new Set(ids).size).toBe(100);
+});

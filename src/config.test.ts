@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { ConfigError, FLAGS, parseConfig, variableOf } from './config.ts';
+
+function problemsOf(argv: readonly string[], env: Record<string, string> = {}): readonly string[] {
+  try {
+    parseConfig(argv, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+test('parseConfig() needs nothing', () => {
+  expect(parseConfig([], {})).toEqual({
+    kubeconfig: undefined,
+    namespaces: undefined,
+    metricsAddress: ':8080',
+    healthAddress: ':8081',
+    leaderElect: false,
+    concurrency: 10,
+    allowedBaseURLs: undefined,
+    allowHTTP: false,
+    logLevel: 'info',
+    logFormat: 'json',
+    unknownVariables: [],
+  });
+});
+
+test('parseConfig() takes every flag as a variable too', () => {
+  const values: Readonly<Record<string, string>> = {
+    kubeconfig: '/etc/kubeconfig',
+    namespaces: 'a, b',
+    'metrics-address': '127.0.0.1:1',
+    'health-address': ':2',
+    'leader-elect': 'true',
+    concurrency: '3',
+    'allowed-base-urls': 'https://a.example.com',
+    'allow-http': 'true',
+    'log-level': 'debug',
+    'log-format': 'pretty',
+  };
+  expect(Object.keys(values).sort()).toEqual(Object.keys(FLAGS).sort());
+  const env = Object.fromEntries(Object.entries(values).map(([name, value]) => [variableOf(name), value]));
+  const argv = Object.entries(values).flatMap(([name, value]) =>
+    FLAGS[name]?.type === 'boolean' ? [`--${name}`] : [`--${name}`, value],
+  );
+  expect(parseConfig([], env)).toEqual(parseConfig(argv, {}));
+  expect(parseConfig(argv, {})).toMatchObject({ namespaces: ['a', 'b'], leaderElect: true, concurrency: 3 });
+});
+
+test('parseConfig() lets a flag win over a variable, also to turn something off', () => {
+  const env = { MOORING_LOG_LEVEL: 'debug', MOORING_LEADER_ELECT: 'true' };
+  expect(parseConfig(['--log-level=warn', '--no-leader-elect'], env)).toMatchObject({
+    logLevel: 'warn',
+    leaderElect: false,
+  });
+});
+
+test('parseConfig() names all that is wrong at once, with flag, variable and value', () => {
+  const problems = problemsOf(['--concurrency', '0', '--metrics-address', 'nowhere', '--namespaces', 'Not_A_Name'], {
+    MOORING_LOG_LEVEL: 'loud',
+    MOORING_ALLOW_HTTP: 'yes',
+  });
+  for (const text of [
+    /--concurrency \(MOORING_CONCURRENCY\) .*"0"/,
+    /--metrics-address .*"nowhere"/,
+    /--namespaces .*"Not_A_Name"/,
+    /--log-level .*"loud"/,
+    /--allow-http .*"yes"/,
+  ]) {
+    expect(problems).toContainEqual(expect.stringMatching(text));
+  }
+  expect(problems).toHaveLength(5);
+});
+
+test.each([['--unknown'], ['word'], ['--concurrency']])('parseConfig() refuses %j', (...argv) => {
+  expect(problemsOf(argv)).not.toEqual([]);
+});
+
+test.each(['', '0', '-1', '101', '1.5', 'many'])('parseConfig() refuses %j workers', (text) => {
+  expect(problemsOf([`--concurrency=${text}`]).join()).toMatch(/--concurrency .*1 to 100/);
+});
+
+test('parseConfig() lists variables that look like ours and are not, and pays no heed to others', () => {
+  const env = { MOORING_CONCURENCY: '5', PATH: '/bin', MOORINGS: 'x' };
+  expect(parseConfig([], env).unknownVariables).toEqual(['MOORING_CONCURENCY']);
+});
+
+test('parseConfig() gives what nobody can change', () => {
+  expect(Object.isFrozen(parseConfig([], {}))).toBe(true);
+});
