@@ -1,42 +1,43 @@
-import { describe, expect, it } from 'vitest';
-import { type Condition, setConditions } from './condition.ts';
+import { expect, test } from 'vitest';
+import { type ConditionUpdate, setConditions } from './condition.ts';
 
-const BEFORE: Condition = {
-  type: 'Synced',
-  status: 'True',
-  reason: 'AsSpecified',
-  message: 'As it should be',
-  observedGeneration: 1,
-  lastTransitionTime: '2026-11-20T10:00:00Z',
-};
-const NOW_MS = Date.parse('2026-11-20T12:00:00.500Z');
-const { type, status, reason, message } = BEFORE;
+const NOW_MS = Date.parse('2026-11-20T12:00:00.789Z');
+const update = (type: string, status: ConditionUpdate['status'], message = 'm'): ConditionUpdate => ({
+  type,
+  status,
+  reason: 'R',
+  message,
+});
 
-describe('setConditions()', () => {
-  it('keeps the time of a status that stays, in whole seconds otherwise', () => {
-    const stays = setConditions([BEFORE], [{ type, status, reason: 'Other', message }], 2, NOW_MS);
-    expect(stays[0]).toMatchObject({ reason: 'Other', lastTransitionTime: BEFORE.lastTransitionTime });
-    const turns = setConditions([BEFORE], [{ type, status: 'False', reason, message }], 2, NOW_MS);
-    expect(turns[0]).toMatchObject({ lastTransitionTime: '2026-11-20T12:00:00Z' });
-  });
+test('setConditions() writes whole seconds and the generation', () => {
+  expect(setConditions([], [update('Ready', 'True')], 4, NOW_MS)).toEqual([
+    {
+      type: 'Ready',
+      status: 'True',
+      reason: 'R',
+      message: 'm',
+      observedGeneration: 4,
+      lastTransitionTime: '2026-11-20T12:00:00Z',
+    },
+  ]);
+});
 
-  it('drops what is not named, and keeps the order of what is', () => {
-    const ready = { type: 'Ready', status, reason, message } as const;
-    const after = setConditions([{ ...BEFORE, type: 'Stalled' }, BEFORE], [ready, BEFORE], 1, NOW_MS);
-    expect(after.map((condition) => condition.type)).toEqual(['Ready', 'Synced']);
-  });
+test('setConditions() keeps the time of a status that stays, also where reason and message change', () => {
+  const before = setConditions([], [update('Ready', 'False')], 1, NOW_MS);
+  const [same] = setConditions(before, [{ ...update('Ready', 'False', 'other'), reason: 'S' }], 2, NOW_MS + 60_000);
+  expect(same).toMatchObject({ lastTransitionTime: '2026-11-20T12:00:00Z', reason: 'S', observedGeneration: 2 });
+  const [other] = setConditions(before, [update('Ready', 'Unknown')], 2, NOW_MS + 60_000);
+  expect(other?.lastTransitionTime).toBe('2026-11-20T12:01:00Z');
+});
 
-  it('gives what was judged the generation that it was judged for', () => {
-    const after = setConditions([BEFORE], [{ type, status, reason, message }], 2, NOW_MS);
-    expect(after[0]?.observedGeneration).toBe(2);
-  });
+test('setConditions() gives exactly what is named, in that order', () => {
+  const before = setConditions([], [update('Ready', 'False'), update('Stalled', 'True')], 1, NOW_MS);
+  const after = setConditions(before, [update('Synced', 'True'), update('Ready', 'True')], 1, NOW_MS);
+  expect(after.map(({ type }) => type)).toEqual(['Synced', 'Ready']);
+});
 
-  it('leaves what is handed on unjudged in its own generation', () => {
-    expect(setConditions([BEFORE], [BEFORE], 2, NOW_MS)).toEqual([BEFORE]);
-  });
-
-  it('shortens a message that nobody would read', () => {
-    const [long] = setConditions([], [{ type, status, reason, message: 'x'.repeat(5_000) }], 1, NOW_MS);
-    expect(long?.message).toHaveLength(1024);
-  });
+test('setConditions() shortens messages that no person reads to the end', () => {
+  const [condition] = setConditions([], [update('Ready', 'True', 'x'.repeat(5_000))], 1, NOW_MS);
+  expect(condition?.message).toHaveLength(1024);
+  expect(condition?.message.endsWith('…')).toBe(true);
 });

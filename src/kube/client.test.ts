@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { type Script, scriptedTransport } from '../../test/support/http.ts';
+import { HttpError } from '../base/http.ts';
+import { isGone, isNamespaceTerminating, KubeError, type Resource, SECRETS } from './api.ts';
+import { createKubeClient } from './client.ts';
+
+const TOYS: Resource = { group: 'mooring.dev', version: 'v1alpha1', plural: 'toys', kind: 'Toy' };
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const REF = { namespace: 'ns', name: 'a' };
+const OBJECT = { metadata: { namespace: 'ns', name: 'a', uid: 'u', resourceVersion: '7' } };
+const status = (code: number, reason: string, more: object = {}) => ({
+  status: code,
+  body: { kind: 'Status', code, reason, message: `${reason}!`, ...more },
+});
+
+function aClient(script: Script) {
+  const transport = scriptedTransport(script);
+  const told: string[] = [];
+  const renewals: boolean[] = [];
+  const api = createKubeClient({
+    server: 'https://api.test:6443/',
+    transport,
+    authorize: async (renew) => {
+      renewals.push(renew);
+      return { authorization: `Bearer ${renewals.length}` };
+    },
+    userAgent: 'mooring/test',
+    onRequest: ({ verb, resource, code }) => told.push(`${verb} ${resource} ${code}`),
+  });
+  const urls = () =>
+    transport.requests.map(({ method, url }) => `${method} ${url.slice('https://api.test:6443'.length)}`);
+  return { api, transport, told, renewals, urls };
+}
+
+test('The client knows the paths of core and other groups, of one namespace and of all', async () => {
+  const { api, urls } = aClient(() => ({ status: 200, body: { ...OBJECT, items: [] } }));
+  await api.get(SECRETS, REF);
+  await api.get(TOYS, { name: 'a' });
+  await api.list(TOYS, {});
+  await api.list(SECRETS, { namespace: 'ns', limit: 500, notOlderThan: '9' });
+  await api.list(SECRETS, { namespace: 'ns', limit: 500, notOlderThan: '9', continueToken: 'c' });
+  await api.create(TOYS, 'ns', {});
+  await api.patch(TOYS, REF, {}, { subresource: 'status' });
+  await api.delete(TOYS, REF, { uid: 'u' });
+  expect(urls()).toEqual([
+    'GET /api/v1/namespaces/ns/secrets/a',
+    'GET /apis/mooring.dev/v1alpha1/toys/a',
+    'GET /apis/mooring.dev/v1alpha1/toys',
+    'GET /api/v1/namespaces/ns/secrets?limit=500&resourceVersion=9&resourceVersionMatch=NotOlderThan',
+    'GET /api/v1/namespaces/ns/secrets?limit=500&continue=c',
+    'POST /apis/mooring.dev/v1alpha1/namespaces/ns/toys',
+    'PATCH /apis/mooring.dev/v1alpha1/namespaces/ns/toys/a/status?fieldManager=mooring',
+    'DELETE /apis/mooring.dev/v1alpha1/namespaces/ns/toys/a',
+  ]);
+});
+
+test('The client asks once more with a fresh token after a 401, and tells of both requests', async () => {
+  const { api, told, renewals } = aClient((_request, count) =>
+    count === 0 ? { status: 401 } : { status: 200, body: OBJECT },
+  );
+  expect(await api.get(TOYS, REF)).toEqual(OBJECT);
+  expect([told, renewals]).toEqual([
+    ['get toys 401', 'get toys 200'],
+    [false, true],
+  ]);
+});
+
+test('The client gives up when the fresh token is refused too', async () => {
+  const { api, renewals } = aClient(() => status(401, 'Unauthorized'));
+  expect(await errorOf(api.get(TOYS, REF))).toMatchObject({ status: 401 });
+  expect(renewals).toEqual([false, true]);
+});
+
+test('The client throws what the server says, with cause and time to wait', async () => {
+  const details = { retryAfterSeconds: 3, causes: [{ reason: 'NamespaceTerminating' }] };
+  const { api } = aClient(() => status(403, 'Forbidden', { details }));
+  const error = await errorOf(api.create(TOYS, 'ns', {}));
+  expect(error).toMatchObject({ name: 'KubeError', status: 403, reason: 'Forbidden', retryAfterMs: 3_000 });
+  expect(error).toMatchObject({ message: 'Cannot create toys: Forbidden!' });
+  expect(isNamespaceTerminating(error)).toBe(true);
+});
+
+test('The client understands an answer in plain text, as proxies give it, and its Retry-After', async () => {
+  const { api } = aClient(() => ({ status: 429, headers: { 'retry-after': '5' }, body: 'slow down' }));
+  expect(await errorOf(api.list(TOYS, {}))).toMatchObject({
+    status: 429,
+    retryAfterMs: 5_000,
+    message: 'Cannot list toys: slow down',
+  });
+});
+
+test.each(['', 'not JSON', '[]', '{"metadata":{}}'])(
+  'The client takes a success with the answer %j for one whose effect is unknown',
+  async (body) => {
+    const { api } = aClient(() => ({ status: 201, body }));
+    expect(await errorOf(api.create(TOYS, 'ns', {}))).toMatchObject({ name: 'HttpError', kind: 'lost' });
+  },
+);
+
+test('The client tells of requests without an answer', async () => {
+  const { api, told } = aClient(() => new HttpError('unreachable', 'Connection refused'));
+  await errorOf(api.list(TOYS, {}));
+  expect(told).toEqual(['list toys 0']);
+});
+
+test('The client asks for metadata only where that is enough', async () => {
+  const { api, transport } = aClient(() => ({ status: 200, body: { metadata: { resourceVersion: '1' }, items: [] } }));
+  await api.list(SECRETS, { metadataOnly: true });
+  expect(transport.requests[0]?.headers?.['accept']).toContain('as=PartialObjectMetadataList');
+});
+
+test('A watch gives events and bookmarks, and ends when the server closes it', async () => {
+  const lines = [
+    { type: 'ADDED', object: OBJECT },
+    { type: 'BOOKMARK', object: { metadata: { resourceVersion: '40' } } },
+    { type: 'DELETED', object: OBJECT },
+  ];
+  const { api, urls } = aClient(() => ({
+    status: 200,
+    body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  }));
+  const seen = await allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }));
+  expect(seen).toEqual([
+    { type: 'ADDED', object: OBJECT },
+    { type: 'BOOKMARK', resourceVersion: '40' },
+    { type: 'DELETED', object: OBJECT },
+  ]);
+  expect(urls()).toEqual([
+    'GET /apis/mooring.dev/v1alpha1/toys?watch=true&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300',
+  ]);
+});
+
+test.each([
+  { what: 'an answer', answer: status(410, 'Expired') },
+  {
+    what: 'an event',
+    answer: { status: 200, body: `${JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })}\n` },
+  },
+])('A watch from a version that is too old throws Gone, said by $what', async ({ answer }) => {
+  const { api, transport } = aClient(() => answer);
+  const error = await errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 })));
+  expect([error instanceof KubeError, isGone(error), transport.released()]).toEqual([true, true, 1]);
+});
+
+test('A watch that breaks inside a line gives what was whole, and one with nonsense in a line is broken', async () => {
+  const line = `${JSON.stringify({ type: 'ADDED', object: OBJECT })}\n`;
+  const cut = aClient(() => ({ status: 200, body: `${line}{"type":"ADD`, breaks: new HttpError('lost', 'reset') }));
+  const seen: unknown[] = [];
+  const follow = async (api: typeof cut.api) => {
+    for await (const event of api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 })) seen.push(event);
+  };
+  expect(await errorOf(follow(cut.api))).toMatchObject({ kind: 'lost' });
+  expect(seen).toHaveLength(1);
+  const nonsense = aClient(() => ({ status: 200, body: `${line}<html>\n` }));
+  expect(await errorOf(follow(nonsense.api))).toMatchObject({ kind: 'lost' });
+});
+
+test('delete() says whether there was one', async () => {
+  expect(await aClient(() => ({ status: 200, body: {} })).api.delete(TOYS, REF, { uid: 'u' })).toBe(true);
+  expect(await aClient(() => status(404, 'NotFound')).api.delete(TOYS, REF, { uid: 'u' })).toBe(false);
+  expect(await errorOf(aClient(() => status(409, 'Conflict')).api.delete(TOYS, REF, { uid: 'u' }))).toMatchObject({
+    status: 409,
+  });
+});
