@@ -1,0 +1,160 @@
+import { existsSync, globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { FLAGS, variableOf } from '../../src/config.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
+import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
+
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'src/README.md',
+  ...globSync('docs/*.md', { cwd: ROOT }),
+];
+
+/** The rows of all tables in the text, as their cells. */
+function rows(text: string): readonly (readonly string[])[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+}
+
+const bare = (cell: string | undefined) => (cell ?? '').replaceAll('`', '');
+
+/** The part of a document from one heading to the next of the same kind. */
+function chapter(document: string, heading: string): string {
+  return document.split(/^## /m).find((text) => text.startsWith(heading)) ?? '';
+}
+
+function sources(...patterns: readonly string[]): readonly string[] {
+  return globSync([...patterns], { cwd: ROOT, exclude: ['**/*.test.ts'] }).map(readDocument);
+}
+
+test.each(DOCUMENTS)('%s links to files that are there', (path) => {
+  const links = [...readDocument(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1] ?? '');
+  expect(links.filter((link) => !existsSync(join(ROOT, dirname(path), link)))).toEqual([]);
+});
+
+describe('README.md', () => {
+  const blocks = shellBlocks(readDocument('README.md'));
+  const scripts = JSON.parse(readDocument('package.json')).scripts as Readonly<Record<string, string>>;
+
+  test('says of each command how it is tested', () => {
+    expect(blocks.length).toBeGreaterThan(5);
+    expect(blocks.filter((block) => block.test === undefined)).toEqual([]);
+  });
+
+  test('has its other commands run where it says', () => {
+    const others = blocks.filter(({ test }) => test !== 'in order' && test !== 'in the background');
+    expect(others).toEqual([
+      { commands: 'npm run demo', test: 'test/process/demo.test.ts' },
+      { commands: 'npm test', test: '.ci/run' },
+    ]);
+    expect(scripts['demo']).toBe('node bin/mooring demo');
+    expect(readDocument('test/process/demo.test.ts')).toContain("new MooringProcess(['demo'");
+    expect(readDocument('.ci/run')).toMatch(/^npm test\b/m);
+  });
+});
+
+describe('docs/conditions.md', () => {
+  const document = readDocument('docs/conditions.md');
+  const types = rows(chapter(document, 'Condition types')).map(([type]) => bare(type));
+  const reasons = rows(document)
+    .map(([reason]) => bare(reason))
+    .filter((word) => !types.includes(word));
+
+  test('has every condition type that the code sets, and no other', () => {
+    const code = sources('src/kube/summary.ts', 'src/kinds/*/*.ts');
+    const found = code.flatMap((text) =>
+      [...text.matchAll(/\btype(?::| =) '([A-Z]\w+)'/g)].map((match) => match[1] ?? ''),
+    );
+    expect(sorted(types)).toEqual(sorted(found));
+  });
+
+  test('has every reason that the code gives, and no other', () => {
+    const code = sources(
+      // Not the schemas, which are about the spec.
+      'src/kinds/secrets.ts',
+      'src/kinds/*/!(*schema|rules|resource).ts',
+      'src/runtime/{failure,reconcile,controller}.ts',
+    );
+    expect(code.length).toBeGreaterThan(15);
+    const words = code.flatMap(wordsIn).filter((word) => !types.includes(word) && !NO_REASONS.has(word));
+    expect(sorted(reasons)).toEqual(sorted(words));
+  });
+
+  test('says what to do wherever a person must act', () => {
+    const empty = rows(chapter(document, 'A person must act')).filter(
+      (cells) => cells.length !== 4 || cells.includes(''),
+    );
+    expect(empty).toEqual([]);
+  });
+});
+
+/** Words of the sources in capitals that are no reasons: a new one is either a reason or belongs here. */
+const NO_REASONS: ReadonlySet<string> = new Set([
+  ...['True', 'False', 'Unknown'],
+  ...['Deploy', 'Clone', 'Suspend', 'Resume', 'Reconcile'],
+  ...['Cloud', 'Server', 'Secret', 'Opaque', 'Conflict'],
+]);
+
+/** Capitalised words that stand as a value: not compared with, not a name of a step, a type, a field or a kind. */
+function wordsIn(text: string): readonly string[] {
+  const values = text
+    .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    .replaceAll(/\b(do|kind|plural|type): '\w+'/g, '')
+    .replaceAll(/(===|!==|case|\|) '\w+'/g, '');
+  const quoted = [...values.matchAll(/'([A-Z][A-Za-z]+)'/g)].map((match) => match[1] ?? '');
+  // Of two APIs, one text: `${where}Unreachable`.
+  const templates = [...values.matchAll(/`(\w*)\$\{where\}(\w*)`/g)].flatMap(([, before, after]) =>
+    ['Cloud', 'Server'].map((where) => `${before}${where}${after}`),
+  );
+  return [...quoted, ...templates];
+}
+
+const sorted = (words: readonly string[]) => [...new Set(words)].toSorted();
+
+test('docs/metrics.md has every metric with its labels, and no other', async () => {
+  const document = rows(readDocument('docs/metrics.md')).map(([name, labels]) =>
+    `${bare(name)} ${bare(labels)}`.trim(),
+  );
+  const build = { version: '1', node: '1' };
+  const exposed = await createMetrics(systemClock, build).text();
+  const ours = [...exposed.matchAll(/^# TYPE (\w+) /gm)]
+    .map((match) => match[1] ?? '')
+    .filter((name) => !/^(process|nodejs)_/.test(name));
+  expect(sorted(document.map((line) => line.split(' ')[0] ?? ''))).toEqual(sorted(ours));
+  // Which labels a metric has shows only in its source while it has no value.
+  const [source = ''] = sources('src/runtime/metrics.ts');
+  const definition = /\b(?:counter|gauge|histogram)\(\s*'(\w+)',\s*(?:'[^']*'|"[^"]*"),\s*\[([^\]]*)\]/g;
+  const defined = [...source.matchAll(definition)].map(([, name, labels = '']) => {
+    const names = [...labels.matchAll(/'(\w+)'/g)].map((match) => match[1]);
+    return `${name} ${names.join(', ')}`.trim();
+  });
+  expect(sorted(document)).toEqual(sorted(defined));
+});
+
+test('docs/operator.md has every flag with its variable and default, and no other', () => {
+  const table = rows(chapter(readDocument('docs/operator.md'), 'Flags')).map((cells) => cells.slice(0, 3).map(bare));
+  const flags = Object.entries(FLAGS).map(([name, { fallback }]) => [`--${name}`, variableOf(name), fallback]);
+  expect(table).toEqual(flags);
+});
+
+test('docs/operator.md has every annotation, and no other', () => {
+  const table = rows(chapter(readDocument('docs/operator.md'), 'Annotations')).map(
+    ([text]) => bare(text).split(':')[0],
+  );
+  const constants = sources('src/kinds/**/*.ts', 'src/runtime/*.ts').flatMap((text) => [
+    ...text.matchAll(/const (\w+) = `\$\{GROUP\}\/([a-z-]+)`/g),
+  ]);
+  const annotations = constants.filter(([, name]) => !name?.endsWith('_LABEL') && !name?.endsWith('FINALIZER'));
+  expect(table.toSorted()).toEqual(annotations.map((match) => `mooring.dev/${match[2]}`).toSorted());
+});
