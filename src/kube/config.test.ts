@@ -1,0 +1,63 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { loadKubeConnection } from './config.ts';
+
+interface Given {
+  readonly user?: object;
+  readonly cluster?: object;
+  readonly context?: object;
+  readonly currentContext?: string;
+}
+
+/** A kubeconfig in a folder of its own, which goes with the test. */
+async function withKubeconfig(given: Given, work: (path: string, folder: string) => Promise<void>) {
+  const folder = await mkdtemp(join(tmpdir(), 'mooring-kubeconfig-'));
+  const path = join(folder, 'config');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': given.currentContext ?? 'main',
+    clusters: [{ name: 'main', cluster: { server: 'https://api.test:6443', ...given.cluster } }],
+    users: [{ name: 'me', user: given.user ?? {} }],
+    contexts: [{ name: 'main', context: { cluster: 'main', user: 'me', ...given.context } }],
+  };
+  await writeFile(path, JSON.stringify(config));
+  try {
+    await work(path, folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+test('loadKubeConnection() reads server, namespace, certificates and token', async () => {
+  const cluster = { 'certificate-authority-data': base64('CA'), 'tls-server-name': 'kubernetes' };
+  const user = { token: 'abc', 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') };
+  await withKubeconfig({ cluster, user, context: { namespace: 'shop' } }, async (path) => {
+    const connection = await loadKubeConnection(virtualClock(), path);
+    expect(connection).toMatchObject({
+      server: 'https://api.test:6443',
+      namespace: 'shop',
+      tls: { ca: 'CA', cert: 'CERT', key: 'KEY', serverName: 'kubernetes', insecureSkipVerify: false },
+    });
+    expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer abc' });
+  });
+});
+
+test('loadKubeConnection() uses namespace default, and checks certificates unless told otherwise', async () => {
+  await withKubeconfig({ cluster: { 'insecure-skip-tls-verify': true } }, async (path) => {
+    const { namespace, tls } = await loadKubeConnection(virtualClock(), path);
+    expect([namespace, tls.insecureSkipVerify]).toEqual(['default', true]);
+  });
+});
+
+test('loadKubeConnection() says so when there is no file, or it names no cluster', async () => {
+  await expect(loadKubeConnection(virtualClock(), '/nowhere/config')).rejects.toThrow('/nowhere/config');
+  await withKubeconfig({ currentContext: 'other' }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/names no current cluster/);
+  });
+});
