@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { FakeKube } from '../test/support/fake-kube.ts';
+import { virtualClock } from '../test/support/virtual-clock.ts';
+import { HttpError } from './base/http.ts';
+import { createLog } from './base/log.ts';
+import { type KubeApi, SECRETS } from './kube/api.ts';
+import { createOperator } from './operator.ts';
+import { LEASES } from './runtime/leader-election.ts';
+import { createMetrics } from './runtime/metrics.ts';
+import { createSeededRandom } from './simulator/seeded-random.ts';
+
+function aWorld() {
+  const clock = virtualClock();
+  const statusDefaults = {
+    databasespaces: { observedGeneration: -1 },
+    databaseclusters: { observedGeneration: -1 },
+    databaseusers: { observedGeneration: -1 },
+    databases: { observedGeneration: -1 },
+  };
+  return { clock, api: new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults }) };
+}
+
+/** An operator of a world without objects, that runs until `stop`. */
+function anOperator(
+  { clock, api }: { readonly clock: ReturnType<typeof virtualClock>; readonly api: KubeApi },
+  seed = 1,
+  lease?: { readonly namespace: string; readonly name: string },
+) {
+  const metrics = createMetrics(clock, { version: '', node: '' });
+  const operator = createOperator({
+    api,
+    clock,
+    random: createSeededRandom(seed),
+    transport: () => () => Promise.reject(new HttpError('unreachable', 'There is no cloud here')),
+    log: createLog({ level: 'error', format: 'json', write: () => {} }),
+    metrics,
+    namespaces: undefined,
+    concurrency: 2,
+    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+    instance: `operator-${seed}`,
+    lease,
+  });
+  const stop = new AbortController();
+  const result: { ended?: 'well' | Error } = {};
+  const running = operator.run(stop.signal).then(
+    () => {
+      result.ended = 'well';
+    },
+    (error: unknown) => {
+      result.ended = error instanceof Error ? error : new Error(String(error));
+    },
+  );
+  const leads = async () => /^mooring_leader 1$/m.test(await metrics.text());
+  return { operator, stop, running, result, leads };
+}
+
+test('createOperator() is ready once every collection is listed, and says what it waits for', async () => {
+  const { clock, api } = aWorld();
+  const link = { up: false };
+  const list: KubeApi['list'] = (resource, options) =>
+    resource === SECRETS && !link.up
+      ? Promise.reject(new HttpError('unreachable', 'Connection refused'))
+      : api.list(resource, options);
+  const broken: KubeApi = Object.assign(Object.create(api), { list });
+  const { operator, stop, running, leads } = anOperator({ clock, api: broken });
+  await clock.advance(5_000);
+  expect(operator.notReady()).toMatch(/secrets$/);
+  expect(await leads()).toBe(false);
+  link.up = true;
+  await clock.advance(60_000);
+  expect([operator.notReady(), operator.stuck(), await leads()]).toEqual([undefined, undefined, true]);
+  stop.abort();
+  await running;
+});
+
+test('createOperator() stops when told, before and after its caches are filled, and leaves nothing behind', async () => {
+  for (const runMs of [undefined, 60_000]) {
+    const world = aWorld();
+    const { stop, running, leads } = anOperator(world);
+    if (runMs !== undefined) await world.clock.advance(runMs);
+    stop.abort();
+    await world.clock.advance(30_000);
+    await running;
+    expect([world.clock.timers(), world.api.watches, await leads()]).toEqual([0, 0, false]);
+  }
+});
+
+test('createOperator() with a lease lets one act and keeps the other warm, which takes over', async () => {
+  const world = aWorld();
+  const lease = { namespace: 'system', name: 'mooring' };
+  const one = anOperator(world, 1, lease);
+  await world.clock.advance(5_000);
+  const two = anOperator(world, 2, lease);
+  await world.clock.advance(60_000);
+  expect([await one.leads(), await two.leads(), two.operator.notReady()]).toEqual([true, false, undefined]);
+  one.stop.abort();
+  await world.clock.advance(10_000);
+  expect([one.result.ended, await one.leads(), await two.leads()]).toEqual(['well', false, true]);
+  two.stop.abort();
+  await world.clock.advance(30_000);
+  expect(two.result.ended).toBe('well');
+});
+
+test('createOperator() that lost its lease ends with an error, as what it knows may be outdated', async () => {
+  const world = aWorld();
+  const lease = { namespace: 'system', name: 'mooring' };
+  const one = anOperator(world, 1, lease);
+  await world.clock.advance(60_000);
+  await world.api.patch(LEASES, lease, { spec: { holderIdentity: 'somebody else' } });
+  await world.clock.advance(60_000);
+  expect([one.result.ended, await one.leads()]).toEqual([expect.any(Error), false]);
+});
