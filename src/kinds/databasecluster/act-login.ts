@@ -1,3 +1,4 @@
+import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
@@ -53,7 +54,15 @@ export async function putPassword(
   const logins = connection.logins(endpoint);
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as);
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
-  await logins.setPassword(login, next.username, next.password, signal);
+  try {
+    await logins.setPassword(login, next.username, next.password, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
+    // It worked when it was tried: an earlier call may have taken effect only now, so all logins are tried anew.
+    throw new TransientError('LoginChanged', `${error.message}. It worked before: All logins are tried again`, {
+      cause: error,
+    });
+  }
 }
 
 function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
