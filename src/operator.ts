@@ -160,7 +160,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   metrics.onScrape(() => ({
     resources: conditionsOf([spaces, clusters]),
     spaces: [...connections.all()].flatMap(([key, { poller }]) => observedAt(key, poller.listedAtMs)),
-    leader: leading,
+    leader: leading && fence() === undefined,
   }));
 
   /** Works until the signal aborts; what is in hand then has some time to end. */

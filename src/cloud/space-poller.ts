@@ -138,8 +138,11 @@ export class SpacePoller {
         listed.add(cluster.id);
         if (this.#take(cluster.id, cluster, askedAt)) changed.add(cluster.id);
       }
-      for (const id of this.#clusters.keys()) {
-        if (!listed.has(id) && this.#take(id, undefined, askedAt)) changed.add(id);
+      for (const [id, known] of this.#clusters) {
+        if (listed.has(id) || known.askedAt > askedAt) continue;
+        // Lists do not overtake one another: what this one lacks no later one brings back by being late.
+        this.#clusters.delete(id);
+        if (known.cluster !== undefined) changed.add(id);
       }
       this.#error = undefined;
       this.#failures = 0;
@@ -160,13 +163,9 @@ export class SpacePoller {
     const before = this.#clusters.get(id);
     if (before !== undefined && before.askedAt > askedAt) return false;
     const changed = !isDeepStrictEqual(before?.cluster, cluster);
-    if (cluster === undefined) {
-      // Kept until a List that was asked for later agrees, so that an earlier one cannot bring the cluster back.
-      if (before?.cluster === undefined && before !== undefined) this.#clusters.delete(id);
-      else if (before !== undefined || changed) this.#clusters.set(id, { cluster, askedAt, movingSince: undefined });
-      return changed;
-    }
-    const movingSince = isSettled(cluster) ? undefined : (before?.movingSince ?? this.#options.clock.monotonic());
+    const moving = cluster !== undefined && !isSettled(cluster);
+    const movingSince = moving ? (before?.movingSince ?? this.#options.clock.monotonic()) : undefined;
+    // Also that there is none: until a List that was asked for later, so that an earlier one cannot bring it back.
     this.#clusters.set(id, { cluster, askedAt, movingSince });
     return changed;
   }

@@ -75,7 +75,6 @@ export function createKubeClient(options: KubeClientOptions): KubeApi {
           await call('get', resource, { method: 'GET', path: objectPath(resource, ref), ...given(signal) }),
         );
       } catch (error) {
-        // A missing object carries details.name; a 404 without is a path that the server does not know (no such resource).
         if (error instanceof KubeError && error.status === 404) return undefined;
         throw error;
       }

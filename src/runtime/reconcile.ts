@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
-import { isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
+import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import { type ConditionUpdate, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
@@ -193,7 +193,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     } catch (error) {
       if (!isConflict(error) || Object.keys(facts).length === 0) throw error;
       const newest = await api.get(this.#kind.resource, ref);
-      if (newest?.metadata.uid === uid) await write(newest.metadata.resourceVersion, facts);
+      const rest = newest?.metadata.uid === uid ? statusPatch(statusOf(newest), facts) : undefined;
+      if (newest !== undefined && rest !== undefined) await write(newest.metadata.resourceVersion, rest);
       throw error;
     }
   }
@@ -265,4 +266,10 @@ function lastError(status: StatusBase, failure: Failure | undefined, keep: boole
     known.httpStatus === details.httpStatus &&
     known.message === details.message;
   return same ? undefined : { ...details, time: new Date(nowMs).toISOString() };
+}
+
+/** The status as it stands in the API: any object may have one. */
+function statusOf(object: AnyObject): object {
+  const { status } = object as AnyObject & { readonly status?: unknown };
+  return typeof status === 'object' && status !== null ? status : {};
 }
