@@ -4,7 +4,7 @@ import type { HttpTransport } from './base/http.ts';
 import type { Log } from './base/log.ts';
 import { type Random, uuid } from './base/random.ts';
 import { databaseClusterKind } from './kinds/databasecluster/index.ts';
-import { claimedIDs, concerns, neededBy, placeOf } from './kinds/databasecluster/records.ts';
+import { claimedIDs, concerns, neededBy, neededSpace, placeOf } from './kinds/databasecluster/records.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from './kinds/databasecluster/schema.ts';
 import { ClusterMemory } from './kinds/databasecluster/world.ts';
@@ -148,6 +148,9 @@ export function createOperator(given: OperatorDependencies): Operator {
   clusters.onChange((_key, before, after) => {
     if (!isNews(before, after)) return;
     for (const reference of new Set([...concerns(before), ...concerns(after)])) notify(reference);
+    const [needed, needs] = [neededSpace(before), neededSpace(after)];
+    if (needed !== needs)
+      for (const space of [needed, needs]) if (space !== undefined) spaceController.changedSoon(`spaces/${space}`);
     const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });

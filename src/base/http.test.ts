@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -190,4 +191,19 @@ test('The transport takes a server that does not speak TLS for unreachable', asy
   await transport.close();
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
+});
+
+test('the transport leaves no timer and no listener behind when the answer was read', async () => {
+  await withServer(
+    (_request, response) => response.end('ok'),
+    async (_url, ask) => {
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      const caller = new AbortController();
+      await ask({ signal: caller.signal });
+      const before = timers();
+      for (let request = 0; request < 20; request++) await ask({ signal: caller.signal });
+      expect(timers()).toBeLessThanOrEqual(before);
+      expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+    },
+  );
 });

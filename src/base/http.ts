@@ -87,9 +87,8 @@ export function createUndiciTransport(
 
   const transport: HttpTransport = async (request) => {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
-    const deadline = timeouts.totalMs > 0 ? AbortSignal.timeout(timeouts.totalMs) : undefined;
-    const signals = [deadline, request.signal].filter((signal) => signal !== undefined);
-    const failure = (error: unknown) => toHttpError(error, request, deadline);
+    const limit = startLimit(timeouts.totalMs, request.signal);
+    const failure = (error: unknown) => toHttpError(error, request, limit.isOver());
     try {
       const response = await undiciRequest(request.url, {
         dispatcher: agent,
@@ -98,37 +97,65 @@ export function createUndiciTransport(
         body: request.body ?? null,
         headersTimeout: timeouts.headersMs,
         bodyTimeout: timeouts.bodyMs,
-        ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
+        signal: limit.signal,
       });
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(response.headers)) {
         if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
       }
-      return { status: response.statusCode, headers, body: mapErrors(response.body, failure) };
+      return { status: response.statusCode, headers, body: untilEnd(response.body, failure, limit.end) };
     } catch (error) {
+      limit.end();
       throw failure(error);
     }
   };
   return Object.assign(transport, { close: () => agent.destroy() });
 }
 
-async function* mapErrors(body: AsyncIterable<Uint8Array>, failure: (error: unknown) => Error) {
+async function* untilEnd(body: AsyncIterable<Uint8Array>, failure: (error: unknown) => Error, end: () => void) {
   try {
     yield* body;
   } catch (error) {
     throw failure(error);
+  } finally {
+    end();
   }
+}
+
+/**
+ * A signal that aborts with the caller's, or when time is over. Ended with the exchange: signals and timers that wait out
+ * their time by themselves pile up by the thousand.
+ */
+function startLimit(totalMs: number, caller: AbortSignal | undefined) {
+  const controller = new AbortController();
+  let over = false;
+  const onTime = () => {
+    over = true;
+    controller.abort();
+  };
+  const onCaller = () => controller.abort(caller?.reason);
+  const timer = totalMs > 0 ? setTimeout(onTime, totalMs) : undefined;
+  if (caller?.aborted) onCaller();
+  caller?.addEventListener('abort', onCaller, { once: true });
+  return {
+    signal: controller.signal,
+    isOver: () => over,
+    end: () => {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', onCaller);
+    },
+  };
 }
 
 /** Failures before the first byte of the request could leave. TLS failures have many codes; these prefixes cover Node's. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_INVALID_URL|UND_ERR_INVALID_ARG)/;
 
-function toHttpError(error: unknown, request: HttpRequest, deadline: AbortSignal | undefined): HttpError {
+function toHttpError(error: unknown, request: HttpRequest, isOver: boolean): HttpError {
   if (error instanceof HttpError) return error;
   const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
   if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
-  if (deadline?.aborted) return new HttpError('lost', `${where}: No complete answer in time`, { cause: error });
+  if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, { cause: error });
   const code = codeOf(error);
   const kind = NEVER_SENT.test(code) ? 'unreachable' : 'lost';
   return new HttpError(kind, `${where}: ${describe(error, code)}`, { cause: error });

@@ -46,7 +46,7 @@ test.each([
   ['storageSizeGB', { storageSizeGB: 1001 }],
   ['storageSizeGB', { storageSizeGB: 10.5 }],
   ['storageSizeGB', { storageSizeGB: Number.NaN }],
-  ['provider', { provider: 'azure' }],
+  ['provider', { provider: '' }],
   ['region', { region: '' }],
   ['version', { version: '' }],
   ['backupConfiguration.retentionDays', { backupConfiguration: { retentionDays: 8 } }],

@@ -34,6 +34,7 @@ const BACKOFF = { initialMs: 1_000, maxMs: 300_000 };
 const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
+const SOON_MS = 500;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
 const MAX_PASSES_AT_ONCE = 20;
 
@@ -63,6 +64,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Something that objects of this kind may refer to has changed. */
   changed(reference: Reference): void {
     for (const key of this.#references.dependents(reference)) this.queue.add(key);
+  }
+
+  /** As `changed`, for what changes often and is looked at whole: many changes lead to one pass. */
+  changedSoon(reference: Reference): void {
+    for (const key of this.#references.dependents(reference)) this.queue.addAfter(key, SOON_MS);
   }
 
   /** Objects of this kind that refer to it. */

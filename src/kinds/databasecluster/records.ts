@@ -42,9 +42,17 @@ export function claimedIDs(clusters: Clusters, space: ObjectKey): ReadonlySet<st
 
 /** Clusters that something is to be done to in the cloud when their objects are deleted. */
 export function neededBy(clusters: Clusters, space: ObjectKey): readonly ObjectKey[] {
-  return [...clustersOf(clusters, space)]
-    .filter(({ metadata, spec }) => needsCloudToGo(spec) && metadata.finalizers?.includes(CLUSTER_FINALIZER))
-    .map(keyOf);
+  return [...clustersOf(clusters, space)].filter(needsSpace).map(keyOf);
+}
+
+function needsSpace({ metadata, spec }: ClusterRecord): boolean {
+  return needsCloudToGo(spec) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+}
+
+/** The space that the object's cluster cannot go without; undefined: it can. */
+export function neededSpace(object: KubeObject | undefined): ObjectKey | undefined {
+  const record = object === undefined ? undefined : recordOf(object);
+  return record !== undefined && needsSpace(record) ? spaceKeyOf(record) : undefined;
 }
 
 /** Where the object's cluster is, or is to be; undefined: its spec cannot be read. */
@@ -53,11 +61,11 @@ export function placeOf(object: KubeObject): { readonly space: ObjectKey; readon
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }
 
-/** What a change of the object is news to: who wants its ids, and its space. */
+/** Whom a change of the object concerns: those who want its ids. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
   const record = object === undefined ? undefined : recordOf(object);
   if (record === undefined) return [];
   const space = spaceKeyOf(record);
   const ids = new Set([currentID(record), desiredID(record)]);
-  return [`spaces/${space}`, ...[...ids].map((id) => `clusters/${space}/${id}`)];
+  return [...ids].map((id) => `clusters/${space}/${id}`);
 }

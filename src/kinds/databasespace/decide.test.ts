@@ -101,4 +101,20 @@ describe('decideSpace()', () => {
     const decision = decideSpace(ready.but({ deleting: true }).subject, observation);
     expect(decision).toMatchObject({ release: true, steps: [{ do: 'FreeSecret', name: 'cloud-admin' }] });
   });
+
+  it('says the same throughout an outage, whether it could try or not', () => {
+    const said = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('unreachable') }));
+    const conditions = [conditionOf(said, 'Ready')].map((condition) => ({
+      type: 'Ready',
+      status: 'False' as const,
+      reason: condition?.reason ?? '',
+      message: condition?.message ?? '',
+      lastTransitionTime: '',
+    }));
+    const later = ready.but({ status: { ...ready.subject.status, conditions } });
+    const held = decideSpace(later.subject, aSpaceObservation({ listError: apiError('unavailable') }));
+    expect(conditionOf(held, 'Ready')).toEqual(conditionOf(said, 'Ready'));
+    const other = decideSpace(later.subject, aSpaceObservation({ listError: apiError('unavailable', 503) }));
+    expect(conditionOf(other, 'Ready')?.message).not.toBe(conditionOf(said, 'Ready')?.message);
+  });
 });

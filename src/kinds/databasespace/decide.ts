@@ -52,7 +52,10 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecisi
     const [summary, reason] = meaningOf(listError, observation);
     const known = subject.status.conditions?.find((condition) => condition.type === 'Ready')?.status ?? 'Unknown';
     const say = summary === 'stalled' ? stalled : known === 'Unknown' ? reconciling : failing;
-    return { conditions: [...say(reason.word, reason.message), valid] };
+    const before = subject.status.conditions?.find((condition) => condition.type === 'Ready');
+    // What is held back during an outage has nothing new to say: the last real failure stands.
+    const message = isHeldBack(listError) && before?.reason === reason.word ? before.message : reason.message;
+    return { conditions: [...say(reason.word, message), valid] };
   }
   if (inventory === undefined) {
     return { conditions: [...reconciling('Observing', `Listing the clusters of ${observation.place}`), valid] };
@@ -63,6 +66,11 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecisi
     conditions: [...ready('Observed', `${place} is observed`), valid],
     status: { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions: versions ?? null },
   };
+}
+
+/** The client did not even try, because the other side is known to be down. */
+function isHeldBack(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'unavailable' && error.status === undefined;
 }
 
 const RETRY_REFUSED_MS = 300_000;
