@@ -91,20 +91,22 @@ function transports(): (ca: string | undefined) => HttpTransport {
   };
 }
 
-function serveEndpoints(config: Config, metrics: Metrics, operator: Operator) {
+async function serveEndpoints(config: Config, metrics: Metrics, operator: Operator) {
   const probe = (problem: () => string | undefined) => () => {
     const text = problem();
     return { status: text === undefined ? 200 : 503, contentType: 'text/plain', body: `${text ?? 'ok'}\n` };
   };
-  return Promise.all([
-    serve(config.metricsAddress, {
-      '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
-    }),
-    serve(config.healthAddress, {
-      '/livez': probe(() => operator.stuck()),
-      '/readyz': probe(() => operator.notReady()),
-    }),
-  ]);
+  const metricsServer = await serve(config.metricsAddress, {
+    '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
+  });
+  try {
+    const pages = { '/livez': probe(() => operator.stuck()), '/readyz': probe(() => operator.notReady()) };
+    return [metricsServer, await serve(config.healthAddress, pages)];
+  } catch (error) {
+    // An open server would keep the process alive, doing nothing.
+    await metricsServer.close();
+    throw error;
+  }
 }
 
 function help(): string {

@@ -137,6 +137,14 @@ test('Controller looks again at once after it did something', async () => {
   expect(passes.map(({ at }) => at)).toEqual([0, 0, 0, 0]);
 });
 
+test('Controller slows down what always wants to look again at once', async () => {
+  const toys = await aController({ decide: () => ({ conditions: READY, requeueAfterMs: 0 }) });
+  await toys.create('a');
+  await toys.clock.advance(10_000);
+  expect(toys.passes.length).toBeGreaterThan(20);
+  expect(toys.passes.length).toBeLessThan(40);
+});
+
 test('Controller slows down what always finds something to do, and says how it stands', async () => {
   const { create, passes, api, clock } = await aController({
     decide: () => ({ conditions: READY, steps: ['work'] }),

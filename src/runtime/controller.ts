@@ -30,6 +30,8 @@ export interface ControllerOptions {
 
 /** Retries after a failure that time may mend: 1 s doubled up to 5 min. */
 const BACKOFF = { initialMs: 1_000, maxMs: 300_000 };
+/** Looks at what is about to come up by itself: 1 s doubled up to 30 s. */
+const SOON_BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
 /** Retries of what a person must mend: 1 min doubled up to 30 min; a change of anything it depends on comes first. */
 const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
@@ -124,20 +126,22 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   #requeue(key: ObjectKey, outcome: Outcome): void {
-    const passes = outcome.next === 'again' ? (this.#passesAtOnce.get(key) ?? 0) + 1 : 0;
+    const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
+    const passes = goesOn ? (this.#passesAtOnce.get(key) ?? 0) + 1 : 0;
     if (passes === 0) this.#passesAtOnce.delete(key);
     else this.#passesAtOnce.set(key, passes);
+    if (goesOn) {
+      if (passes > MAX_PASSES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
+      else this.queue.add(key);
+      return;
+    }
     switch (outcome.next) {
-      case 'again':
-        if (passes > MAX_PASSES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
-        else this.queue.add(key);
-        return;
       case 'settled':
         this.queue.forget(key);
         if (outcome.requeueAfterMs !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs);
         return;
       case 'retry':
-        this.queue.addRateLimited(key, outcome.pace === 'soon' ? BACKOFF : SLOW_BACKOFF);
+        this.queue.addRateLimited(key, outcome.pace === 'soon' ? SOON_BACKOFF : SLOW_BACKOFF);
         return;
       case 'conflict':
         this.queue.addRateLimited(key, CONFLICT_BACKOFF);

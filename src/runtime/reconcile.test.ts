@@ -112,6 +112,22 @@ test('reconcile() changes nothing while paused, and says what it would do', asyn
 
 const extra = { type: 'Synced', status: 'True', reason: 'Same', message: 'Same' } as const;
 
+test('reconcile() shows what it sees of a paused object, and does not go on at once with what is held back', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'], status: { size: 3 }, requeueAfterMs: 0 }),
+  });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(toy.status()).toMatchObject({ size: 3 });
+});
+
+test('reconcile() does not announce what it may not begin while paused', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, hold: true, status: { size: 3 }, requeueAfterMs: 0 }) });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(toy.status()).not.toMatchObject({ size: 3 });
+});
+
 test('reconcile() says of a paused object with nothing to do how it is', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY }) });
   await toy.create({ annotations: { [PAUSED]: 'true' } });

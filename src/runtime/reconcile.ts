@@ -252,7 +252,10 @@ function gate<Spec, Status extends StatusBase, Observation, Step>(
   const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;
   return {
     conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Paused', message }, ...particulars(rest)],
-    requeueAfterMs: decision.requeueAfterMs,
+    // What is seen is still told; what announces a change that is not made is not.
+    ...(decision.hold || decision.status === undefined ? {} : { status: decision.status }),
+    // To go on at once with what is held back would never end.
+    ...((decision.requeueAfterMs ?? 0) > 0 ? { requeueAfterMs: decision.requeueAfterMs } : {}),
   };
 }
 

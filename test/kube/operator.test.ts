@@ -71,9 +71,11 @@ test('each change of state is one event', async (context) => {
   await site.until('DatabaseSpace', { status: 'True' });
   await site.apply(cluster());
   await site.ready();
-  const reasons = (await site.events())
-    .filter(({ regarding }) => regarding.includes('Cluster'))
-    .map(({ reason }) => reason);
+  const reasonsNow = async () =>
+    (await site.events()).filter(({ regarding }) => regarding.includes('Cluster')).map(({ reason }) => reason);
+  // The event follows the status.
+  await waitUntil(async () => (await reasonsNow()).includes('Running'), { what: 'the event of being Ready' });
+  const reasons = await reasonsNow();
   expect(reasons).toEqual([...new Set(reasons)]);
   expect(reasons[0]).toBe('Deploying');
   expect(reasons.at(-1)).toBe('Running');

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Api, openApi } from '../kube/api.ts';
 import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-plane.ts';
@@ -56,4 +57,16 @@ test.for([
   await waitUntil(operator.hasEnded, { what: 'it ends' });
   expect(await operator.stop()).toBe(code);
   expect(operator.logs()).toMatch(message);
+});
+
+test('with a port that is taken it says so and ends', async (context) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  context.onTestFinished(() => void taken.close());
+  const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+  const args = ['--metrics-address=127.0.0.1:0', `--health-address=${address}`];
+  const operator = spawnOperator({ kubeconfig, namespaces: ['default'], args });
+  await waitUntil(operator.hasEnded, { what: 'it ends' });
+  expect(await operator.stop()).toBe(1);
+  expect(operator.logs()).toMatch(/EADDRINUSE/);
 });

@@ -63,6 +63,11 @@ describe('decideCluster() without the space', () => {
     expect(decideCluster(healthy.subject, noSpace('waiting'), NOW_MS)).toEqual({ conditions: 'keep' });
   });
 
+  it('says of one that is ready, too, when the DatabaseSpace itself is gone', () => {
+    const missing = { space: 'waiting', reason: 'SpaceNotFound', message: 'Waiting for DatabaseSpace' } as const;
+    expect(outline(decideCluster(healthy.subject, missing, NOW_MS)).ready).toBe('Unknown SpaceNotFound');
+  });
+
   it('waits with one that is not', () => {
     expect(outline(decideCluster(aCluster().subject, noSpace('waiting'), NOW_MS))).toMatchObject({
       ready: 'Unknown WaitingForSpace',

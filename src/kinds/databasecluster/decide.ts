@@ -50,7 +50,8 @@ function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObser
   const { status, metadata } = subject;
   const known = status.conditions?.find((condition) => condition.type === 'Ready');
   if (observation.space === 'waiting' && known !== undefined && status.observedGeneration === metadata.generation) {
-    if (known.status === 'True' || observation.starting === true) return { conditions: 'keep' };
+    const outage = known.status === 'True' && observation.reason === 'WaitingForSpace';
+    if (outage || observation.starting === true) return { conditions: 'keep' };
   }
   const say = observation.space === 'refused' ? stalled : reconciling;
   const conditions = [...say(observation.reason, observation.message), ...particulars(status.conditions ?? [])];
