@@ -87,6 +87,14 @@ test('parseConfig() lists variables that look like ours and are not, and pays no
   expect(parseConfig([], env).unknownVariables).toEqual(['MOORING_CONCURENCY']);
 });
 
+test('parseConfig() takes boolean flags as Kubernetes components do', () => {
+  expect(parseConfig(['--leader-elect=true', '--allow-http=false'], { MOORING_ALLOW_HTTP: 'true' })).toMatchObject({
+    leaderElect: true,
+    allowHTTP: false,
+  });
+  expect(problemsOf(['--leader-elect=perhaps'])).not.toEqual([]);
+});
+
 test('parseConfig() gives what nobody can change', () => {
   expect(Object.isFrozen(parseConfig([], {}))).toBe(true);
 });

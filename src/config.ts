@@ -138,11 +138,18 @@ function isUnknown(name: string): boolean {
 function readFlags(argv: readonly string[]): ReadonlyMap<string, string> {
   const options = Object.fromEntries(Object.entries(FLAGS).map(([name, { type }]) => [name, { type }]));
   try {
-    const { values } = parseArgs({ args: [...argv], options, allowNegative: true });
+    const { values } = parseArgs({ args: argv.map(plainBoolean), options, allowNegative: true });
     return new Map(Object.entries(values).map(([name, value]) => [name, String(value)]));
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** `--leader-elect=true`, as Kubernetes components take it, in the words of parseArgs. */
+function plainBoolean(argument: string): string {
+  const [, name = '', value] = /^--([a-z-]+)=(true|false)$/.exec(argument) ?? [];
+  if (FLAGS[name]?.type !== 'boolean') return argument;
+  return value === 'true' ? `--${name}` : `--no-${name}`;
 }
 
 function isAddress(text: string): boolean {
