@@ -201,6 +201,7 @@ export function anObservation(): ObservationBuilder {
     canDestroy: true,
     id: 'orders',
     cluster: aCloudCluster(),
+    renameTaken: false,
     endpoint: ENDPOINT,
     login: { login: 'settled', verifyInMs: 600_000 },
     attempted: true,

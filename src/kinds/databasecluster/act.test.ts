@@ -73,6 +73,17 @@ describe('A DatabaseCluster', () => {
     expect(bench.secret()).toBeUndefined();
   });
 
+  it('is not cloned where a cluster came between the look and the call', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    const properties = { storageSizeGB: 100, machineType: 'c2d-highcpu-4', version: '3.5.0' };
+    bench.simulator.deployForeign({ id: 'source', ...properties });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.pass();
+    bench.simulator.deployForeign({ id: 'orders', ...properties });
+    await bench.until('False ClusterIDInUse');
+    expect(count(bench, 'clone')).toBe(0);
+  });
+
   it('takes no older cluster for its own after a lost answer', async () => {
     const bench = await kindBench();
     await bench.pass();
@@ -204,6 +215,19 @@ describe('Deleting a DatabaseCluster', () => {
     expect(isGone(bench)).toBe(true);
     expect(count(bench, 'destroy')).toBe(1);
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+    expect(bench.secret()).toBeUndefined();
+  });
+
+  it('destroys it under its new id when the answer to renaming it was lost', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'lostAnswer', times: 1 });
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.pass();
+    expect(clusterNamed(bench.simulator, 'orders-eu')).toBeDefined();
+    remove(bench);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(clusterNamed(bench.simulator, 'orders-eu')).toBeUndefined();
     expect(bench.secret()).toBeUndefined();
   });
 

@@ -2,21 +2,14 @@ import { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { fence, isAsDecidedOn, isFree } from './act-guard.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword } from './act-login.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
-import {
-  type ClusterChanges,
-  type ClusterStep,
-  type ClusterSubject,
-  currentID,
-  identityOf,
-  isSame,
-} from './observation.ts';
+import { type ClusterChanges, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
 import { spaceKeyOf } from './observe.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
-import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 
 /** Carries out one step. */
@@ -40,30 +33,23 @@ export async function actOnCluster(
         signal,
       );
     case 'Clone':
-      return create(
-        world,
-        subject,
-        connection,
-        step.id,
-        () => connection.client.clone(step.source, step.id, signal),
-        signal,
-      );
+      return clone(world, subject, connection, step, signal);
     case 'Destroy':
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
-      return corrected(world, subject, connection, ['state'], () =>
+      // The last that is done to the cluster is as final as destroying it.
+      if (subject.deleting) await fence(world, subject, signal);
+      return corrected(world, subject, connection, step.id, ['state'], signal, () =>
         learn(world, connection, step.id, () => connection.client.suspend(step.id, signal)),
       );
     case 'Resume':
-      return corrected(world, subject, connection, ['state'], () =>
+      return corrected(world, subject, connection, step.id, ['state'], signal, () =>
         learn(world, connection, step.id, () => connection.client.resume(step.id, signal)),
       );
     case 'Rename':
-      return corrected(world, subject, connection, ['clusterID'], () =>
-        rename(world, connection, step.id, step.to, signal),
-      );
+      return rename(world, subject, connection, step, signal);
     case 'Update':
-      return corrected(world, subject, connection, Object.keys(step.changes), () =>
+      return corrected(world, subject, connection, step.id, Object.keys(step.changes), signal, () =>
         update(world, connection, step.id, step.changes, signal),
       );
     case 'PreparePassword':
@@ -76,19 +62,6 @@ export async function actOnCluster(
     default:
       return step satisfies never;
   }
-}
-
-/**
- * Before anything is created or destroyed, the object itself is asked for once more: what the cache shows may be older
- * than a person's last word.
- */
-async function fence(world: ClusterWorld, { metadata, deleting }: ClusterSubject, signal: AbortSignal): Promise<void> {
-  const { namespace, name, uid, generation } = metadata;
-  const live = (await world.api.get(DATABASE_CLUSTERS, { namespace, name }, signal))?.metadata;
-  const same =
-    live?.uid === uid && live.generation === generation && (live.deletionTimestamp !== undefined) === deleting;
-  if (!same)
-    throw new TransientError('ObjectChanged', `DatabaseCluster "${name}" changed meanwhile: It is looked at again`);
 }
 
 /**
@@ -124,6 +97,22 @@ async function create(
     if (error.kind !== 'conflict') throw error;
     return await taken(world, connection, id, first, signal);
   }
+}
+
+/** Of a clone the cloud says nothing that would tell it from another cluster, so the id must be free right before. */
+async function clone(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  { id, source }: Extract<ClusterStep, { do: 'Clone' }>,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch> {
+  if (!(await isFree(world, connection, id, signal))) {
+    const { operation } = subject.status;
+    const surelyForeign = operation === undefined || world.memory.neverAttempted(subject.key, operation);
+    return surelyForeign ? { operation: null } : {};
+  }
+  return create(world, subject, connection, id, () => connection.client.clone(source, id, signal), signal);
 }
 
 /**
@@ -176,15 +165,18 @@ async function destroy(
   }
 }
 
-/** Tells of the changes from elsewhere that `work` undoes. */
-async function corrected<T>(
+/** Does the work if the cluster is as it was decided on, and tells of the changes from elsewhere that this undoes. */
+async function corrected(
   world: ClusterWorld,
   subject: ClusterSubject,
-  { poller }: SpaceConnection,
+  connection: SpaceConnection,
+  id: string,
   fields: readonly string[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const cluster = poller.get(currentID(subject));
+  signal: AbortSignal,
+  work: () => Promise<ClusterStatusPatch | undefined>,
+): Promise<ClusterStatusPatch | undefined> {
+  if (!(await isAsDecidedOn(world, subject, connection, id, signal))) return undefined;
+  const cluster = connection.poller.get(id);
   const drift = cluster === undefined || !isDrift(subject) ? [] : differences(subject, cluster);
   const result = await work();
   for (const difference of drift) {
@@ -203,18 +195,22 @@ async function learn(
   poller.learn(id, await call(), askedAt);
 }
 
-async function rename(
+function rename(
   world: ClusterWorld,
-  { client, poller }: SpaceConnection,
-  id: string,
-  to: string,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  { id, to }: Extract<ClusterStep, { do: 'Rename' }>,
   signal: AbortSignal,
-): Promise<ClusterStatusPatch> {
-  const askedAt = world.clock.monotonic();
-  const cluster = await client.update(id, { id: to }, signal);
-  poller.learn(id, undefined, askedAt);
-  poller.learn(to, cluster, askedAt);
-  return { clusterID: to };
+): Promise<ClusterStatusPatch | undefined> {
+  const { client, poller } = connection;
+  return corrected(world, subject, connection, id, ['clusterID'], signal, async () => {
+    if (!(await isFree(world, connection, to, signal))) return undefined;
+    const askedAt = world.clock.monotonic();
+    const cluster = await client.update(id, { id: to }, signal);
+    poller.learn(id, undefined, askedAt);
+    poller.learn(to, cluster, askedAt);
+    return { clusterID: to };
+  });
 }
 
 /** The cloud accepted the changes, but where it does not show them, asking again at once would not help. */

@@ -36,6 +36,18 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: ['Destroy'] },
   },
   {
+    name: 'destroys the cluster under the id that it was renamed to, though the answer was lost',
+    given: leaving('Delete').with({ clusterID: 'orders-eu' }),
+    seen: running.with({ id: 'orders-eu' }).cluster({ id: 'orders-eu' }).seen,
+    thus: { ready: 'Unknown Destroying', steps: ['Destroy'] },
+  },
+  {
+    name: 'never destroys by its new id a cluster that tells no creation time',
+    given: leaving('Delete').with({ clusterID: 'orders-eu' }),
+    seen: running.with({ id: 'orders-eu' }).cluster({ id: 'orders-eu', createdAt: undefined }).seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
     name: 'waits while the cluster is being destroyed',
     given: leaving('Delete'),
     seen: running.status('destroying').seen,

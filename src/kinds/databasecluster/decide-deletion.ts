@@ -1,7 +1,13 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { ABANDON } from '../../runtime/reconcile.ts';
 import { isFromOperation } from './decide-existence.ts';
-import { type ClusterObservation, type ClusterSubject, identityOf, type SpaceSeen } from './observation.ts';
+import {
+  type ClusterObservation,
+  type ClusterSubject,
+  createdAtOf,
+  identityOf,
+  type SpaceSeen,
+} from './observation.ts';
 import { type ClusterDecision, clusterConditions, isOurs, shown } from './present.ts';
 
 const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
@@ -87,7 +93,11 @@ function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | un
   };
 }
 
-/** Anything else under the id is somebody else's: it stays. */
+/**
+ * Anything else under the id is somebody else's: it stays. Under which id does not matter where the creation time tells
+ * that it is the same cluster: it may have been renamed, and the answer lost.
+ */
 function isOursToEnd(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
-  return claimedBy === undefined && isOurs(subject, { cluster }) && subject.status.clusterID === cluster?.id;
+  if (cluster === undefined || claimedBy !== undefined || !isOurs(subject, { cluster })) return false;
+  return createdAtOf(cluster) !== undefined || subject.status.clusterID === cluster.id;
 }

@@ -86,6 +86,12 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Updating', steps: ['Rename'] },
   },
   {
+    name: 'does not rename to an id that another cluster has',
+    given: changed({ clusterID: 'orders-eu', storageSizeGB: 200 }),
+    seen: anObservation().with({ renameTaken: true }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
     name: 'sends backup settings that were not accepted yet',
     given: changed({ backup: { frequency: 'hourly' } }),
     seen: anObservation(),

@@ -58,6 +58,7 @@ export const decideChanges: Rule = (subject, seen) => {
   const changes = changesOf(subject, all);
   const rename = desiredID(subject) !== cluster.id;
   if (changes === undefined && !rename) return undefined;
+  if (rename && seen.renameTaken) return cannotRename(subject, seen);
   const list = all.map(({ field, desired, observed }) => `${field} from ${observed} to ${desired}`).join(', ');
   return {
     conditions: [
@@ -116,6 +117,15 @@ function cannotChange(subject: ClusterSubject, seen: SpaceSeen, fixed: readonly 
   const message = `Cluster "${seen.id}" was created with other properties than the spec has, and they cannot change: ${list}. Set these fields to what the cluster is; as they are immutable here too, that means: delete this object with deletionPolicy: Retain, and create it anew`;
   return {
     conditions: [...stalled('ImmutableFieldDiffers', message), ...clusterConditions(subject, seen)],
+    retry: 'slowly',
+  };
+}
+
+function cannotRename(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  const id = desiredID(subject);
+  const message = `Cluster "${seen.id}" cannot be renamed to "${id}": ${seen.place} has another cluster of that id. Choose another clusterID`;
+  return {
+    conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
     retry: 'slowly',
   };
 }

@@ -30,6 +30,8 @@ export interface SpaceSeen {
   readonly claimedBy?: string | undefined;
   /** Undefined: neither listed nor, where that matters, found by asking for it. */
   readonly cluster: Cluster | undefined;
+  /** Whether the id that the cluster is to be renamed to is another cluster's. */
+  readonly renameTaken: boolean;
   /** Where the server is; undefined while there is none that runs. */
   readonly endpoint: string | undefined;
   readonly login: LoginObservation;

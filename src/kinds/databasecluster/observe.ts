@@ -45,6 +45,7 @@ export async function observeCluster(
     attempted: maybeAttempted(world, subject),
     self: world.memory.self,
     cluster,
+    renameTaken: isRenameTaken(subject, connection, cluster),
     endpoint,
     cloneSource: cloneSourceOf(world, subject),
   } as const;
@@ -100,6 +101,14 @@ async function find(
   const renamed = await look(desired);
   const same = renamed !== undefined && createdAtOf(renamed) === subject.status.createdAt;
   return same ? { id: desired, cluster: renamed } : { id, cluster };
+}
+
+function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, cluster: Cluster | undefined): boolean {
+  const desired = desiredID(subject);
+  const target = cluster === undefined || cluster.id === desired ? undefined : poller.get(desired);
+  if (target === undefined) return false;
+  const createdAt = createdAtOf(target);
+  return createdAt === undefined || createdAt !== subject.status.createdAt;
 }
 
 /**

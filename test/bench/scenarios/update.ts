@@ -29,7 +29,9 @@ export async function update(setting: Setting, sheet: Sheet, names: readonly str
   const { kube, cloud, server } = await changes();
   sheet.add('first change → all Ready again', tookS, 's');
   sheet.add('update requests', (cloud.get('update') ?? 0) / count, 'per cluster', 1);
-  const others = total(cloud) - (cloud.get('update') ?? 0) - (cloud.get('list') ?? 0);
+  // Right before an update the cloud is asked whether the cluster is still the one that it was decided on.
+  sheet.add('looks at one cluster', (cloud.get('get') ?? 0) / count, 'per cluster', 1);
+  const others = total(cloud) - ['update', 'get', 'list'].reduce((sum, name) => sum + (cloud.get(name) ?? 0), 0);
   sheet.add('other management calls but Lists', others, 'count', 0);
   sheet.add('calls to servers', total(server), 'count');
   // One patch a cluster is the change itself.

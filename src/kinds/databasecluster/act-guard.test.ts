@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../test/support/simulator.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
+
+const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
+
+describe('Right before a cluster is changed, the cloud', () => {
+  it.each([
+    ['updated', { storageSizeGB: 200 }],
+    ['renamed', { clusterID: 'orders-eu' }],
+    ['suspended', { state: 'Suspended' }],
+  ])('is asked whose it is: none that took its place is %s', async (_what, spec) => {
+    const bench = await runningBench();
+    bench.simulator.replaceCluster('orders');
+    await bench.edit(spec);
+    await bench.until('False IdentityChanged');
+    expect([count(bench, 'update'), count(bench, 'suspend')]).toEqual([0, 0]);
+  });
+
+  it('is asked whose it is: none that took its place is resumed', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    await bench.edit({ state: 'Suspended' });
+    await bench.until('True Suspended');
+    bench.simulator.replaceCluster('orders');
+    await bench.edit({ state: 'Running' });
+    await bench.until('False IdentityChanged');
+    expect(count(bench, 'resume')).toBe(0);
+  });
+
+  it('is asked how it is: storage that was made bigger meanwhile is not made smaller', async () => {
+    const bench = await runningBench();
+    bench.simulator.changeCluster('orders', { storageSizeGB: 300 });
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.until('False StorageCannotShrink');
+    expect(count(bench, 'update')).toBe(0);
+  });
+
+  it('is asked whether the new id is free', async () => {
+    const bench = await runningBench();
+    bench.simulator.deployForeign({ id: 'orders-eu' });
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.until('False ClusterIDInUse');
+    expect(count(bench, 'update')).toBe(0);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeDefined();
+  });
+
+  it('is asked once for each change', async () => {
+    const bench = await runningBench();
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.until('True Running');
+    expect([count(bench, 'get'), count(bench, 'update')]).toEqual([1, 1]);
+  });
+});
+
+describe('Right before a cluster is destroyed or suspended for good, the object', () => {
+  const remove = (bench: KindBench) => bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+
+  it.each(['Delete', 'Suspend'])('is asked whether it was paused meanwhile (deletionPolicy %s)', async (policy) => {
+    const bench = await runningBench({ spec: { deletionPolicy: policy } });
+    remove(bench);
+    bench.showAsNow();
+    await bench.annotate('mooring.dev/paused', 'true');
+    expect((await bench.pass()).next).toBe('conflict');
+    expect([count(bench, 'destroy'), count(bench, 'suspend')]).toEqual([0, 0]);
+  });
+});
