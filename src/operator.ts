@@ -12,7 +12,7 @@ import { SpaceConnections } from './kinds/databasespace/connection.ts';
 import { DATABASE_SPACES, databaseSpaceKind } from './kinds/databasespace/index.ts';
 import { databaseSpaceDefinition } from './kinds/databasespace/schema.ts';
 import type { UrlPolicy } from './kinds/databasespace/url-policy.ts';
-import { createSecrets } from './kinds/secrets.ts';
+import { createSecrets, FinalizerIndex } from './kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES, type Resource, SECRETS } from './kube/api.ts';
 import { parseSpec, parseStatus } from './kube/definition.ts';
 import type { KubeObject, ObjectKey } from './kube/object.ts';
@@ -87,7 +87,12 @@ export function createOperator(given: OperatorDependencies): Operator {
       if (first) notify(`databasespaces/${space}`);
     },
   });
-  const secretAccess = createSecrets(api, (key) => secrets.store.get(key));
+  const kept = new FinalizerIndex();
+  secrets.onChange((key, before, after) => kept.changed(key, before, after));
+  const secretAccess = createSecrets(api, {
+    get: (key) => secrets.store.get(key),
+    withFinalizer: (finalizer) => kept.withFinalizer(finalizer),
+  });
   const recorder = createEventRecorder({
     ...dependencies,
     onFailure: (error) => log.warn({ err: error }, `Cannot record an event: ${messageOf(error)}`),
@@ -279,11 +284,12 @@ function withoutManagedFields(object: AnyObject): KubeObject {
   return { ...object, metadata } as unknown as KubeObject;
 }
 
-/** Of a Secret, only that it is there, in which version, and what keeps it from going. */
+/** Of a Secret, only that it is there, in which version, whether it is going, and what keeps it. */
 function metadataOf({ metadata }: AnyObject): AnyObject {
-  const { name, namespace, uid, resourceVersion, finalizers } = metadata;
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
   const optional = {
     ...(namespace === undefined ? {} : { namespace }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(finalizers === undefined ? {} : { finalizers }),
   };
   return { metadata: { name, uid, resourceVersion, ...optional } };

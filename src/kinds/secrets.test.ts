@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeKube } from '../../test/support/fake-kube.ts';
+import { secretsOf } from '../../test/support/secrets.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { isAlreadyExists, isConflict, SECRETS } from '../kube/api.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createSecrets, loginFrom, type Secrets, valueFrom } from './secrets.ts';
+import { createSecrets, FinalizerIndex, loginFrom, type Secrets, valueFrom } from './secrets.ts';
 
 const { signal } = new AbortController();
 let kube: FakeKube;
@@ -11,7 +12,7 @@ let secrets: Secrets;
 
 beforeEach(() => {
   kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
-  secrets = createSecrets(kube, (key) => kube.all(SECRETS).find(({ metadata }) => `shop/${metadata.name}` === key));
+  secrets = createSecrets(kube, secretsOf(kube));
 });
 
 const read = async (name = 'login') => {
@@ -66,15 +67,37 @@ describe('createSecrets()', () => {
 
   it('keeps a Secret from going, and lets go of it', async () => {
     const finalizer = 'mooring.dev/space-1';
-    expect(secrets.isKept('shop', 'login', finalizer)).toBeUndefined();
+    const kept = () => [secrets.canBeKept('shop', 'login'), secrets.keptBy('shop', finalizer)];
+    expect(kept()).toEqual([false, []]);
     await secrets.create('shop', 'login', {}, { password: 'one' });
-    expect(secrets.isKept('shop', 'login', finalizer)).toBe(false);
+    expect(kept()).toEqual([true, []]);
     await secrets.keep('shop', 'login', finalizer, true);
-    expect(secrets.isKept('shop', 'login', finalizer)).toBe(true);
+    expect(kept()).toEqual([true, ['login']]);
+    expect(secrets.keptBy('other', finalizer)).toEqual([]);
     kube.remove(SECRETS, { namespace: 'shop', name: 'login' });
     expect(kube.all(SECRETS)).toHaveLength(1);
+    // What is being deleted takes no finalizer any more.
+    expect(kept()).toEqual([false, ['login']]);
     await secrets.keep('shop', 'login', finalizer, false);
     expect(kube.all(SECRETS)).toEqual([]);
+  });
+});
+
+describe('FinalizerIndex', () => {
+  it('knows who carries a finalizer of ours, from changes', () => {
+    const index = new FinalizerIndex();
+    const secret = (...finalizers: string[]) => ({
+      metadata: { name: 'login', namespace: 'shop', uid: 'u', resourceVersion: '1', finalizers },
+    });
+    const one = secret('mooring.dev/space-1', 'example.com/other');
+    const two = secret('mooring.dev/space-2');
+    index.changed('shop/login', undefined, one);
+    index.changed('shop/token', undefined, one);
+    expect([...index.withFinalizer('mooring.dev/space-1')]).toEqual(['shop/login', 'shop/token']);
+    index.changed('shop/login', one, two);
+    index.changed('shop/token', one, undefined);
+    expect([...index.withFinalizer('mooring.dev/space-1')]).toEqual([]);
+    expect([...index.withFinalizer('mooring.dev/space-2')]).toEqual(['shop/login']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
-import { type ObjectKey, objectKey } from '../kube/object.ts';
+import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 
 /** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
 export interface SecretContents {
@@ -37,8 +37,10 @@ export interface Secrets {
     data: Readonly<Record<string, string | null>>,
   ): Promise<void>;
   delete(namespace: string, name: string, read: SecretContents): Promise<void>;
-  /** Whether the Secret, as last seen, is kept from going by this finalizer; undefined: there is no Secret. */
-  isKept(namespace: string, name: string, finalizer: string): boolean | undefined;
+  /** Names of the Secrets of the namespace that, as last seen, are kept from going by this finalizer. */
+  keptBy(namespace: string, finalizer: string): readonly string[];
+  /** Whether the Secret, as last seen, is there to stay, so that it can be kept: one that is being deleted cannot. */
+  canBeKept(namespace: string, name: string): boolean;
   /** Keeps the Secret, or lets go of it; throws Conflict (409) if it is not as it was last seen. */
   keep(namespace: string, name: string, finalizer: string, kept: boolean): Promise<void>;
 }
@@ -47,7 +49,39 @@ export interface Secrets {
 export const OWNER_LABEL = `${GROUP}/cluster`;
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'mooring' } as const;
 
-export function createSecrets(api: KubeApi, lookUp: (key: ObjectKey) => AnyObject | undefined): Secrets {
+/** The Secrets as last seen: of each, its metadata. */
+export interface SecretCache {
+  get(key: ObjectKey): AnyObject | undefined;
+  /** Keys of those that carry the finalizer, which is one of ours. */
+  withFinalizer(finalizer: string): Iterable<ObjectKey>;
+}
+
+/** Which Secrets carry which of our finalizers, from changes: there may be many thousand Secrets, and few of these. */
+export class FinalizerIndex {
+  readonly #keys = new Map<string, Set<ObjectKey>>();
+
+  changed(key: ObjectKey, before: AnyObject | undefined, after: AnyObject | undefined): void {
+    for (const finalizer of oursOf(before)) {
+      const keys = this.#keys.get(finalizer);
+      if (keys?.delete(key) && keys.size === 0) this.#keys.delete(finalizer);
+    }
+    for (const finalizer of oursOf(after)) {
+      const keys = this.#keys.get(finalizer) ?? new Set();
+      this.#keys.set(finalizer, keys.add(key));
+    }
+  }
+
+  withFinalizer(finalizer: string): Iterable<ObjectKey> {
+    return this.#keys.get(finalizer) ?? [];
+  }
+}
+
+function oursOf(secret: AnyObject | undefined): readonly string[] {
+  return (secret?.metadata.finalizers ?? []).filter((finalizer) => finalizer.startsWith(`${GROUP}/`));
+}
+
+export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
+  const lookUp = (key: ObjectKey) => cache.get(key);
   return {
     version: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.resourceVersion,
     async read(namespace, name, signal) {
@@ -71,9 +105,15 @@ export function createSecrets(api: KubeApi, lookUp: (key: ObjectKey) => AnyObjec
     async delete(namespace, name, read) {
       await api.delete(SECRETS, { namespace, name }, { uid: read.uid });
     },
-    isKept: (namespace, name, finalizer) => {
+    keptBy: (namespace, finalizer) =>
+      [...cache.withFinalizer(finalizer)]
+        .map(splitKey)
+        .filter((secret) => secret.namespace === namespace)
+        .map(({ name }) => name)
+        .toSorted(),
+    canBeKept: (namespace, name) => {
       const secret = lookUp(objectKey(namespace, name));
-      return secret === undefined ? undefined : (secret.metadata.finalizers?.includes(finalizer) ?? false);
+      return secret !== undefined && secret.metadata.deletionTimestamp === undefined;
     },
     async keep(namespace, name, finalizer, kept) {
       const secret = lookUp(objectKey(namespace, name));

@@ -205,6 +205,7 @@ export function anObservation(): ObservationBuilder {
     endpoint: ENDPOINT,
     login: { login: 'settled', verifyInMs: 600_000 },
     attempted: true,
+    mayLandUntilMs: undefined,
     self: 'this-process',
     cloneSource: undefined,
   });
@@ -277,7 +278,7 @@ export function aSpaceObservation(
     canDestroy: true,
     ...changes,
   };
-  return { neededBy: [], keptSecrets: [], freeSecrets: [], cloud, ...needs };
+  return { neededBy: [], keptSecrets: [], staleSecrets: [], freeSecrets: [], cloud, ...needs };
 }
 
 /** What of a decision a table compares: `Ready` as "status reason", the other summary, and what is done. */

@@ -9,7 +9,7 @@ import type { DatabaseSpaceSpec } from '../../src/kinds/databasespace/schema.ts'
 import { createSecrets } from '../../src/kinds/secrets.ts';
 import { type KubeApi, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
-import { type KubeObject, splitKey } from '../../src/kube/object.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
 import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
@@ -17,6 +17,7 @@ import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { aCluster, aSpace } from './builders.ts';
 import { FakeKube } from './fake-kube.ts';
+import { secretsOf } from './secrets.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 /** A moment at which the process ends: before or after a write to the Kubernetes API. */
@@ -122,12 +123,11 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
     }));
     connections.connect(SPACE, spaceSpec, credentials, { username: 'admin', password: 'password' });
     await connections.get(SPACE)?.poller.refresh();
-    const lookUp = (key: string) => kube.all(SECRETS).find(({ metadata }) => metadata.name === splitKey(key).name);
     const world: ClusterWorld = {
       api,
       clock,
       random: systemRandom,
-      secrets: createSecrets(api, lookUp),
+      secrets: createSecrets(api, secretsOf(kube)),
       connections,
       space: (key) => (key === SPACE ? { spec: spaceSpec, ready: undefined } : undefined),
       cluster: (key) => (key === KEY ? object() : undefined),

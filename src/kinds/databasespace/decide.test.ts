@@ -87,6 +87,14 @@ describe('decideSpace()', () => {
     expect(decision.steps).toEqual([{ do: 'FreeSecret', name: 'cloud-admin' }]);
   });
 
+  it('lets go of the Secrets that the spec does not name any more, also while others are needed', () => {
+    const needs = { neededBy: ['shop/orders'], keptSecrets: ['cloud-admin'], staleSecrets: ['cloud-old'] };
+    const free = { do: 'FreeSecret', name: 'cloud-old' };
+    expect(decideSpace(ready.subject, aSpaceObservation({}, needs)).steps).toEqual([free]);
+    const going = { ...aSpaceObservation({}, { staleSecrets: ['cloud-old'] }), cloud: undefined };
+    expect(decideSpace(ready.but({ deleting: true }).subject, going).steps).toEqual([free]);
+  });
+
   it('names who needs it while it is being deleted, up to ten', () => {
     const neededBy = Array.from({ length: 12 }, (_, index) => `shop/cluster-${index}`);
     const deleting = ready.but({ deleting: true });

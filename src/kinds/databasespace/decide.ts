@@ -19,11 +19,13 @@ export interface SpaceStep {
  * order. What nothing needs any more goes at once.
  */
 export function decideSpace(subject: SpaceSubject, observation: SpaceObservation): SpaceDecision {
-  const { neededBy, keptSecrets, freeSecrets, cloud } = observation;
+  const { neededBy, keptSecrets, staleSecrets, freeSecrets, cloud } = observation;
   const needed = neededBy.length > 0;
-  const free = keptSecrets.map((name): SpaceStep => ({ do: 'FreeSecret', name }));
-  if (cloud === undefined) return { conditions: 'keep', steps: free, release: true };
-  const steps = needed ? freeSecrets.map((name): SpaceStep => ({ do: 'KeepSecret', name })) : free;
+  const free = (names: readonly string[]) => names.map((name): SpaceStep => ({ do: 'FreeSecret', name }));
+  const keep = freeSecrets.map((name): SpaceStep => ({ do: 'KeepSecret', name }));
+  const freeAll = free([...keptSecrets, ...staleSecrets]);
+  if (cloud === undefined) return { conditions: 'keep', steps: freeAll, release: true };
+  const steps = needed ? [...keep, ...free(staleSecrets)] : freeAll;
   const decision = { ...decideCloud(subject, cloud), hold: needed, steps };
   if (!subject.deleting) return decision;
   const message = `This space is being deleted. It stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aSpace, type SpaceBuilder } from '../../../test/support/builders.ts';
 import { FakeKube } from '../../../test/support/fake-kube.ts';
+import { secretsOf } from '../../../test/support/secrets.ts';
 import { virtualClock } from '../../../test/support/virtual-clock.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
@@ -16,7 +17,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
   const simulator = createSimulator({ clock, random: createSeededRandom(1), dialect: 'document' });
   const kube = new FakeKube({ now: clock.now, random: createSeededRandom(2) });
   const world: SpaceWorld = {
-    secrets: createSecrets(kube, (key) => kube.all(SECRETS).find(({ metadata }) => `shop/${metadata.name}` === key)),
+    secrets: createSecrets(kube, secretsOf(kube)),
     connections: new SpaceConnections({
       clock,
       random: createSeededRandom(3),
@@ -129,8 +130,23 @@ describe('observeSpace()', () => {
     expect(await observe()).toMatchObject({
       neededBy: ['shop/orders'],
       keptSecrets: ['cloud-admin'],
+      staleSecrets: [],
       freeSecrets: ['cloud-read', 'cloud-write', 'factory-login'],
     });
+  });
+
+  it('tells which Secrets are kept though the spec names others by now', async () => {
+    const { world, put, observe } = await bench({ neededBy: () => ['shop/orders'] });
+    await put('cloud-old', {});
+    await world.secrets.keep('shop', 'cloud-old', secretFinalizer(aSpace().subject), true);
+    expect(await observe()).toMatchObject({ keptSecrets: [], staleSecrets: ['cloud-old'] });
+  });
+
+  it('does not try to keep a Secret that is going already', async () => {
+    const { world, kube, observe } = await bench({ neededBy: () => ['shop/orders'] });
+    await world.secrets.keep('shop', 'cloud-admin', 'example.com/other', true);
+    kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-admin' });
+    expect((await observe()).freeSecrets).toEqual(['cloud-read', 'cloud-write', 'factory-login']);
   });
 });
 

@@ -19,9 +19,11 @@ export interface UnmanagedCluster {
 export interface SpaceObservation {
   /** DatabaseClusters, `namespace/name`, whose deletion will need this space. */
   readonly neededBy: readonly string[];
-  /** Secrets of this space that are kept from going. */
+  /** Secrets that the spec names and that are kept from going. */
   readonly keptSecrets: readonly string[];
-  /** Those that are not. */
+  /** Secrets that are still kept, though the spec does not name them any more. */
+  readonly staleSecrets: readonly string[];
+  /** Secrets that the spec names and that are not kept, but can be. */
   readonly freeSecrets: readonly string[];
   /** Undefined: not looked at, as the object is going and nothing needs it. */
   readonly cloud: CloudSeen | undefined;
@@ -66,13 +68,14 @@ export async function observeSpace(
   signal: AbortSignal,
 ): Promise<SpaceObservation> {
   const namespace = subject.metadata.namespace ?? '';
-  const kept = (name: string) => world.secrets.isKept(namespace, name, secretFinalizer(subject));
+  const kept = world.secrets.keptBy(namespace, secretFinalizer(subject));
   const names = secretNames(subject.spec);
   const neededBy = world.neededBy(subject.key);
   return {
     neededBy,
-    keptSecrets: names.filter((name) => kept(name) === true),
-    freeSecrets: names.filter((name) => kept(name) === false),
+    keptSecrets: kept.filter((name) => names.includes(name)),
+    staleSecrets: kept.filter((name) => !names.includes(name)),
+    freeSecrets: names.filter((name) => !kept.includes(name) && world.secrets.canBeKept(namespace, name)),
     cloud: subject.deleting && neededBy.length === 0 ? undefined : await observeCloud(world, subject, signal),
   };
 }

@@ -1,0 +1,16 @@
+import type { SecretCache } from '../../src/kinds/secrets.ts';
+import { SECRETS } from '../../src/kube/api.ts';
+import { keyOf } from '../../src/kube/object.ts';
+import type { FakeKube } from './fake-kube.ts';
+
+/** The Secrets as they are now: a cache that is never behind. */
+export function secretsOf(kube: FakeKube): SecretCache {
+  return {
+    get: (key) => kube.all(SECRETS).find((secret) => keyOf(secret) === key),
+    withFinalizer: (finalizer) =>
+      kube
+        .all(SECRETS)
+        .filter(({ metadata }) => metadata.finalizers?.includes(finalizer))
+        .map(keyOf),
+  };
+}
