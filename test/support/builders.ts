@@ -270,7 +270,7 @@ export function aSpaceObservation(
 ): SpaceObservation {
   const cloud = {
     place: 'space "production" of team "acme"',
-    refused: undefined,
+    refused: [],
     exchanged: true,
     listError: undefined,
     inventory: { total: 2, managed: 1, unmanaged: [{ clusterID: 'other', state: 'running' }] },

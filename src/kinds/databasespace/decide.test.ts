@@ -45,13 +45,15 @@ describe('decideSpace()', () => {
   });
 
   it('needs a person when a token is refused, and tries again all the same', () => {
-    const decision = decideSpace(ready.subject, aSpaceObservation({ refused: apiError('unauthorized', 401) }));
+    const decision = decideSpace(ready.subject, aSpaceObservation({ refused: [apiError('unauthorized', 401)] }));
     expect(outline(decision)).toMatchObject({
       ready: 'False CredentialsInvalid',
       summary: 'Stalled',
       comesBack: '300000 ms',
     });
     expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('False');
+    // The other tokens are enough to go on observing.
+    expect(decision.status).toMatchObject({ clusters: { total: 2, managed: 1 } });
   });
 
   it.each<[ApiErrorKind, string, string]>([

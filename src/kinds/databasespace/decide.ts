@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { failing, ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
-import type { CloudSeen, SpaceObservation, SpaceSubject } from './observe.ts';
+import { type CloudSeen, isHeldBack, type SpaceObservation, type SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
 export type SpaceDecision = Decision<DatabaseSpaceStatus, SpaceStep>;
@@ -42,10 +42,13 @@ function listed(names: readonly string[]): string {
 /** While the space cannot be listed, its own poller goes on trying and tells when that changes. */
 function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecision {
   const { refused, listError, inventory, versions } = observation;
-  if (refused !== undefined) {
-    const message = `${refused.message}. Check clientID and clientSecret in the Secrets that apiTokens names`;
+  if (refused.length > 0) {
+    const which = refused.map(messageOf).join('; ');
+    const message = `${which}. Check clientID and clientSecret in the Secrets that apiTokens names`;
     return {
       conditions: [...stalled('CredentialsInvalid', message), credentials('False', 'CredentialsInvalid', message)],
+      // Clusters are observed all the same, with the tokens that are right.
+      ...(inventory === undefined ? {} : { status: found(inventory, versions) }),
       requeueAfterMs: RETRY_REFUSED_MS,
     };
   }
@@ -62,17 +65,18 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecisi
   if (inventory === undefined) {
     return { conditions: [...reconciling('Observing', `Listing the clusters of ${observation.place}`), valid] };
   }
-  const { total, managed, unmanaged } = inventory;
   const place = `${observation.place.slice(0, 1).toUpperCase()}${observation.place.slice(1)}`;
   return {
     conditions: [...ready('Observed', `${place} is observed`), valid],
-    status: { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions: versions ?? null },
+    status: found(inventory, versions),
   };
 }
 
-/** The client did not even try, because the other side is known to be down. */
-function isHeldBack(error: unknown): boolean {
-  return error instanceof ApiError && error.kind === 'unavailable' && error.status === undefined;
+function found(
+  { total, managed, unmanaged }: NonNullable<CloudSeen['inventory']>,
+  versions: CloudSeen['versions'],
+): NonNullable<SpaceDecision['status']> {
+  return { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions: versions ?? null };
 }
 
 const RETRY_REFUSED_MS = 300_000;

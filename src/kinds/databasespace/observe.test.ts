@@ -50,7 +50,7 @@ describe('observeSpace()', () => {
     const { cloud } = await observe();
     expect(cloud).toMatchObject({
       place: 'space "production" of team "acme"',
-      refused: undefined,
+      refused: [],
       exchanged: true,
       canDestroy: true,
       inventory: { total: 3, managed: 1, unmanaged: [{ clusterID: 'attic' }, { clusterID: 'zoo' }] },
@@ -85,28 +85,60 @@ describe('observeSpace()', () => {
     expect(simulator.count('list')).toBe(1);
   });
 
-  it('says which token is refused, and lists nothing then', async () => {
+  it('says which tokens are refused, and goes on with those that are not', async () => {
     const { simulator, put, observe } = await bench();
-    await put('cloud-write', { clientID: 'write-id', clientSecret: 'wrong-secret-value' });
+    for (const level of ['write', 'admin'])
+      await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: 'wrong-secret-value' });
     const { cloud } = await observe();
-    expect(cloud?.refused).toBeDefined();
-    expect(cloud?.refused?.message).not.toContain('wrong-secret-value');
+    expect(cloud?.refused.map(({ message }) => /of level \w+/.exec(message)?.[0])).toEqual([
+      'of level write',
+      'of level admin',
+    ]);
+    expect(JSON.stringify(cloud)).not.toContain('wrong-secret-value');
+    expect(cloud).toMatchObject({ exchanged: false, inventory: { total: 0 } });
+    expect(cloud?.versions).toContain('3.5.0');
+    expect(simulator.count('list')).toBe(1);
+  });
+
+  it('lists nothing when every token is refused', async () => {
+    const { simulator, put, observe } = await bench();
+    for (const level of ['read', 'write', 'admin'])
+      await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: 'wrong-secret-value' });
+    const { cloud } = await observe();
+    expect(cloud?.refused).toHaveLength(3);
+    expect(cloud?.inventory).toBeUndefined();
     expect(simulator.count('list')).toBe(0);
+  });
+
+  it('is whole also where the versions cannot be asked for', async () => {
+    const { simulator, observe } = await bench();
+    simulator.faults.add({ match: { operation: 'listVersions' }, effect: '5xx' });
+    const { cloud } = await observe(aSpace().but({ status: { observedGeneration: 0, availableVersions: ['3.4.0'] } }));
+    expect(cloud).toMatchObject({ inventory: { total: 0 }, listError: undefined, versions: ['3.4.0'] });
+  });
+
+  it('tells why the cloud is not reached, not that it was not tried', async () => {
+    const { simulator, observe } = await bench();
+    simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
+    for (let pass = 0; pass < 3; pass++) {
+      const { cloud } = await observe();
+      if (pass === 0) expect(String(cloud?.listError)).not.toContain('not tried');
+    }
   });
 
   it('connects anew when a Secret has changed', async () => {
     const { put, observe } = await bench();
     await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
-    expect((await observe()).cloud?.refused).toBeDefined();
+    expect((await observe()).cloud?.refused).toHaveLength(1);
     await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' });
-    expect((await observe()).cloud?.refused).toBeUndefined();
+    expect((await observe()).cloud?.refused).toEqual([]);
   });
 
   it('does not take a cloud that is not reached for one that refuses', async () => {
     const { simulator, observe } = await bench();
     simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
     const { cloud } = await observe();
-    expect(cloud).toMatchObject({ refused: undefined, exchanged: false, inventory: undefined });
+    expect(cloud).toMatchObject({ refused: [], exchanged: false, inventory: undefined });
     expect(cloud?.listError).toBeDefined();
   });
 

@@ -31,8 +31,8 @@ export interface SpaceObservation {
 
 export interface CloudSeen {
   readonly place: string;
-  /** Why token exchange fails; undefined if it works. Only what clearly says that a token is wrong. */
-  readonly refused: ApiError | undefined;
+  /** Why tokens were not exchanged, one a token. Only what clearly says that a token is wrong. */
+  readonly refused: readonly ApiError[];
   /** Whether the cloud has taken every token. */
   readonly exchanged: boolean;
   /** Why the last List failed. */
@@ -88,18 +88,20 @@ export function secretFinalizer({ metadata }: Pick<SpaceSubject, 'metadata'>): s
 /** Connects the space if that was not done, or if the spec or a Secret changed since. */
 async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: AbortSignal): Promise<CloudSeen> {
   const connection = await connected(world, subject, signal);
-  const { refused, exchanged } = await exchange(connection, signal);
+  const { refused, held, unanswered } = await exchange(connection, subject.spec, signal);
   const { poller } = connection;
-  // The first List; from then on the poller goes on by itself, also when it fails.
+  // The first List; from then on the poller goes on by itself, also when it fails. Tokens that are right are enough for it.
   const started = poller.listedAtMs !== undefined || poller.error !== undefined;
-  if (refused === undefined && (!started || subject.lookNow)) await poller.refresh();
+  const useless = held === 0 && refused.length > 0;
+  if (!useless && (!started || subject.lookNow)) await poller.refresh();
   return {
     place: connection.place,
     refused,
-    exchanged,
-    listError: poller.error,
+    exchanged: refused.length === 0 && unanswered === undefined,
+    // What is held back has no cause of its own: the exchange that was tried does.
+    listError: isHeldBack(poller.error) ? (unanswered ?? poller.error) : poller.error,
     inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, world.claimedIDs(subject.key)),
-    versions: await versionsOf(connection, subject, refused === undefined && poller.error === undefined, signal),
+    versions: await versionsOf(connection, subject, poller.error === undefined && !useless, signal),
     canDestroy: connection.client.canDestroy,
   };
 }
@@ -141,30 +143,57 @@ export function secretNames(spec: DatabaseSpaceSpec): readonly string[] {
   return [...new Set([...spec.apiTokens.map((token) => token.secretRef.name), spec.defaultCredentialsSecretRef.name])];
 }
 
+interface Exchanged {
+  readonly refused: readonly ApiError[];
+  /** How many tokens were exchanged. */
+  readonly held: number;
+  /** Why not all were tried: the cloud did not say whether they are right. */
+  readonly unanswered: ApiError | undefined;
+}
+
 /**
- * Exchanges each token that is not held: a wrong one shows now, not when it is needed. Whether the cloud is reached is
- * not asked here: the List says so.
+ * Exchanges each token that is not held: a wrong one shows now, not when it is needed, and does not keep the others from
+ * being used. Whether the cloud is reached is not asked here: the List says so.
  */
 async function exchange(
   connection: SpaceConnection,
+  { apiTokens }: DatabaseSpaceSpec,
   signal: AbortSignal,
-): Promise<Pick<CloudSeen, 'refused' | 'exchanged'>> {
-  try {
-    await connection.client.authenticate(undefined, signal);
-    return { refused: undefined, exchanged: true };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const refused = ['unauthorized', 'invalid', 'forbidden'].includes(error.kind);
-    return { refused: refused ? error : undefined, exchanged: false };
+): Promise<Exchanged> {
+  const refused: ApiError[] = [];
+  for (const { level } of apiTokens) {
+    try {
+      await connection.client.authenticate(level, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (!REFUSALS.has(error.kind)) return { refused, held: 0, unanswered: error };
+      refused.push(error);
+    }
   }
+  return { refused, held: apiTokens.length - refused.length, unanswered: undefined };
 }
 
-/** Asked once: versions are for people to look up, and one List is all that is asked regularly. */
+const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'invalid', 'forbidden']);
+
+/** The client did not even try, because the other side is known to be down. */
+export function isHeldBack(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'unavailable' && error.status === undefined;
+}
+
+/**
+ * Asked once: versions are for people to look up, and one List is all that is asked regularly. Nothing depends on them, so
+ * what is known stays where they cannot be asked for.
+ */
 async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, works: boolean, signal: AbortSignal) {
   const known = subject.status.availableVersions;
   const outdated = subject.lookNow || subject.status.observedGeneration !== subject.metadata.generation;
   if (!works || (known !== undefined && !outdated)) return known;
-  return connection.client.versions(signal);
+  try {
+    return await connection.client.versions(signal);
+  } catch (error) {
+    if (error instanceof ApiError) return known;
+    throw error;
+  }
 }
 
 function inventoryOf(connection: SpaceConnection, claimed: ReadonlySet<string>) {
