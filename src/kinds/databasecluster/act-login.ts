@@ -2,7 +2,7 @@ import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { type Login, OWNER_LABEL } from '../secrets.ts';
+import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
 import { type ClusterSubject, isSame, type UsableLogin } from './observation.ts';
 import { adminUsername, isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
 import type { ClusterWorld } from './world.ts';
@@ -34,7 +34,7 @@ export async function preparePassword(
   const data = { ...login, nextPassword: generatePassword(world.random) };
   const { namespace = '', name } = subject.metadata;
   if (known.secret === undefined)
-    await world.secrets.create(namespace, known.secretName, { [OWNER_LABEL]: name }, data);
+    await world.secrets.create(namespace, known.secretName, { [OWNER_LABEL]: ownerValue(name) }, data);
   else await world.secrets.patch(namespace, known.secretName, known.secret, data);
 }
 

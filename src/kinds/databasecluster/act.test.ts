@@ -105,6 +105,18 @@ describe('A DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it('goes to the new id when the cloud refused the old one', async () => {
+    const bench = await kindBench();
+    bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status: 400, times: 1 });
+    await bench.pass();
+    await bench.pass();
+    expect(bench.ready()).toBe('False RefusedByCloud');
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.until('True Running');
+    expect(bench.simulator.count('deploy', 'orders'), 'the refused one').toBe(1);
+    expect(bench.status().clusterID).toBe('orders-eu');
+  });
+
   it('gets its id when the cluster that had it is gone', async () => {
     const bench = await kindBench();
     bench.simulator.deployForeign({ id: 'orders' });
@@ -239,6 +251,21 @@ describe('Deleting a DatabaseCluster', () => {
     expect(isGone(bench)).toBe(true);
     expect(count(bench, 'destroy')).toBe(0);
     expect(clusterNamed(bench.simulator, 'orders')).toBeDefined();
+  });
+
+  it('waits for a cluster that comes into being after the look', async () => {
+    const bench = await kindBench({ spec: { deletionPolicy: 'Delete' } });
+    const { faults } = bench.simulator;
+    faults.add({ match: { operation: 'deploy' }, effect: 'lostAnswer', times: 1 });
+    faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 404, times: 3 });
+    await bench.pass();
+    await bench.pass();
+    remove(bench);
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(isGone(bench)).toBe(false);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
   });
 
   it('deletes no Secret that is not its own', async () => {

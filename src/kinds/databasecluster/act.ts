@@ -79,8 +79,10 @@ async function create(
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
   await fence(world, subject, signal);
-  const first = world.memory.neverAttempted(subject.key, operation);
-  world.memory.attempting(subject.key, operation.startedAt);
+  const { memory, clock } = world;
+  const before = memory.attemptedAtMs(subject.key, operation);
+  const first = before === undefined;
+  memory.attempting(subject.key, operation.startedAt, clock.now());
   const askedAt = world.clock.monotonic();
   try {
     const cluster = await call();
@@ -93,7 +95,10 @@ async function create(
     };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (first && !error.effectUnknown) world.memory.notAttempted(subject.key);
+    if (!error.effectUnknown) {
+      if (first) memory.notAttempted(subject.key);
+      else memory.attempting(subject.key, operation.startedAt, before);
+    }
     if (error.kind !== 'conflict') throw error;
     return await taken(world, connection, id, first, signal);
   }

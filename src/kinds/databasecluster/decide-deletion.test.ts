@@ -119,6 +119,20 @@ const cases: readonly Case[] = [
     seen: running.with({ attempted: false }).seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
+  ...['Delete', 'Suspend'].map(
+    (deletionPolicy): Case => ({
+      name: `waits for the cluster of a lost answer, which may still come into being, with ${deletionPolicy}`,
+      given: unanswered(deletionPolicy),
+      seen: gone.with({ mayLandUntilMs: NOW_MS + 90_000 }).seen,
+      thus: { ready: 'Unknown Deploying', summary: 'Reconciling', steps: [], comesBack: '90000 ms' },
+    }),
+  ),
+  {
+    name: 'waits no longer for the cluster of a lost answer than it may take',
+    given: unanswered('Delete'),
+    seen: gone.with({ mayLandUntilMs: NOW_MS }).seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
   {
     name: 'suspends the cluster',
     given: leaving('Suspend'),

@@ -1,4 +1,4 @@
-import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { ABANDON } from '../../runtime/reconcile.ts';
 import { isFromOperation } from './decide-existence.ts';
 import {
@@ -21,11 +21,14 @@ export function needsCloudToGo(spec: ClusterSubject['spec']): boolean {
 export function decideDeletion(
   subject: ClusterSubject,
   observation: ClusterObservation,
-  _nowMs: number,
+  nowMs: number,
 ): ClusterDecision {
   const { spec } = subject;
   const kept = (summary: ReturnType<typeof failing>): ClusterDecision => ({
-    conditions: observation.space === 'seen' ? [...summary, ...clusterConditions(subject, observation)] : summary,
+    conditions:
+      observation.space === 'seen'
+        ? [...summary, ...clusterConditions(subject, observation)]
+        : [...summary, ...particulars(subject.status.conditions ?? [])],
   });
   if (spec.deletionProtection) {
     return kept(
@@ -45,12 +48,12 @@ export function decideDeletion(
       ...(observation.space === 'refused' ? { retry: 'slowly' } : {}),
     };
   }
-  return spec.deletionPolicy === 'Delete' ? destroy(subject, observation) : suspend(subject, observation);
+  return spec.deletionPolicy === 'Delete' ? destroy(subject, observation, nowMs) : suspend(subject, observation, nowMs);
 }
 
-function destroy(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = claimed(subject, seen);
+  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs);
   if (found !== undefined) return found;
   const say = (summary: ReturnType<typeof failing>): ClusterDecision => ({
     conditions: [...summary, ...clusterConditions(subject, seen)],
@@ -69,9 +72,9 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   };
 }
 
-function suspend(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = claimed(subject, seen);
+  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs);
   if (found !== undefined) return found;
   if (cluster === undefined || !isOursToEnd(subject, seen)) return { conditions: 'keep', release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
@@ -90,6 +93,18 @@ function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | un
     conditions: 'keep',
     status: { createdAt: identityOf(cluster), clusterID: cluster.id, operation: null },
     requeueAfterMs: 0,
+  };
+}
+
+/** A deploy whose answer was lost, and whose cluster is not there: to go now would leave it behind if it comes. */
+function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision | undefined {
+  const { mayLandUntilMs } = seen;
+  if (seen.cluster !== undefined || subject.status.createdAt !== undefined) return undefined;
+  if (mayLandUntilMs === undefined || mayLandUntilMs <= nowMs) return undefined;
+  const message = `Cluster "${seen.id}" was asked for, and the answer was lost: it is waited for, as it may still come into being. ${LET_GO}`;
+  return {
+    conditions: [...reconciling('Deploying', message), ...clusterConditions(subject, seen)],
+    requeueAfterMs: mayLandUntilMs - nowMs,
   };
 }
 

@@ -66,6 +66,29 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown WaitingForSource', summary: 'Reconciling', steps: [], comesBack: 'soon' },
   },
   {
+    name: 'writes down a deploy anew when the id was changed after the cloud had refused it',
+    given: aCluster().with({ clusterID: 'orders-eu' }).announced(),
+    seen: anObservation().missing().with({ attempted: false }),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { operation: { type: 'Deploy', target: 'orders-eu' } },
+  },
+  {
+    name: 'goes on with the id that was written down while the call may still take effect',
+    given: aCluster().with({ clusterID: 'orders-eu' }).announced(),
+    seen: anObservation()
+      .missing()
+      .with({ mayLandUntilMs: NOW_MS + 1000 }),
+    thus: { ready: 'Unknown Deploying', steps: ['Deploy'] },
+  },
+  {
+    name: 'clones nothing from another place',
+    given: aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } }),
+    seen: anObservation()
+      .missing()
+      .with({ cloneSource: { is: 'elsewhere', message: 'Its source is elsewhere: choose another' } }),
+    thus: { ready: 'False CloneSourceElsewhere', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
     name: 'creates none with managementPolicy Observe',
     given: aCluster().with({ managementPolicy: 'Observe' }),
     seen: anObservation().missing(),

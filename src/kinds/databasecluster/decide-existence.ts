@@ -3,7 +3,15 @@ import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
 import { backupOf } from './differences.ts';
-import { type ClusterSubject, createdAtOf, desiredID, identityOf, isSame, type SpaceSeen } from './observation.ts';
+import {
+  type ClusterStep,
+  type ClusterSubject,
+  createdAtOf,
+  desiredID,
+  identityOf,
+  isSame,
+  type SpaceSeen,
+} from './observation.ts';
 import { type ClusterDecision, clusterConditions, shown } from './present.ts';
 
 export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
@@ -39,8 +47,17 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   }
   const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
   const operation = status.operation;
-  const type = spec.cloneFrom === undefined ? 'Deploy' : 'Clone';
-  if (operation?.target !== seen.id || operation.type !== type || status.createdAt !== undefined) {
+
+  const { cloneSource } = seen;
+  if (cloneSource?.is === 'elsewhere')
+    return { conditions: say(stalled('CloneSourceElsewhere', cloneSource.message)), retry: 'slowly' };
+  // The source's status tells its id, and nothing wakes others for a status.
+  if (cloneSource?.is === 'waiting')
+    return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
+  const source = cloneSource?.id;
+  const type = source === undefined ? 'Deploy' : 'Clone';
+  const moved = operation?.target !== desiredID(subject) && (seen.mayLandUntilMs ?? 0) <= nowMs;
+  if (operation?.target !== seen.id || moved || operation.type !== type || status.createdAt !== undefined) {
     // Written down before the call: whoever finds the cluster afterwards, also after a crash, knows whose it is.
     const startedAt = new Date(nowMs).toISOString();
     return {
@@ -55,13 +72,8 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
       requeueAfterMs: 0,
     };
   }
-  const { cloneSource } = seen;
-  const conditions = say(reconciling('Deploying', message));
-  if (type === 'Deploy') return { conditions, steps: [{ do: type, id: seen.id }] };
-  if (cloneSource?.is === 'known') return { conditions, steps: [{ do: type, id: seen.id, source: cloneSource.id }] };
-  const waiting = cloneSource?.message ?? 'Waiting for the cluster that is to be cloned';
-  // The source's status tells its id, and nothing wakes others for a status.
-  return { conditions: say(reconciling('WaitingForSource', waiting)), retry: 'soon' };
+  const step: ClusterStep = source === undefined ? { do: 'Deploy', id: seen.id } : { do: 'Clone', id: seen.id, source };
+  return { conditions: say(reconciling('Deploying', message)), steps: [step] };
 }
 
 /** There is a cluster, and nothing says yet that it is this object's. */

@@ -178,7 +178,10 @@ const observations: fc.Arbitrary<ClusterObservation> = fc.oneof(
           undefined,
           { is: 'known' as const, id: 'source' },
           { is: 'waiting' as const, message: 'Waiting for DatabaseCluster "source"' },
+          { is: 'elsewhere' as const, message: 'DatabaseCluster "source" is elsewhere: choose another' },
         ),
+        mayLandUntilMs: fc.constantFrom(undefined, NOW_MS - 1, NOW_MS + 1000),
+        renameTaken: fc.boolean(),
       })
       .map(({ missing, status, createdAt, storageSizeGB, version, ...rest }) => {
         const cluster = missing ? undefined : aCloudCluster({ status, createdAt, storageSizeGB, version });

@@ -37,12 +37,16 @@ export interface SpaceSeen {
   readonly login: LoginObservation;
   /** Whether the operation in the status may have been asked of the cloud already. */
   readonly attempted: boolean;
+  /** Until when (wall clock) a call whose answer was lost may still take effect; undefined: none was made. */
+  readonly mayLandUntilMs: number | undefined;
   /** Names this process. */
   readonly self: string;
   /** What to clone; undefined: nothing. */
   readonly cloneSource:
     | { readonly is: 'known'; readonly id: string }
     | { readonly is: 'waiting'; readonly message: string }
+    /** Where it cannot be cloned from. */
+    | { readonly is: 'elsewhere'; readonly message: string }
     | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../base/api-error.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { type Login, loginFrom, OWNER_LABEL, type SecretContents } from '../secrets.ts';
+import { type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { adminSecretName, type ClusterSubject, type LoginObservation, type WorkingLogin } from './observation.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -48,7 +48,7 @@ export function adminUsername({ current, next, factory }: KnownLogins): string {
 }
 
 export function isOurSecret({ metadata }: ClusterSubject, secret: SecretContents): boolean {
-  return secret.labels[OWNER_LABEL] === metadata.name;
+  return secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
 }
 
 /**

@@ -89,18 +89,74 @@ describe('observeCluster() looks for the cluster and', () => {
 });
 
 describe('observeCluster() looks for the source of a clone and', () => {
-  it('takes an id as it is', async () => {
-    const seen = await observe(await kindBench(), aCluster().with({ cloneFrom: { clusterID: 'source' } }));
-    expect(seen).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+  const clone = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
+  /** The DatabaseCluster `source`, with a cluster in the cloud. */
+  async function withSource(change: (source: ClusterBuilder) => ClusterBuilder = (source) => source) {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'source', ...FOREIGN });
+    await listAgain(bench);
+    const createdAt = new Date(bench.clock.now()).toISOString();
+    const { metadata, spec, status } = change(aCluster().withStatus({ clusterID: 'source', createdAt })).subject;
+    const source = { apiVersion: '', kind: 'DatabaseCluster', metadata, spec, status };
+    return { bench, known: { cluster: () => source } };
+  }
+
+  it('takes the id of one that is there', async () => {
+    const { bench } = await withSource();
+    const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
+    expect(await observe(bench, byID)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+    bench.simulator.vanish('source');
+    await listAgain(bench);
+    expect(await observe(bench, byID)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('takes the cluster of a DatabaseCluster', async () => {
+    const { bench, known } = await withSource();
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
   });
 
   it('waits for the DatabaseCluster until that has one', async () => {
-    const bench = await kindBench();
-    const clone = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
+    const { bench, known } = await withSource((source) => source.withStatus({ clusterID: undefined }));
     expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
-    const source = { apiVersion: '', kind: 'DatabaseCluster', metadata: aCluster().subject.metadata, spec: {} };
-    const known = { cluster: () => ({ ...source, status: { observedGeneration: 1, clusterID: 'id-of-source' } }) };
-    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'known', id: 'id-of-source' } });
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('waits while the cluster is on its way', async () => {
+    const { bench, known } = await withSource();
+    bench.simulator.setKnobs({ suspendMs: [60_000, 60_000] });
+    await bench.world().connections.get('shop/production')?.client.suspend('source', signal);
+    await listAgain(bench);
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('takes no cluster that has replaced that of the DatabaseCluster', async () => {
+    const { bench, known } = await withSource((source) => source.withStatus({ createdAt: '2020-01-01T00:00:00.000Z' }));
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('takes no cluster of the same id in another space', async () => {
+    const { bench, known } = await withSource((source) => source.with({ spaceRef: { name: 'staging' } }));
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'elsewhere' } });
+  });
+});
+
+describe('observeCluster() of an object that is being deleted', () => {
+  it('reads nothing where nothing is to be done to the cluster', async () => {
+    const bench = await kindBench();
+    bench.forgetCalls();
+    const given = aCluster().with({ deletionPolicy: 'Retain' }).owned().deleting();
+    const broken = { space: () => expect.unreachable('The space does not matter') };
+    expect(await observe(bench, given, broken)).toMatchObject({ space: 'waiting' });
+    expect(bench.calls).toEqual([]);
+  });
+
+  it('does not mind a server URL that is not allowed', async () => {
+    const bench = await kindBench({ space: { serverURL: 'http://{host}:{port}' } });
+    bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+    await listAgain(bench);
+    await expect(observe(bench, aCluster())).rejects.toThrow('serverURL');
+    const given = aCluster().with({ deletionPolicy: 'Delete' }).deleting();
+    expect(await observe(bench, given)).toMatchObject({ cluster: { id: 'orders' } });
   });
 });
 
@@ -119,7 +175,7 @@ describe('observeCluster() leaves the login alone', () => {
   it.each<[string, (given: ClusterBuilder) => ClusterBuilder, string]>([
     ['not of a cluster of ours that runs', (given) => given, 'tried'],
     ['with managementPolicy Observe', (given) => given.with({ managementPolicy: 'Observe' }), 'notTried'],
-    ['while the object is being deleted', (given) => given.deleting(), 'notTried'],
+    ['while the object is being deleted', (given) => given.with({ deletionPolicy: 'Delete' }).deleting(), 'notTried'],
     ['of a cluster that is not ours yet', (given) => given.withStatus({ createdAt: undefined }), 'notTried'],
     ['of another cluster', (given) => given.withStatus({ createdAt: '2020-01-01T00:00:00.000Z' }), 'notTried'],
     ['not before the first sleep', (given) => given.with({ state: 'Suspended' }), 'tried'],

@@ -3,6 +3,7 @@ import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { admits } from '../namespaces.ts';
+import { needsCloudToGo } from './decide-deletion.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
@@ -29,13 +30,16 @@ export async function observeCluster(
   subject: ClusterSubject,
   signal: AbortSignal,
 ): Promise<ClusterObservation> {
+  // What nobody needs to know keeps nobody from going.
+  if (subject.deleting && !needsCloudToGo(subject.spec))
+    return { space: 'waiting', reason: 'WaitingForSpace', message: 'The space does not matter any more' };
   const connection = await findConnection(world, subject, signal);
   if ('space' in connection) return connection;
   const { poller } = connection;
   if (subject.lookNow) await poller.refresh();
   const { id, cluster } = await find(world, subject, connection, signal);
   poller.follow(id);
-  const endpoint = cluster === undefined ? undefined : endpointOf(connection, cluster);
+  const endpoint = cluster === undefined || subject.deleting ? undefined : endpointOf(connection, cluster);
   const seen = {
     space: 'seen',
     place: connection.place,
@@ -43,11 +47,12 @@ export async function observeCluster(
     id,
     claimedBy: firstClaimant(world, subject, id),
     attempted: maybeAttempted(world, subject),
+    mayLandUntilMs: mayLandUntilMs(world, subject),
     self: world.memory.self,
     cluster,
     renameTaken: isRenameTaken(subject, connection, cluster),
     endpoint,
-    cloneSource: cloneSourceOf(world, subject),
+    cloneSource: cloneSourceOf(world, subject, connection),
   } as const;
   return {
     ...seen,
@@ -156,6 +161,14 @@ function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): b
   return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation);
 }
 
+/** How long after a call was made without an answer the cloud may still carry it out. */
+const LANDING_MS = 120_000;
+
+function mayLandUntilMs(world: ClusterWorld, { key, status }: ClusterSubject): number | undefined {
+  const atMs = status.operation === undefined ? undefined : world.memory.attemptedAtMs(key, status.operation);
+  return atMs === undefined ? undefined : atMs + LANDING_MS;
+}
+
 async function askFor(
   world: ClusterWorld,
   { client, poller }: SpaceConnection,
@@ -174,18 +187,31 @@ function endpointOf(connection: SpaceConnection, cluster: Cluster): string | und
   return server === undefined ? undefined : connection.serverURL(server.address);
 }
 
-function cloneSourceOf(world: ClusterWorld, { metadata, spec }: ClusterSubject): SpaceSeen['cloneSource'] {
-  const { cloneFrom } = spec;
+/** What is to be cloned: a cluster of this place, as a clone is made where its source is, and one that is at rest. */
+function cloneSourceOf(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { poller, place }: SpaceConnection,
+): SpaceSeen['cloneSource'] {
+  const { cloneFrom } = subject.spec;
   if (cloneFrom === undefined) return undefined;
-  if (cloneFrom.clusterID !== undefined) return { is: 'known', id: cloneFrom.clusterID };
-  const name = cloneFrom.clusterRef?.name ?? '';
-  const source = world.cluster(objectKey(metadata.namespace ?? '', name));
-  const id = source === undefined ? undefined : parseStatus(databaseClusterDefinition, source.status).clusterID;
-  if (id !== undefined) return { is: 'known', id };
-  return {
-    is: 'waiting',
-    message: `Waiting for DatabaseCluster "${name}", which is to be cloned, to exist in the cloud`,
-  };
+  const isReady = (cluster: Cluster | undefined) => cluster?.status === 'running' || cluster?.status === 'suspended';
+  if (cloneFrom.clusterRef === undefined) {
+    const id = cloneFrom.clusterID ?? '';
+    if (isReady(poller.get(id))) return { is: 'known', id };
+    return { is: 'waiting', message: `Waiting for cluster "${id}" in ${place}, which is to be cloned` };
+  }
+  const { name } = cloneFrom.clusterRef;
+  const source = claimantOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
+  if (source !== undefined && ![...world.connections.samePlace(spaceKeyOf(subject))].includes(spaceKeyOf(source))) {
+    const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${place}: delete this object, and create it in the space of that one`;
+    return { is: 'elsewhere', message };
+  }
+  const cluster = poller.get(source?.status.clusterID ?? '');
+  const isTheirs = source?.status.createdAt !== undefined && cluster !== undefined && isSame(source, cluster);
+  if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id };
+  const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
+  return { is: 'waiting', message };
 }
 
 /** A login is looked at only at a cluster that is surely ours, runs, and is meant to. */

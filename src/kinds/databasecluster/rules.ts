@@ -123,6 +123,11 @@ const ADMIN_SECRET = `(has(self.spec.adminCredentials.secretName) ? self.spec.ad
 /** Rules that need the object's name. */
 export const clusterRules: readonly ValidationRule[] = [
   {
+    // An object that was known before there was this rule can still be changed, and go.
+    rule: `size(self.metadata.name) <= 63 || (has(self.status) && self.status.observedGeneration >= 0)`,
+    message: 'metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
+  },
+  {
     rule: `has(self.spec.clusterID) || !self.metadata.name.contains('.')`,
     message: 'metadata.name has dots, which a cluster id cannot: set spec.clusterID',
     fieldPath: '.spec.clusterID',

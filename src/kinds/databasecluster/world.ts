@@ -35,12 +35,18 @@ export interface SpaceSeenHere {
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 
+/** `status.operation`, as far as it tells who may have made the call. */
+interface WrittenDown {
+  readonly by?: string | undefined;
+  readonly startedAt: string;
+}
+
 /** What is remembered in this process only. Losing it costs a look, never a mistake. */
 export class ClusterMemory {
   /** Names this process in what it writes down: what another one wrote may have been attempted by it. */
   readonly self: string;
   readonly #startedAtMs: number;
-  readonly #attempted = new Map<ObjectKey, string>();
+  readonly #attempted = new Map<ObjectKey, { readonly startedAt: string; readonly atMs: number }>();
   readonly #verifiedAt = new Map<ObjectKey, number>();
 
   /** `self`: of no other process, nor of this one's predecessors. `startedAtMs`: wall clock. */
@@ -50,12 +56,21 @@ export class ClusterMemory {
   }
 
   /** Whether the call that was written down was surely never made: it was written here, and not attempted since. */
-  neverAttempted(key: ObjectKey, operation: { readonly by?: string | undefined; readonly startedAt: string }): boolean {
-    return operation.by === this.self && this.#attempted.get(key) !== operation.startedAt;
+  neverAttempted(key: ObjectKey, operation: WrittenDown): boolean {
+    return operation.by === this.self && this.#attempted.get(key)?.startedAt !== operation.startedAt;
   }
 
-  attempting(key: ObjectKey, startedAt: string): void {
-    this.#attempted.set(key, startedAt);
+  /** When the call that was written down may have been made last, by wall clock; undefined: it surely never was. */
+  attemptedAtMs(key: ObjectKey, operation: WrittenDown): number | undefined {
+    if (this.neverAttempted(key, operation)) return undefined;
+    const attempt = this.#attempted.get(key);
+    // A process before this one may have made it until its end.
+    const before = Math.max(Date.parse(operation.startedAt), this.#startedAtMs);
+    return attempt?.startedAt === operation.startedAt ? attempt.atMs : before;
+  }
+
+  attempting(key: ObjectKey, startedAt: string, atMs: number): void {
+    this.#attempted.set(key, { startedAt, atMs });
   }
 
   /** The call that was to be attempted had surely no effect. */
