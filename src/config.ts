@@ -131,8 +131,11 @@ const OURS: ReadonlySet<string> = new Set(Object.keys(FLAGS).map(variableOf));
 /** What Kubernetes sets for a Service whose name begins with ours. */
 const OF_A_SERVICE = /_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_.*)?)?)$/;
 
+/** What the tools beside the operator read. */
+const OF_A_TOOL = /^MOORING_(CACHE|CHROMIUM|TEST_.*|CONFORMANCE_.*)$/;
+
 function isUnknown(name: string): boolean {
-  return name.startsWith('MOORING_') && !OURS.has(name) && !OF_A_SERVICE.test(name);
+  return name.startsWith('MOORING_') && !OURS.has(name) && !OF_A_SERVICE.test(name) && !OF_A_TOOL.test(name);
 }
 
 function readFlags(argv: readonly string[]): ReadonlyMap<string, string> {

@@ -13,7 +13,7 @@ import { DATABASE_SPACES, databaseSpaceKind } from './kinds/databasespace/index.
 import { databaseSpaceDefinition } from './kinds/databasespace/schema.ts';
 import type { UrlPolicy } from './kinds/databasespace/url-policy.ts';
 import { createSecrets, FinalizerIndex } from './kinds/secrets.ts';
-import { type AnyObject, type KubeApi, NAMESPACES, type Resource, SECRETS } from './kube/api.ts';
+import { type AnyObject, type KubeApi, KubeError, NAMESPACES, type Resource, SECRETS } from './kube/api.ts';
 import { parseSpec, parseStatus } from './kube/definition.ts';
 import type { KubeObject, ObjectKey } from './kube/object.ts';
 import { Controller, isNews } from './runtime/controller.ts';
@@ -259,6 +259,18 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** What a person can do about a watch that fails. */
+function hintOf(error: unknown, resource: Resource): string {
+  const message = messageOf(error).trim();
+  if (!(error instanceof KubeError)) return message;
+  if (error.status === 404)
+    return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
+  if (error.status === 401)
+    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one`;
+  if (error.status === 403) return `${message}: the operator lacks a right, see deploy/rbac.yaml`;
+  return message;
+}
+
 function informer<T extends AnyObject>(
   dependencies: OperatorDependencies,
   resource: Resource,
@@ -273,7 +285,7 @@ function informer<T extends AnyObject>(
     onFailure: (error, retryInMs) =>
       log.warn(
         { resource: resource.plural, retryInMs: Math.round(retryInMs) },
-        `Watching ${resource.plural} failed, it goes on after a pause: ${messageOf(error)}`,
+        `Cannot watch ${resource.plural}, tried again: ${hintOf(error, resource)}`,
       ),
   });
 }

@@ -36,16 +36,29 @@ export const controller: Command = async (argv, io) => {
     await run(config, io, log);
     return 0;
   } catch (error) {
-    log.error({ err: error }, `Mooring cannot run: ${messageOf(error)}`);
+    // What a person got wrong has a message that says so; a stack trace would only hide it.
+    const expected = error instanceof StartError;
+    log.error(expected ? {} : { err: error }, `Mooring cannot run: ${messageOf(error)}`);
     return 1;
   }
 };
+
+/** Something in the surroundings keeps the operator from starting. */
+class StartError extends Error {}
+
+function startError(what: string) {
+  return (error: unknown): never => {
+    throw new StartError(`${what}: ${messageOf(error)}`, { cause: error });
+  };
+}
 
 async function run(config: Config, io: CommandIO, log: ReturnType<typeof createLog>): Promise<void> {
   log.info({ config, version: VERSION, node: process.version }, 'Mooring starts');
   for (const name of config.unknownVariables) log.warn({}, `Environment variable ${name} means nothing to Mooring`);
   const metrics = createMetrics(systemClock, { version: VERSION, node: process.version });
-  const connection = await loadKubeConnection(systemClock, config.kubeconfig);
+  const connection = await loadKubeConnection(systemClock, config.kubeconfig).catch(
+    startError(`--kubeconfig (${variableOf('kubeconfig')})`),
+  );
   // Each watch keeps a connection for itself: none may be left without, however many namespaces there are.
   const watches = WATCHES_A_NAMESPACE * (config.namespaces?.length ?? 1);
   const kubeTransport = createUndiciTransport({ ...connection.tls, connections: 64 + watches });
@@ -98,10 +111,13 @@ async function serveEndpoints(config: Config, metrics: Metrics, operator: Operat
   };
   const metricsServer = await serve(config.metricsAddress, {
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
-  });
+  }).catch(startError(`--metrics-address (${variableOf('metrics-address')})`));
   try {
     const pages = { '/livez': probe(() => operator.stuck()), '/readyz': probe(() => operator.notReady()) };
-    return [metricsServer, await serve(config.healthAddress, pages)];
+    return [
+      metricsServer,
+      await serve(config.healthAddress, pages).catch(startError(`--health-address (${variableOf('health-address')})`)),
+    ];
   } catch (error) {
     // An open server would keep the process alive, doing nothing.
     await metricsServer.close();

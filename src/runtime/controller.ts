@@ -148,7 +148,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         return;
       case 'failed': {
         const { lasting, retryAfterMs, message, reason } = outcome.failure;
-        this.#log(key).info({ reason, lasting }, message);
+        this.#log(key).warn({ reason, lasting }, message);
         this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : BACKOFF, retryAfterMs);
         return;
       }

@@ -99,7 +99,7 @@ describe('a saved state', () => {
 
 describe('a state file', () => {
   it('is written soon after a change, as a whole, for its owner only', async () => {
-    const path = join(folder, 'deep', 'state.json');
+    const path = join(folder, 'state.json');
     expect(await loadStateFile(path)).toBeUndefined();
     const { simulator, clock } = cloudBench();
     const file = keepStateFile(simulator, path, failed);
@@ -108,7 +108,11 @@ describe('a state file', () => {
     await file.close();
     expect((await loadStateFile(path))?.clusters.map(({ id }) => id)).toEqual(['orders']);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(await readdir(join(folder, 'deep'))).toEqual(['state.json']);
+    expect(await readdir(folder)).toEqual(['state.json']);
+  });
+
+  it('is refused where its folder does not exist', async () => {
+    await expect(loadStateFile(join(folder, 'mistyped', 'state.json'))).rejects.toThrow('ENOENT');
   });
 
   it('is written at the end, even if no time passed since the last change', async () => {

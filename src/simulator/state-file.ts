@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { access, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseState, type SavedState } from './saved-state.ts';
 import type { Simulator } from './simulator.ts';
@@ -8,14 +8,19 @@ const WRITE_AFTER_MS = 500;
 /** The file holds hashes of passwords. */
 const MODE = 0o600;
 
-/** The state that was kept, or undefined where there is no file yet. Throws where there is one that makes no sense. */
+/**
+ * The state that was kept, or undefined where there is no file yet. Throws where there is one that makes no sense, and
+ * where its folder does not exist.
+ */
 export async function loadStateFile(path: string): Promise<SavedState | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    // A mistyped folder must not look like an empty cloud.
+    await access(dirname(path));
+    return undefined;
   }
   return parseState(text);
 }
@@ -47,7 +52,6 @@ export function keepStateFile(simulator: Simulator, path: string, failed: (error
 }
 
 async function replaceFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
   const next = `${path}.next`;
   const file = await open(next, 'w', MODE);
   try {
