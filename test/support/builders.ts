@@ -6,6 +6,7 @@ import type {
   LoginObservation,
   SpaceSeen,
 } from '../../src/kinds/databasecluster/observation.ts';
+import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
 import type { CloudSeen, SpaceObservation, SpaceSubject } from '../../src/kinds/databasespace/observe.ts';
 import { databaseSpaceDefinition } from '../../src/kinds/databasespace/schema.ts';
@@ -63,7 +64,15 @@ export class ClusterBuilder {
 
   /** The cluster in the cloud is known to be this object's. */
   owned(): ClusterBuilder {
-    return this.withStatus({ clusterID: this.subject.metadata.name, createdAt: CREATED_AT });
+    return this.#but({ metadata: { ...this.subject.metadata, finalizers: [CLUSTER_FINALIZER] } }).withStatus({
+      clusterID: this.subject.metadata.name,
+      createdAt: CREATED_AT,
+    });
+  }
+
+  /** Nothing was ever done for it: its finalizer does not stand. */
+  unheld(): ClusterBuilder {
+    return this.#but({ metadata: { ...this.subject.metadata, finalizers: [] } });
   }
 
   /** Deploying (or cloning) it was written down. */

@@ -19,6 +19,7 @@ interface Case {
   readonly seen: ObservationBuilder;
   readonly thus: Partial<ReturnType<typeof outline>>;
   readonly status?: object;
+  readonly hold?: boolean;
 }
 
 const MINUTE = 60_000;
@@ -154,6 +155,27 @@ const cases: readonly Case[] = [
     status: { createdAt: CREATED_AT, clusterID: 'orders' },
   },
   {
+    name: 'leaves a foreign cluster alone that it has observed before',
+    given: aCluster().healthy().unheld(),
+    seen: anObservation(),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { createdAt: null, clusterID: null, endpoint: null },
+  },
+  {
+    name: 'takes a cluster over that it has observed before, with adoptionPolicy IfExists, and holds on to it',
+    given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().unheld(),
+    seen: anObservation(),
+    thus: { ready: 'True Running' },
+    hold: true,
+  },
+  {
+    name: 'holds on to a suspended cluster that it takes over',
+    given: aCluster().with({ adoptionPolicy: 'IfExists', state: 'Suspended' }).healthy().unheld(),
+    seen: anObservation().status('suspended'),
+    thus: { ready: 'True Suspended' },
+    hold: true,
+  },
+  {
     name: 'records whom it observes',
     given: aCluster().with({ managementPolicy: 'Observe' }),
     seen: anObservation(),
@@ -207,10 +229,11 @@ const cases: readonly Case[] = [
 ];
 
 describe('decideExistence()', () => {
-  it.each(cases)('$name', ({ given, seen, thus, status }) => {
+  it.each(cases)('$name', ({ given, seen, thus, status, hold }) => {
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(outline(decision)).toMatchObject(thus);
     if (status !== undefined) expect(decision.status).toMatchObject(status);
+    if (hold !== undefined) expect(decision.hold).toBe(hold);
   });
 
   it.each([

@@ -12,9 +12,11 @@ import {
   isSame,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, shown } from './present.ts';
+import { type ClusterDecision, clusterConditions, isOnlyObserved, shown } from './present.ts';
 
 export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
+
+const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 
 /** How far the cloud's clock may be behind ours. */
 const CLOCK_SKEW_MS = 300_000;
@@ -26,10 +28,15 @@ const CLOCK_SKEW_MS = 300_000;
 export const decideExistence: Rule = (subject, seen, nowMs) => {
   const { cluster } = seen;
   if (cluster === undefined) return absent(subject, seen, nowMs);
+  if (isOnlyObserved(subject)) return unclaimed(withoutIdentity(subject), seen, cluster);
   if (subject.status.createdAt === undefined) return unclaimed(subject, seen, cluster);
   if (!isSame(subject, cluster)) return replaced(subject, seen, cluster);
   return underWay(subject, seen, cluster);
 };
+
+function withoutIdentity(subject: ClusterSubject): ClusterSubject {
+  return { ...subject, status: { ...subject.status, createdAt: undefined } };
+}
 
 function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { spec, status } = subject;
@@ -86,7 +93,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       ...reconciling('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`),
       ...clusterConditions(subject, seen),
     ],
-    status: { ...shown(seen), createdAt, operation: null, ...extra },
+    status: { ...shown(seen), drift: null, createdAt, operation: null, ...extra },
     requeueAfterMs: 0,
   });
   if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject) });
@@ -96,7 +103,8 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
     'Choose another clusterID, or set adoptionPolicy: IfExists to take it over';
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
-    status: { operation: null },
+    // Nobody may be led to it, nor to what was recorded of it while it was observed.
+    status: { ...NOTHING_SHOWN, operation: null, createdAt: null, clusterID: null },
     retry: 'slowly',
   };
 }
@@ -145,7 +153,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   return {
     conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)],
     // Nobody may be led to the other one.
-    status: { state: null, servers: null, endpoint: null, drift: null },
+    status: NOTHING_SHOWN,
     retry: 'slowly',
   };
 }

@@ -1,7 +1,7 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
-import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
-import { settled } from './decide-state.ts';
+import { obstacleOf, settled } from './decide-state.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -9,11 +9,23 @@ import {
   type LoginObservation,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions } from './present.ts';
+import { type ClusterDecision, clusterConditions, mustHold } from './present.ts';
 import { rotationAt, untilRotation } from './rotation.ts';
 
-/** The last rule: the cluster is as it should be; now its login, and then it is Ready. */
+/** The last rule: the cluster is as it should be, or never will be; now its login, and then it is Ready. */
 export const decideLogin: Rule = (subject, seen, nowMs) => {
+  const decision = decide(subject, seen, nowMs);
+  const obstacle = obstacleOf(subject, seen);
+  if (obstacle === undefined || decision.conditions === 'keep') return decision;
+  const { conditions, steps = [], requeueAfterMs } = decision;
+  return {
+    ...decision,
+    conditions: [...stalled(...obstacle), ...particulars(conditions)],
+    ...(steps.length > 0 || requeueAfterMs !== undefined ? {} : { retry: decision.retry ?? 'slowly' }),
+  };
+};
+
+function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { login } = seen;
   if (subject.spec.managementPolicy === 'Observe') return notTried(subject, seen);
   switch (login.login) {
@@ -35,7 +47,7 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
     default:
       return login satisfies never;
   }
-};
+}
 
 /** managementPolicy: Observe changes nothing, so it can promise nothing about passwords: Ready says that it is as the spec says. */
 function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
@@ -98,6 +110,7 @@ function running(
   const rotateInMs = untilRotation(subject, nowMs);
   const rotate: ClusterStep = { do: 'PreparePassword', from: 'current', rotation: rotationAt(subject, nowMs) };
   return {
+    hold: mustHold(subject),
     conditions: [
       ...settled(
         subject,

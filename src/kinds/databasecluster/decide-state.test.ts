@@ -3,6 +3,7 @@ import {
   aCluster,
   anObservation,
   type ClusterBuilder,
+  CREATED_AT,
   conditionOf,
   NOW_MS,
   type ObservationBuilder,
@@ -115,7 +116,7 @@ const cases: readonly Case[] = [
     name: 'does not shrink storage that was made bigger by the spec before',
     given: changed({ storageSizeGB: 50 }),
     seen: anObservation(),
-    thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [], comesBack: '600000 ms' },
   },
   {
     name: 'does not shrink storage that was made bigger elsewhere',
@@ -127,7 +128,27 @@ const cases: readonly Case[] = [
     name: 'cannot change what a cluster was created with',
     given: healthy,
     seen: anObservation().cluster({ version: '3.12.0' }),
-    thus: { ready: 'False ImmutableFieldDiffers', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    thus: { ready: 'False ImmutableFieldDiffers', summary: 'Stalled', steps: [], comesBack: '600000 ms' },
+  },
+  {
+    name: 'retires the factory login of a cluster that cannot become what the spec says',
+    given: aCluster().owned(),
+    seen: anObservation()
+      .cluster({ version: '3.12.0' })
+      .tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
+    thus: { ready: 'False ImmutableFieldDiffers', summary: 'Stalled', steps: ['PreparePassword'] },
+  },
+  {
+    name: 'replaces the password of a cluster that cannot shrink when that is asked for',
+    given: changed({ storageSizeGB: 50 }).withStatus({ lastRotation: CREATED_AT }).annotated('rotate-at', 'now'),
+    seen: anObservation(),
+    thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: ['PreparePassword'] },
+  },
+  {
+    name: 'tells of a suspended cluster too that it cannot shrink',
+    given: changed({ state: 'Suspended', storageSizeGB: 50 }),
+    seen: suspended,
+    thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
   {
     name: 'never chases the version latest',

@@ -3,7 +3,7 @@ import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
 import { backupOf, backupPending, type Difference, differences, UPDATABLE } from './differences.ts';
 import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
-import { type ClusterDecision, clusterConditions, isDrift } from './present.ts';
+import { type ClusterDecision, clusterConditions, isDrift, mustHold } from './present.ts';
 
 /** Whether the cluster should run. */
 export const decideRunState: Rule = (subject, seen) => {
@@ -40,7 +40,7 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
   );
-  return { conditions: [...settled(subject, seen, 'Suspended', message), ...conditions] };
+  return { hold: mustHold(subject), conditions: [...settled(subject, seen, 'Suspended', message), ...conditions] };
 }
 
 /** What the cluster should look like, as far as that can be changed. */
@@ -50,11 +50,12 @@ export const decideChanges: Rule = (subject, seen) => {
   const all = differences(subject, cluster);
   // What is only reported is in no rule's way: the last one tells of it.
   if (leavesAsIs(subject) !== undefined) return undefined;
-  const fixed = all.filter(({ field }) => !UPDATABLE.has(field));
-  if (fixed.length > 0) return cannotChange(subject, seen, fixed);
-  const shrink = all.find(({ field }) => field === 'storageSizeGB' && isSmaller(subject, cluster.storageSizeGB));
-  if (shrink !== undefined) return neverShrinks(subject, seen, shrink);
-
+  const obstacle = obstacleOf(subject, seen);
+  if (obstacle !== undefined) {
+    // While it runs, the last rule looks after the login first, and tells of the obstacle too.
+    if (cluster.status === 'running') return undefined;
+    return { conditions: [...stalled(...obstacle), ...clusterConditions(subject, seen)], retry: 'slowly' };
+  }
   const changes = changesOf(subject, all);
   const rename = desiredID(subject) !== cluster.id;
   if (changes === undefined && !rename) return undefined;
@@ -110,15 +111,26 @@ export function settled(
   return [{ type: 'Ready', status: 'False', reason: 'Drifted', message: told }];
 }
 
-function cannotChange(subject: ClusterSubject, seen: SpaceSeen, fixed: readonly Difference[]): ClusterDecision {
+/** Why the cluster can never become what the spec says, as reason and message; undefined: it can. */
+export function obstacleOf(subject: ClusterSubject, seen: SpaceSeen): readonly [string, string] | undefined {
+  if (seen.cluster === undefined || leavesAsIs(subject) !== undefined) return undefined;
+  const all = differences(subject, seen.cluster);
+  const fixed = all.filter(({ field }) => !UPDATABLE.has(field));
+  if (fixed.length > 0) return ['ImmutableFieldDiffers', cannotChange(seen, fixed)];
+  const shrink = all.find(({ field }) => field === 'storageSizeGB');
+  if (shrink === undefined || !isSmaller(subject, seen.cluster.storageSizeGB)) return undefined;
+  return ['StorageCannotShrink', neverShrinks(seen, shrink)];
+}
+
+function cannotChange(seen: SpaceSeen, fixed: readonly Difference[]): string {
   const list = fixed
     .map(({ field, desired, observed }) => `${field} is ${observed}, the spec says ${desired}`)
     .join('; ');
-  const message = `Cluster "${seen.id}" was created with other properties than the spec has, and they cannot change: ${list}. Set these fields to what the cluster is; as they are immutable here too, that means: delete this object with deletionPolicy: Retain, and create it anew`;
-  return {
-    conditions: [...stalled('ImmutableFieldDiffers', message), ...clusterConditions(subject, seen)],
-    retry: 'slowly',
-  };
+  return `Cluster "${seen.id}" was created with other properties than the spec has, and they cannot change: ${list}. Set these fields to what the cluster is; as they are immutable here too, that means: delete this object with deletionPolicy: Retain, and create it anew`;
+}
+
+function neverShrinks(seen: SpaceSeen, shrink: Difference): string {
+  return `Cluster "${seen.id}" has ${shrink.observed} GB of storage, the spec says ${shrink.desired}: storage is never made smaller. Set storageSizeGB: ${shrink.observed}`;
 }
 
 function cannotRename(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
@@ -126,14 +138,6 @@ function cannotRename(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision
   const message = `Cluster "${seen.id}" cannot be renamed to "${id}": ${seen.place} has another cluster of that id. Choose another clusterID`;
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
-    retry: 'slowly',
-  };
-}
-
-function neverShrinks(subject: ClusterSubject, seen: SpaceSeen, shrink: Difference): ClusterDecision {
-  const message = `Cluster "${seen.id}" has ${shrink.observed} GB of storage, the spec says ${shrink.desired}: storage is never made smaller. Set storageSizeGB: ${shrink.observed}`;
-  return {
-    conditions: [...stalled('StorageCannotShrink', message), ...clusterConditions(subject, seen)],
     retry: 'slowly',
   };
 }

@@ -177,6 +177,7 @@ describe('observeCluster() leaves the login alone', () => {
     ['with managementPolicy Observe', (given) => given.with({ managementPolicy: 'Observe' }), 'notTried'],
     ['while the object is being deleted', (given) => given.with({ deletionPolicy: 'Delete' }).deleting(), 'notTried'],
     ['of a cluster that is not ours yet', (given) => given.withStatus({ createdAt: undefined }), 'notTried'],
+    ['of one that was only observed', (given) => given.unheld(), 'notTried'],
     ['of another cluster', (given) => given.withStatus({ createdAt: '2020-01-01T00:00:00.000Z' }), 'notTried'],
     ['not before the first sleep', (given) => given.with({ state: 'Suspended' }), 'tried'],
     ['of one that is to sleep again', (given) => given.healthy().with({ state: 'Suspended' }), 'notTried'],

@@ -14,6 +14,7 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
+import { isOnlyObserved } from './present.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -231,6 +232,7 @@ async function loginOf(
     subject.deleting ||
     status.createdAt === undefined ||
     !isSame(subject, cluster) ||
+    isOnlyObserved(subject) ||
     spec.managementPolicy === 'Observe' ||
     // Once more before it sleeps, if that was never done: a cluster never wakes up with the factory login.
     (spec.state === 'Suspended' && status.credentials !== undefined);

@@ -2,6 +2,7 @@ import type { ConditionUpdate } from '../../kube/condition.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { differences } from './differences.ts';
 import { type ClusterStep, type ClusterSubject, isSame, type SpaceSeen } from './observation.ts';
+import { CLUSTER_FINALIZER } from './resource.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
@@ -38,6 +39,16 @@ export function clusterConditions(
 /** There is a cluster, and it is surely this object's. */
 export function isOurs({ status }: Pick<ClusterSubject, 'status'>, { cluster }: Pick<SpaceSeen, 'cluster'>): boolean {
   return cluster !== undefined && status.createdAt !== undefined && isSame({ status }, cluster);
+}
+
+/** Managed, and its finalizer does not stand: nothing was done for it so far but to look. */
+export function mustHold({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): boolean {
+  return spec.managementPolicy === 'Manage' && !(metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+}
+
+/** The cluster was recorded while it was observed only, and nothing says that it may be taken over. */
+export function isOnlyObserved(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): boolean {
+  return subject.status.createdAt !== undefined && subject.spec.adoptionPolicy === 'Never' && mustHold(subject);
 }
 
 /** Why nothing is said about the login, where that is so. */
