@@ -63,9 +63,9 @@ export class Logins {
   }
 }
 
-/** Only what clearly says no: a login that is taken for dead while it lives would be a factory password left alive. */
+/** Only what clearly says no, not a 403 of whatever stands before the server: a login that is taken for dead while it lives would be a factory password left alive. */
 function isRefusal(error: ApiError): boolean {
-  return error.kind === 'unauthorized' || error.kind === 'forbidden';
+  return error.kind === 'unauthorized';
 }
 
 /** Passwords are not kept as keys: a heap dump shows a digest. */
