@@ -58,6 +58,18 @@ describe('observeSpace()', () => {
     expect(cloud?.versions).toContain('3.5.0');
   });
 
+  it('does not call a cluster unmanaged that another DatabaseSpace for the same place manages', async () => {
+    const { simulator, world, observe } = await bench({
+      claimedIDs: (space) => new Set([space === 'shop/production' ? 'orders' : 'attic']),
+    });
+    for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
+    const tokens = [{ level: 'read', clientID: 'read-id', clientSecret: 'read-secret-0123456789' }] as const;
+    world.connections.connect('ops/same', aSpace().subject.spec, tokens, { username: 'admin', password: 'password' });
+    const { cloud } = await observe();
+    world.connections.close();
+    expect(cloud?.inventory).toMatchObject({ total: 3, managed: 2, unmanaged: [{ clusterID: 'zoo' }] });
+  });
+
   it('shows no more than fifty clusters that nobody stands for', async () => {
     const { simulator, observe } = await bench();
     for (let index = 0; index < 60; index++) simulator.deployForeign({ id: `c${index}` });

@@ -100,7 +100,7 @@ async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: Ab
     exchanged: refused.length === 0 && unanswered === undefined,
     // What is held back has no cause of its own: the exchange that was tried does.
     listError: isHeldBack(poller.error) ? (unanswered ?? poller.error) : poller.error,
-    inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, world.claimedIDs(subject.key)),
+    inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, claimedIn(world, subject.key)),
     versions: await versionsOf(connection, subject, poller.error === undefined && !useless, signal),
     canDestroy: connection.client.canDestroy,
   };
@@ -194,6 +194,11 @@ async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, wo
     if (error instanceof ApiError) return known;
     throw error;
   }
+}
+
+/** Ids that are stood for in the same place of the cloud, by whatever DatabaseSpace. */
+function claimedIn({ connections, claimedIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
+  return new Set([...connections.samePlace(space)].flatMap((same) => [...claimedIDs(same)]));
 }
 
 function inventoryOf(connection: SpaceConnection, claimed: ReadonlySet<string>) {
