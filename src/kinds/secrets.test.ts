@@ -4,7 +4,7 @@ import { secretsOf } from '../../test/support/secrets.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { isAlreadyExists, isConflict, SECRETS } from '../kube/api.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createSecrets, FinalizerIndex, loginFrom, type Secrets, valueFrom } from './secrets.ts';
+import { createSecrets, FinalizerIndex, loginFrom, ownerValue, type Secrets, valueFrom } from './secrets.ts';
 
 const { signal } = new AbortController();
 let kube: FakeKube;
@@ -80,6 +80,18 @@ describe('createSecrets()', () => {
     expect(kept()).toEqual([false, ['login']]);
     await secrets.keep('shop', 'login', finalizer, false);
     expect(kube.all(SECRETS)).toEqual([]);
+  });
+});
+
+describe('ownerValue()', () => {
+  it('is the name, as long as a label may be', () => {
+    expect(ownerValue('o'.repeat(63))).toBe('o'.repeat(63));
+  });
+
+  it('tells longer names apart', () => {
+    const [one, two] = [ownerValue(`${'o'.repeat(80)}-1`), ownerValue(`${'o'.repeat(80)}-2`)];
+    expect(one).not.toBe(two);
+    expect(one).toMatch(/^o{46}-[0-9a-f]{16}$/);
   });
 });
 

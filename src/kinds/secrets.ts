@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
@@ -47,6 +48,15 @@ export interface Secrets {
 
 /** Label of the Secrets that are ours: which object they belong to. */
 export const OWNER_LABEL = `${GROUP}/cluster`;
+const MAX_LABEL = 63;
+
+/** The label's value for an object: its name, so that it fits again after a restore; of a longer one, a part and a digest. */
+export function ownerValue(name: string): string {
+  if (name.length <= MAX_LABEL) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  return `${name.slice(0, MAX_LABEL - digest.length - 1)}-${digest}`;
+}
+
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'mooring' } as const;
 
 /** The Secrets as last seen: of each, its metadata. */

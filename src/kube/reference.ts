@@ -60,7 +60,8 @@ function rangeOf(minimum: number | undefined, maximum: number | undefined, unit:
 
 function rulesOf(field: Field): readonly (readonly string[])[] {
   const rules: readonly ValidationRule[] = field.schema['x-kubernetes-validations'] ?? [];
-  return rules.map((rule) => [code(`${field.path}${rule.fieldPath ?? ''}`.replace(/^\./, '')), text(rule.message)]);
+  const judged = ({ fieldPath = '' }: ValidationRule) => `${field.path}${fieldPath}`.replace(/^\./, '') || 'metadata';
+  return rules.map((rule) => [code(judged(rule)), text(rule.message)]);
 }
 
 function columnRow(column: PrinterColumn): readonly string[] {

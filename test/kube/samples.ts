@@ -138,6 +138,12 @@ export const REJECTIONS: readonly Rejection[] = [
     { name: 'orders.eu' },
   ),
   cluster(
+    ': metadata.name is longer',
+    {},
+    '<nil>: Invalid value: "object": metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
+    { name: 'o'.repeat(64) },
+  ),
+  cluster(
     'spec.provider: provider is not listed',
     { provider: 'azure' },
     `spec.provider: Invalid value: provider 'azure' is not listed: choose one of gcp, aws, ${UNLISTED}`,

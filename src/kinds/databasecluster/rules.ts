@@ -125,7 +125,8 @@ export const clusterRules: readonly ValidationRule[] = [
   {
     // An object that was known before there was this rule can still be changed, and go.
     rule: `size(self.metadata.name) <= 63 || (has(self.status) && self.status.observedGeneration >= 0)`,
-    message: 'metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
+    message:
+      'metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
   },
   {
     rule: `has(self.spec.clusterID) || !self.metadata.name.contains('.')`,
