@@ -103,4 +103,52 @@ describe('The password of a DatabaseCluster', () => {
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
     await bench.until('True Running');
   });
+
+  it('needs existingSecretRef no more once a login of its own works', async () => {
+    const bench = await runningBench();
+    await bench.edit({ adminCredentials: { existingSecretRef: { name: 'given' } } });
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.until('True Running');
+    await bench.annotate('mooring.dev/rotate-at', 'now');
+    await bench.pass();
+    await bench.until('True Running');
+    expect(bench.status().lastHandledRotateAt).toBe('now');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('asks for the Secret of existingSecretRef, or its key, where nothing else works', async () => {
+    const bench = await kindBench({ spec: { adminCredentials: { existingSecretRef: { name: 'given' } } } });
+    bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 });
+    const passes = async () => {
+      for (let pass = 0; pass < 8; pass++) {
+        await bench.pass();
+        await bench.clock.advance(5_000);
+      }
+    };
+    await passes();
+    expect(bench.ready()).toBe('Unknown SecretNotFound');
+    await bench.putSecret('given', { username: 'admin' });
+    await passes();
+    expect(bench.ready()).toBe('False SecretKeyMissing');
+  });
+
+  it('moves to another Secret when that is asked for', async () => {
+    const bench = await runningBench();
+    await bench.restart();
+    await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+    await bench.until('True Running');
+    const { username = '', password = '' } = bench.secret('renamed') ?? {};
+    expect(bench.simulator.passwordIs('orders', username, password)).toBe(true);
+    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
+    expect(bench.status().credentials?.secretName).toBe('renamed');
+    expect(bench.secret('orders-admin')).toBeUndefined();
+  });
+
+  it('moves to another Secret, and leaves one that is not ours', async () => {
+    const bench = await runningBench();
+    await bench.putSecret('orders-admin', { ...bench.secret() });
+    await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+    await bench.until('True Running');
+    expect(bench.secret('orders-admin')).toBeDefined();
+  });
 });

@@ -3,8 +3,9 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
-import { type ClusterSubject, isSame, type UsableLogin } from './observation.ts';
+import { adminSecretName, type ClusterStep, type ClusterSubject, isSame, type UsableLogin } from './observation.ts';
 import { adminUsername, isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
+import type { ClusterStatusPatch } from './present.ts';
 import type { ClusterWorld } from './world.ts';
 
 /*
@@ -92,11 +93,28 @@ export async function deleteSecret(
   subject: ClusterSubject,
   signal: AbortSignal,
 ): Promise<undefined> {
+  const names = new Set([adminSecretName(subject), subject.status.credentials?.secretName]);
+  for (const name of names) if (name !== undefined) await deleteOurs(world, subject, name, signal);
+}
+
+/** Only now, as the login in the other Secret was verified. */
+export async function retireSecret(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { name, credentials }: Extract<ClusterStep, { do: 'RetireSecret' }>,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch> {
+  await deleteOurs(world, subject, name, signal);
+  return { credentials };
+}
+
+async function deleteOurs(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
   const namespace = subject.metadata.namespace ?? '';
-  const name =
-    subject.status.credentials?.secretName ??
-    subject.spec.adminCredentials?.secretName ??
-    `${subject.metadata.name}-admin`;
   const secret = await world.secrets.read(namespace, name, signal);
   if (secret !== undefined && isOurSecret(subject, secret)) await world.secrets.delete(namespace, name, secret);
 }

@@ -3,7 +3,7 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { fence, isAsDecidedOn, isFree } from './act-guard.ts';
-import { deleteSecret, preparePassword, promotePassword, putPassword } from './act-login.ts';
+import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
@@ -20,6 +20,7 @@ export async function actOnCluster(
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
   if (step.do === 'DeleteSecret') return deleteSecret(world, subject, signal);
+  if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
   const connection = world.connections.get(spaceKeyOf(subject));
   if (connection === undefined) throw new TransientError('WaitingForSpace', 'The space is not connected any more');
   switch (step.do) {

@@ -28,6 +28,11 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
     step: { do: 'PreparePassword', from: 'existing' },
   },
   {
+    name: 'writes a new password beside the login of another Secret',
+    found: { working: 'inherited', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'inherited' },
+  },
+  {
     name: 'writes a new password where only a session that is held works',
     found: { working: 'held', secretVersion: undefined, factoryAlive: undefined },
     step: { do: 'PreparePassword', from: 'held' },
@@ -112,6 +117,15 @@ describe('decideLogin()', () => {
       secretResourceVersion: '5',
       endpoint: ENDPOINT,
     });
+  });
+
+  it('deletes the former Secret when the login in the new one was verified, and forgets its name only then', () => {
+    const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
+    const decision = decideCluster(given.subject, anObservation().tried({ secretName: 'renamed' }).seen, NOW_MS);
+    const credentials = { secretName: 'renamed', secretResourceVersion: '5', endpoint: ENDPOINT };
+    expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'orders-admin', credentials }]);
+    expect(decision.status).not.toHaveProperty('credentials');
+    expect(outline(decision).ready).toBe('True Running');
   });
 
   it('comes back when the login is to be verified', () => {

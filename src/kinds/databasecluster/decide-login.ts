@@ -84,7 +84,12 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (endpoint === undefined) return notTried(subject, seen);
   const credentials = { secretName, secretResourceVersion: login.secretVersion, endpoint };
   const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
-  return running(subject, seen, login.verifyInMs, { credentials, ...first }, nowMs);
+  const before = subject.status.credentials?.secretName;
+  if (before === undefined || before === secretName)
+    return running(subject, seen, login.verifyInMs, { credentials, ...first }, nowMs);
+  // Its name is forgotten only when it is gone.
+  const decision = running(subject, seen, login.verifyInMs, first, nowMs);
+  return { ...decision, steps: [{ do: 'RetireSecret', name: before, credentials }, ...(decision.steps ?? [])] };
 }
 
 function running(

@@ -152,7 +152,7 @@ const logins: fc.Arbitrary<LoginObservation> = fc.oneof(
     secretName: fc.constant('orders-admin'),
     secretVersion: fc.constantFrom(undefined, '5'),
     hasNext: fc.boolean(),
-    working: fc.constantFrom('current', 'next', 'existing', 'factory', 'held', 'none'),
+    working: fc.constantFrom('current', 'next', 'inherited', 'existing', 'factory', 'held', 'none'),
     factoryAlive: fc.constantFrom(undefined, true, false),
     verifyInMs: fc.constantFrom(undefined, 1000),
   }),

@@ -63,6 +63,8 @@ function describe(step: ClusterStep): string {
       return 'make the new password the one in the admin Secret';
     case 'DeleteSecret':
       return 'delete the admin Secret of the destroyed cluster';
+    case 'RetireSecret':
+      return `delete the former admin Secret "${step.name}"`;
     default:
       return step satisfies never;
   }

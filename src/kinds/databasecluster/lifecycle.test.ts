@@ -49,6 +49,7 @@ const DOES: Readonly<Record<ClusterStep['do'], string>> = {
   PutPassword: 'sets the new password',
   PromotePassword: 'publishes the new password',
   DeleteSecret: 'deletes the admin Secret',
+  RetireSecret: 'deletes the former admin Secret',
 };
 
 function doing(decision: ClusterDecision): string {

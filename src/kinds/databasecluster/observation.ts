@@ -53,8 +53,8 @@ export interface SpaceSeen {
 /** Which of the passwords that may be right is. `held`: none of them, but a session that was begun with an earlier one. */
 export type WorkingLogin = 'next' | UsableLogin | 'none';
 
-/** What a new password can be set with. */
-export type UsableLogin = 'current' | 'existing' | 'factory' | 'held';
+/** What a new password can be set with. `inherited`: of the Secret before `secretName` changed, or of what was cloned. */
+export type UsableLogin = 'current' | 'inherited' | 'existing' | 'factory' | 'held';
 
 export type LoginObservation =
   /** Not looked at: no server runs, or it is not ours to care for. */
@@ -92,7 +92,11 @@ export type ClusterStep =
   | { readonly do: 'PutPassword'; readonly as: UsableLogin }
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
-  | { readonly do: 'DeleteSecret' };
+  | { readonly do: 'DeleteSecret' }
+  /** The login is in another Secret now, as `credentials` tells: the one before goes. */
+  | { readonly do: 'RetireSecret'; readonly name: string; readonly credentials: Credentials };
+
+type Credentials = NonNullable<DatabaseClusterStatus['credentials']>;
 
 export interface ClusterChanges {
   readonly storageSizeGB?: number;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { aCluster } from '../../../test/support/builders.ts';
 import { kindBench } from '../../../test/support/kind-bench.ts';
+import { readLogins } from './observe-login.ts';
 
 const INTERVAL_MS = 600_000;
 
@@ -87,5 +89,34 @@ describe('observeLogin()', () => {
     await bench.until('True Running');
     expect(bench.status().endpoint).not.toBe(before);
     expect(bench.status().credentials?.endpoint).toBe(bench.status().endpoint);
+  });
+});
+
+describe('readLogins()', () => {
+  const { signal } = new AbortController();
+  const factory = { username: 'admin', password: 'password' };
+  const clone = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
+
+  it.each([
+    ['is its own', 'source', { username: 'admin', password: 'of the source' }],
+    ['is not its own', 'another', undefined],
+  ])('knows the login of what was cloned where the Secret %s', async (_what, owner, inherited) => {
+    const bench = await kindBench();
+    await bench.putSecret(
+      'source-admin',
+      { username: 'admin', password: 'of the source' },
+      { 'mooring.dev/cluster': owner },
+    );
+    const { metadata } = aCluster().subject;
+    const credentials = { secretName: 'source-admin', secretResourceVersion: '1', endpoint: '' };
+    const source = {
+      apiVersion: '',
+      kind: 'DatabaseCluster',
+      metadata: { ...metadata, name: 'source' },
+      spec: {},
+      status: { observedGeneration: 1, credentials },
+    };
+    const known = await readLogins({ ...bench.world(), cluster: () => source }, clone.subject, factory, signal);
+    expect(known.inherited).toEqual(inherited);
   });
 });

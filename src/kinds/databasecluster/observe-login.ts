@@ -1,8 +1,12 @@
 import { ApiError } from '../../base/api-error.ts';
+import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
+import { parseStatus } from '../../kube/definition.ts';
+import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { adminSecretName, type ClusterSubject, type LoginObservation, type WorkingLogin } from './observation.ts';
+import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
 /** The logins that may work, with the passwords: for one use, never kept. */
@@ -12,34 +16,74 @@ export interface KnownLogins {
   readonly secret: SecretContents | undefined;
   readonly current: Login | undefined;
   readonly next: Login | undefined;
+  /** Of the Secret that held the login before `secretName` changed; of a clone, that of its source. */
+  readonly inherited: Login | undefined;
   readonly existing: Login | undefined;
+  /** Why there is no `existing`, where the spec names one. Matters only where nothing else works. */
+  readonly existingMissing: Error | undefined;
   readonly factory: Login;
 }
 
-/** Reads the logins. Throws TransientError or TerminalError where existingSecretRef names a Secret or key that is missing. */
 export async function readLogins(
   world: ClusterWorld,
   subject: ClusterSubject,
   factory: Login,
   signal: AbortSignal,
 ): Promise<KnownLogins> {
-  const namespace = subject.metadata.namespace ?? '';
   const secretName = adminSecretName(subject);
-  const secret = await world.secrets.read(namespace, secretName, signal);
-  const ref = subject.spec.adminCredentials?.existingSecretRef;
-  const existing =
-    ref === undefined ? undefined : loginFrom(await world.secrets.read(namespace, ref.name, signal), ref, namespace);
-  const username = secret?.data.get('username');
-  const withUsername = (password: string | undefined) =>
-    username === undefined || !password ? undefined : { username, password };
+  const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
   return {
     secretName,
     secret,
-    current: withUsername(secret?.data.get('password')),
-    next: withUsername(secret?.data.get('nextPassword')),
-    existing,
+    current: loginUnder('password', secret),
+    next: loginUnder('nextPassword', secret),
+    inherited: await readInherited(world, subject, signal),
+    ...(await readExisting(world, subject, signal)),
     factory,
   };
+}
+
+/** A login in a Secret of ours. */
+function loginUnder(key: 'password' | 'nextPassword', secret: SecretContents | undefined): Login | undefined {
+  const username = secret?.data.get('username');
+  const password = secret?.data.get(key);
+  return username === undefined || !password ? undefined : { username, password };
+}
+
+async function readExisting(
+  world: ClusterWorld,
+  { metadata, spec }: ClusterSubject,
+  signal: AbortSignal,
+): Promise<Pick<KnownLogins, 'existing' | 'existingMissing'>> {
+  const ref = spec.adminCredentials?.existingSecretRef;
+  if (ref === undefined) return { existing: undefined, existingMissing: undefined };
+  const namespace = metadata.namespace ?? '';
+  const secret = await world.secrets.read(namespace, ref.name, signal);
+  try {
+    return { existing: loginFrom(secret, ref, namespace), existingMissing: undefined };
+  } catch (error) {
+    if (!(error instanceof TransientError) && !(error instanceof TerminalError)) throw error;
+    return { existing: undefined, existingMissing: error };
+  }
+}
+
+async function readInherited(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  signal: AbortSignal,
+): Promise<Login | undefined> {
+  const { metadata, spec, status } = subject;
+  const namespace = metadata.namespace ?? '';
+  const read = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) => {
+    const secret = await world.secrets.read(namespace, name, signal);
+    return secret !== undefined && isOurSecret(owner, secret) ? loginUnder('password', secret) : undefined;
+  };
+  const before = status.credentials?.secretName;
+  if (before !== undefined) return before === adminSecretName(subject) ? undefined : read(subject, before);
+  const cloned = spec.cloneFrom?.clusterRef?.name;
+  const source = cloned === undefined ? undefined : world.cluster(objectKey(namespace, cloned));
+  const theirs = parseStatus(databaseClusterDefinition, source?.status).credentials?.secretName;
+  return source === undefined || theirs === undefined ? undefined : read(source, theirs);
 }
 
 /** The user whose password the Secret holds, or will. */
@@ -47,12 +91,13 @@ export function adminUsername({ current, next, factory }: KnownLogins): string {
   return (current ?? next ?? factory).username;
 }
 
-export function isOurSecret({ metadata }: ClusterSubject, secret: SecretContents): boolean {
+export function isOurSecret({ metadata }: Pick<ClusterSubject, 'metadata'>, secret: SecretContents): boolean {
   return secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
 }
 
 /**
- * Which login works. Costs nothing while the Secret and the server are those that were verified last and it is not time
+ * Which login works. Throws TransientError or TerminalError where none does and existingSecretRef names a Secret or key
+ * that is missing. Costs nothing while the Secret and the server are those that were verified last and it is not time
  * to verify again; then one sign-in for the published login and one for the factory's, which must fail.
  */
 export async function observeLogin(
@@ -80,6 +125,7 @@ export async function observeLogin(
     const logins = connection.logins(endpoint);
     const found = await findWorking(logins, known, due, signal);
     const working = found === 'none' && logins.heldBy(adminUsername(known)) !== undefined ? 'held' : found;
+    if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
     if (settled && factoryAlive === false) world.memory.verified(subject.key, nowMs);
@@ -124,7 +170,7 @@ async function findWorking(
   signal: AbortSignal,
 ): Promise<WorkingLogin> {
   const held = (login: Login | undefined) => !fresh && login !== undefined && logins.isHeld(login);
-  const order = (['next', 'current', 'factory', 'existing'] as const).toSorted(
+  const order = (['next', 'current', 'inherited', 'factory', 'existing'] as const).toSorted(
     (a, b) => Number(held(known[b])) - Number(held(known[a])),
   );
   for (const name of order) {
