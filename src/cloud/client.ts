@@ -18,7 +18,7 @@ import {
   updateRequestSchema,
 } from './request.ts';
 import { type Cluster, clusterSchema, versionsSchema } from './schema.ts';
-import { type AccessLevel, type CloudCredential, TokenSource } from './token.ts';
+import { type AccessLevel, type CloudCredential, isRefusedExchange, TokenSource } from './token.ts';
 
 export interface CloudClientOptions {
   /** https, or http to a host that the caller trusts; may hold a path. */
@@ -52,8 +52,8 @@ const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
 /**
  * The Cluster Management API for one space: each operation of the document as one method. Every failure is an ApiError; no
  * method throws anything else. Nothing is sent twice by itself, but a GET over a kept-alive connection that had been closed,
- * and what a 401 or 403 answered (it surely had no effect): after a 401 once more with a new token, after a 403 with the
- * credential of the next higher level.
+ * and what a 401 or 403 answered (it surely had no effect): after a 401 once more with a new token, after a 403, and where
+ * a credential is refused, with the credential of the next higher level.
  */
 export class CloudClient {
   readonly #endpoint: ApiEndpoint;
@@ -97,6 +97,11 @@ export class CloudClient {
       });
     }
     for (const holder of holders) await holder.tokens.get(signal);
+  }
+
+  /** Credentials that were refused are tried again with the next call, though that was not long ago. */
+  forgetRefusals(): void {
+    for (const holder of this.#holders) holder.tokens.forgetRefusal();
   }
 
   /**
@@ -188,7 +193,7 @@ export class CloudClient {
         this.#worked.set(operation.level, holder);
         return result;
       } catch (error) {
-        if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+        if (!(error instanceof ApiError) || !(error.kind === 'forbidden' || isRefusedExchange(error))) throw error;
         refused = error;
       }
     }

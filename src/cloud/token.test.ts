@@ -121,22 +121,37 @@ test.each(['a.b.c', 'a.e30.c', aJwt({ exp: 'soon' }), aJwt({ exp: 1 }), 'opaque'
 );
 
 test.each([
-  [400, 'unauthorized'],
-  [401, 'unauthorized'],
-  [403, 'forbidden'],
-  [404, 'notFound'],
-  [500, 'unavailable'],
+  [400, 'unauthorized', 240_000],
+  [401, 'unauthorized', 240_000],
+  [403, 'forbidden', 240_000],
+  [404, 'notFound', 0],
+  [500, 'unavailable', 0],
 ] as const)(
-  'TokenSource.get() takes status %d of an exchange for %s and tries anew next time',
-  async (status, kind) => {
+  'TokenSource.get() takes status %d of an exchange for %s and tries anew after %d ms',
+  async (status, kind, afterMs) => {
     const body = { code: 'X', message: 'bad canary-client-secret' };
-    const { source } = aSource((_, count) => (count === 0 ? { status, body } : { status: 200, body: 'token' }));
+    const { source, clock, requests } = aSource((_, count) =>
+      count === 0 ? { status, body } : { status: 200, body: 'token' },
+    );
     const error = source.get();
     await expect(error).rejects.toMatchObject({ kind, status, operation: 'authenticate' });
     await expect(error).rejects.not.toThrow('canary');
+    if (afterMs > 0) {
+      clock.advance(afterMs - 1);
+      await expect(source.get()).rejects.toMatchObject({ kind, status });
+      expect(requests).toHaveLength(1);
+      clock.advance(1);
+    }
     expect(await source.get()).toBe('token');
   },
 );
+
+test('TokenSource.get() tries a refused credential at once when the refusal is to be forgotten', async () => {
+  const { source } = aSource((_, count) => (count === 0 ? { status: 401 } : { status: 200, body: 'token' }));
+  await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
+  source.forgetRefusal();
+  expect(await source.get()).toBe('token');
+});
 
 test.each([
   ['client id is empty', { clientID: '' }],

@@ -14,6 +14,14 @@ export interface CloudCredential {
   readonly clientSecret: string;
 }
 
+/** So long a credential that was refused is not tried again: it rarely becomes right, and who tries too often is locked out. */
+const REFUSED_MS = 240_000;
+
+/** The cloud clearly says that the credential is wrong. */
+export function isRefusedExchange(error: ApiError): boolean {
+  return error.operation === 'authenticate' && ['unauthorized', 'invalid', 'forbidden'].includes(error.kind);
+}
+
 export type AccessLevel = 'read' | 'write' | 'admin';
 
 interface Token {
@@ -32,6 +40,7 @@ export class TokenSource {
   readonly #clock: Clock;
   readonly #exchanging = new SingleFlight<Token>();
   #token: Token | undefined;
+  #refused: { readonly error: ApiError; readonly untilMs: number } | undefined;
 
   constructor(endpoint: ApiEndpoint, credential: CloudCredential, clock: Clock) {
     this.#endpoint = endpoint;
@@ -45,12 +54,21 @@ export class TokenSource {
     if (token !== undefined && (token.renewAtMs === undefined || this.#clock.monotonic() < token.renewAtMs)) {
       return token.value;
     }
+    if (this.#refused !== undefined && this.#clock.monotonic() < this.#refused.untilMs) throw this.#refused.error;
     try {
       return (await this.#exchanging.run((shared) => this.#exchange(shared), signal)).value;
     } catch (error) {
       if (error instanceof HttpError) throw this.#error('aborted', 'it was given up');
+      if (error instanceof ApiError && isRefusedExchange(error)) {
+        this.#refused = { error, untilMs: this.#clock.monotonic() + REFUSED_MS };
+      }
       throw error;
     }
+  }
+
+  /** A refusal counts for some time; after this, no more. */
+  forgetRefusal(): void {
+    this.#refused = undefined;
   }
 
   /** A 401 came for this token. Another one that was got meanwhile is kept. */

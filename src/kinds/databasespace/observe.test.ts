@@ -99,17 +99,24 @@ describe('observeSpace()', () => {
 
   it('says which tokens are refused, and goes on with those that are not', async () => {
     const { simulator, put, observe } = await bench();
-    for (const level of ['write', 'admin'])
+    for (const level of ['read', 'write'])
       await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: 'wrong-secret-value' });
     const { cloud } = await observe();
     expect(cloud?.refused.map(({ message }) => /of level \w+/.exec(message)?.[0])).toEqual([
+      'of level read',
       'of level write',
-      'of level admin',
     ]);
     expect(JSON.stringify(cloud)).not.toContain('wrong-secret-value');
     expect(cloud).toMatchObject({ exchanged: false, inventory: { total: 0 } });
     expect(cloud?.versions).toContain('3.5.0');
     expect(simulator.count('list')).toBe(1);
+
+    // A token that was refused is not tried again with each pass, but when a person asks.
+    simulator.resetCounters();
+    expect((await observe()).cloud?.refused).toHaveLength(2);
+    expect(simulator.count('exchangeToken')).toBe(0);
+    await observe(aSpace().but({ lookNow: true }));
+    expect(simulator.count('exchangeToken')).toBe(2);
   });
 
   it('lists nothing when every token is refused', async () => {

@@ -1,5 +1,6 @@
 import { ApiError } from '../../base/api-error.ts';
 import { GROUP } from '../../base/group.ts';
+import { isRefusedExchange } from '../../cloud/token.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import { loginFrom, type Secrets, valueFrom } from '../secrets.ts';
@@ -88,6 +89,7 @@ export function secretFinalizer({ metadata }: Pick<SpaceSubject, 'metadata'>): s
 /** Connects the space if that was not done, or if the spec or a Secret changed since. */
 async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: AbortSignal): Promise<CloudSeen> {
   const connection = await connected(world, subject, signal);
+  if (subject.lookNow) connection.client.forgetRefusals();
   const { refused, held, unanswered } = await exchange(connection, subject.spec, signal);
   const { poller } = connection;
   // The first List; from then on the poller goes on by itself, also when it fails. Tokens that are right are enough for it.
@@ -166,14 +168,12 @@ async function exchange(
       await connection.client.authenticate(level, signal);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (!REFUSALS.has(error.kind)) return { refused, held: 0, unanswered: error };
+      if (!isRefusedExchange(error)) return { refused, held: 0, unanswered: error };
       refused.push(error);
     }
   }
   return { refused, held: apiTokens.length - refused.length, unanswered: undefined };
 }
-
-const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'invalid', 'forbidden']);
 
 /** The client did not even try, because the other side is known to be down. */
 export function isHeldBack(error: unknown): boolean {
