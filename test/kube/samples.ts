@@ -140,7 +140,7 @@ export const REJECTIONS: readonly Rejection[] = [
   cluster(
     ': metadata.name is longer',
     {},
-    '<nil>: Invalid value: "object": metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
+    '<nil>: Invalid value: metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
     { name: 'o'.repeat(64) },
   ),
   cluster(
