@@ -4,7 +4,7 @@ import type { HttpTransport } from './base/http.ts';
 import type { Log } from './base/log.ts';
 import { type Random, uuid } from './base/random.ts';
 import { databaseClusterKind } from './kinds/databasecluster/index.ts';
-import { claimedIDs, concerns, neededBy, neededSpace, placeOf } from './kinds/databasecluster/records.ts';
+import { claimedIDs, concerns, isClaimant, neededBy, neededSpace, placeOf } from './kinds/databasecluster/records.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from './kinds/databasecluster/schema.ts';
 import { ClusterMemory } from './kinds/databasecluster/world.ts';
@@ -138,7 +138,10 @@ export function createOperator(given: OperatorDependencies): Operator {
       memory: new ClusterMemory(uuid(random), clock.now()),
       space: (key) => spaceOf(spaces.store.get(key)),
       cluster: (key) => clusters.store.get(key),
-      claimants: (space, id): Iterable<ObjectKey> => clusterController.dependents(`clusters/${space}/${id}`),
+      claimants: (space, id): Iterable<ObjectKey> =>
+        [...clusterController.dependents(`clusters/${space}/${id}`)].filter((key) =>
+          isClaimant(clusters.store.get(key)),
+        ),
       namespaceLabels: async (name, signal) => (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {},
       onDriftCorrected: (key, { field, desired, observed }) => {
         metrics.driftCorrected('DatabaseCluster', field);
@@ -151,11 +154,11 @@ export function createOperator(given: OperatorDependencies): Operator {
   );
   const controllers = [spaceController, clusterController];
   clusters.onChange((_key, before, after) => {
-    if (!isNews(before, after)) return;
-    for (const reference of new Set([...concerns(before), ...concerns(after)])) notify(reference);
     const [needed, needs] = [neededSpace(before), neededSpace(after)];
     if (needed !== needs)
       for (const space of [needed, needs]) if (space !== undefined) spaceController.changedSoon(`spaces/${space}`);
+    if (!isNews(before, after)) return;
+    for (const reference of new Set([...concerns(before), ...concerns(after)])) notify(reference);
     const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });

@@ -37,7 +37,8 @@ function recordOf(object: KubeObject): ClusterRecord | undefined {
 
 /** Ids that DatabaseClusters of the space stand for, or want to. */
 export function claimedIDs(clusters: Clusters, space: ObjectKey): ReadonlySet<string> {
-  return new Set([...clustersOf(clusters, space)].flatMap((cluster) => [currentID(cluster), desiredID(cluster)]));
+  const claiming = [...clustersOf(clusters, space)].filter(claims);
+  return new Set(claiming.flatMap((cluster) => [currentID(cluster), desiredID(cluster)]));
 }
 
 /** Clusters that something is to be done to in the cloud when their objects are deleted. */
@@ -45,8 +46,25 @@ export function neededBy(clusters: Clusters, space: ObjectKey): readonly ObjectK
   return [...clustersOf(clusters, space)].filter(needsSpace).map(keyOf);
 }
 
-function needsSpace({ metadata, spec }: ClusterRecord): boolean {
-  return needsCloudToGo(spec) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+/** A finalizer can be written by anybody; what was done in the cloud is written by us, after the space admitted the object. */
+function needsSpace({ metadata, spec, status }: ClusterRecord): boolean {
+  return needsCloudToGo(spec) && mayExist(status) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+}
+
+function mayExist({ createdAt, clusterID, operation }: ClusterRecord['status']): boolean {
+  return createdAt !== undefined || clusterID !== undefined || operation !== undefined;
+}
+
+/** Whom the space does not admit takes no id from anybody, unless a cluster came about before that. */
+function claims({ status }: ClusterRecord): boolean {
+  const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+  return mayExist(status) || ready?.reason !== 'SpaceNotAllowed';
+}
+
+/** Whether the object's wish for an id counts against others. */
+export function isClaimant(object: KubeObject | undefined): boolean {
+  const record = object === undefined ? undefined : recordOf(object);
+  return record !== undefined && claims(record);
 }
 
 /** The space that the object's cluster cannot go without; undefined: it can. */

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster, type ClusterBuilder } from '../../../test/support/builders.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import { claimedIDs, isClaimant, neededBy, neededSpace } from './records.ts';
+import { CLUSTER_FINALIZER } from './resource.ts';
+
+function objectOf({ subject }: ClusterBuilder, held = true): KubeObject {
+  const { metadata, spec, status } = subject;
+  const finalizers = held ? [CLUSTER_FINALIZER] : [];
+  return {
+    apiVersion: 'mooring.dev/v1alpha1',
+    kind: 'DatabaseCluster',
+    metadata: { ...metadata, finalizers },
+    spec,
+    status,
+  };
+}
+
+const SPACE = 'shop/production';
+const ours = aCluster().with({ deletionPolicy: 'Delete' });
+const refused = ours.withCondition('Ready', 'False', 'SpaceNotAllowed');
+
+describe('neededBy() and neededSpace()', () => {
+  it.each([
+    ['whose cluster exists', ours.owned(), true],
+    ['that is about to create one', ours.announced(), true],
+    ['that has nothing in the cloud, whatever its finalizers', refused, false],
+    ['that lost admission after its cluster was created', refused.owned(), true],
+    ['whose cluster stays', ours.owned().with({ deletionPolicy: 'Retain' }), false],
+  ])('name an object %s, or not', (_, builder, needs) => {
+    const object = objectOf(builder);
+    expect(neededBy(new Set([object]), SPACE)).toEqual(needs ? ['shop/orders'] : []);
+    expect(neededSpace(object)).toBe(needs ? SPACE : undefined);
+    expect(neededBy(new Set([objectOf(builder, false)]), SPACE)).toEqual([]);
+  });
+});
+
+describe('claimedIDs() and isClaimant()', () => {
+  it.each([
+    ['new', ours, true],
+    ['not admitted', refused, false],
+    ['not admitted any more, but has a cluster', refused.owned(), true],
+  ])('ask of an object that is %s whether its id counts', (_, builder, claims) => {
+    const object = objectOf(builder);
+    expect([...claimedIDs(new Set([object]), SPACE)]).toEqual(claims ? ['orders'] : []);
+    expect(isClaimant(object)).toBe(claims);
+  });
+});
