@@ -7,14 +7,17 @@ import { type Plan, World } from './world.ts';
 export interface Run {
   /** What is wrong, with the last lines of the trace. */
   readonly failures: readonly string[];
+  /** Those before it came to rest. */
   readonly effects: readonly Effect[];
   readonly end: string;
 }
 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 60 * MINUTE_MS;
-/** Until what follows from the last fault is over: the longest backoff, and an outage. */
-const AFTERMATH_MS = 20 * MINUTE_MS;
+/** Faults strike until it has come to its end and has been verified once. */
+const STRUCK_MINUTES = 11;
+/** Until what follows from the last fault is over: an outage, and the longest backoff. */
+const AFTERMATH_MINUTES = 30;
 /** A pass may cause some at once, but on average a key rests. */
 const PASSES_A_MINUTE = 40;
 const TRACE_LINES = 25;
@@ -23,6 +26,7 @@ const TRACE_LINES = 25;
 export async function play(scenario: Scenario, plan?: Plan, expectedEnd?: string): Promise<Run> {
   const world = new World(plan);
   const failures: string[] = [];
+  let effects: readonly Effect[] = [];
   try {
     await world.start();
     await scenario.prepare?.(world);
@@ -30,7 +34,7 @@ export async function play(scenario: Scenario, plan?: Plan, expectedEnd?: string
     world.beginCounting();
     await scenario.act(world);
     await world.until(() => scenario.ends(world), `the end of ${scenario.name}`, LIMIT_MS);
-    await aftermath(world, plan, failures);
+    effects = await aftermath(world, failures);
     if (!scenario.ends(world)) failures.push('It came to its end, but did not stay there');
     const end = endOf(world);
     // A person who deletes the object asked for another end.
@@ -44,7 +48,6 @@ export async function play(scenario: Scenario, plan?: Plan, expectedEnd?: string
   world.invariants.checkSecrecy();
   failures.push(...world.invariants.violations);
   const end = endOf(world);
-  const { effects } = world;
   world.stop();
   if (failures.length === 0) return { failures, effects, end };
   const logs = world.logs.slice(-TRACE_LINES / 2).map((line) => line.slice(0, 400).trim());
@@ -58,14 +61,17 @@ export async function play(scenario: Scenario, plan?: Plan, expectedEnd?: string
   return { failures: [text], effects, end };
 }
 
-async function aftermath(world: World, plan: Plan | undefined, failures: string[]): Promise<void> {
-  const end = plan === undefined || plan.fault === 'outage' ? AFTERMATH_MS : AFTERMATH_MS / 2;
-  for (let passed = 0; passed < end; passed += MINUTE_MS) {
+/** Lets follow what follows; returns the effects that a fault may strike. */
+async function aftermath(world: World, failures: string[]): Promise<readonly Effect[]> {
+  let effects: readonly Effect[] = [];
+  for (let minute = 0; minute < AFTERMATH_MINUTES; minute++) {
+    if (minute === STRUCK_MINUTES) effects = [...world.effects];
     const before = world.passes;
     await world.clock.advance(MINUTE_MS);
     const passes = world.passes - before;
     if (passes > PASSES_A_MINUTE) failures.push(`${passes} passes in a minute`);
   }
+  return effects;
 }
 
 /** An hour in which nobody changes anything: nothing is written, nothing is asked for but to look. */
