@@ -121,7 +121,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       clientID: `${level}-id`,
       clientSecret: `${level}-secret-0123456789`,
     }));
-    connections.connect(SPACE, spaceSpec, credentials, { username: 'admin', password: 'password' });
+    connections.connect(SPACE, spaceSpec, credentials, { username: 'admin', password: 'password' }, '1');
     await connections.get(SPACE)?.poller.refresh();
     const world: ClusterWorld = {
       api,

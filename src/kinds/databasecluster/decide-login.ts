@@ -82,7 +82,9 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   }
   const { endpoint } = seen;
   if (endpoint === undefined) return notTried(subject, seen);
-  const credentials = { secretName, secretResourceVersion: login.secretVersion, endpoint };
+  const { secretVersion: secretResourceVersion, factoryVersion } = login;
+  const factory = factoryVersion === undefined ? {} : { factoryVersion };
+  const credentials = { secretName, secretResourceVersion, ...factory, endpoint };
   const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
   const before = subject.status.credentials?.secretName;
   if (before === undefined || before === secretName)

@@ -70,6 +70,8 @@ export type LoginObservation =
       readonly secretName: string;
       /** Of the admin Secret; undefined: there is none, or it holds no password. */
       readonly secretVersion: string | undefined;
+      /** Of the login that new clusters come with. */
+      readonly factoryVersion?: string;
       readonly hasNext: boolean;
       readonly working: WorkingLogin;
       /** Whether the factory login signs in; undefined where it was not tried, as it does not matter yet. */

@@ -38,6 +38,25 @@ describe('observeLogin()', () => {
     expect(bench.ready()).toBe('True Running');
   });
 
+  it('proves anew that the factory login is retired when that is another one, once', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    expect(bench.status().credentials?.factoryVersion).toBe('1');
+    const spec = bench.world().space('shop/production')?.spec;
+    const tokens = [{ level: 'admin', clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' }] as const;
+    if (spec === undefined) throw new Error('There is no space');
+    const { connections } = bench.world();
+    connections.connect('shop/production', spec, tokens, { username: 'admin', password: 'corrected' }, '2');
+    await connections.get('shop/production')?.poller.refresh();
+    bench.forgetCalls();
+    await bench.pass();
+    expect(bench.calls).toContain('server signIn');
+    expect(bench.status().credentials?.factoryVersion).toBe('2');
+    bench.forgetCalls();
+    await bench.pass();
+    expect(bench.calls).toEqual([]);
+  });
+
   it('comes back for what a person asks for, and answers once', async () => {
     const bench = await kindBench();
     await bench.until('True Running');

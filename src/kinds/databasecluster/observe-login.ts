@@ -115,7 +115,7 @@ export async function observeLogin(
     nowMs,
   );
   const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
-  if (!due && isAsVerified(world, subject, endpoint)) return { login: 'settled', verifyInMs };
+  if (!due && isAsVerified(world, subject, connection, endpoint)) return { login: 'settled', verifyInMs };
 
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) {
@@ -133,6 +133,7 @@ export async function observeLogin(
       login: 'tried',
       secretName: known.secretName,
       secretVersion: known.current === undefined ? undefined : known.secret?.resourceVersion,
+      factoryVersion: connection.factoryVersion,
       hasNext: known.next !== undefined,
       working,
       factoryAlive,
@@ -144,8 +145,13 @@ export async function observeLogin(
   }
 }
 
-/** The Secret and the server are those whose login was verified last. */
-function isAsVerified(world: ClusterWorld, subject: ClusterSubject, endpoint: string): boolean {
+/** The Secrets and the server are those whose logins were verified last. */
+function isAsVerified(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { factoryVersion }: SpaceConnection,
+  endpoint: string,
+): boolean {
   const { credentials, conditions } = subject.status;
   const secretName = adminSecretName(subject);
   const available = conditions?.find((condition) => condition.type === 'Available');
@@ -154,6 +160,7 @@ function isAsVerified(world: ClusterWorld, subject: ClusterSubject, endpoint: st
     available?.status === 'True' &&
     credentials.endpoint === endpoint &&
     credentials.secretName === secretName &&
+    credentials.factoryVersion === factoryVersion &&
     credentials.secretResourceVersion === world.secrets.version(subject.metadata.namespace ?? '', secretName)
   );
 }

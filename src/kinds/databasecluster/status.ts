@@ -73,6 +73,12 @@ export const status = z
         secretResourceVersion: z
           .string()
           .describe("The Secret's metadata.resourceVersion when the login was verified."),
+        factoryVersion: z
+          .string()
+          .optional()
+          .describe(
+            'The metadata.resourceVersion of the Secret with the login that new clusters come with, whose retirement was verified.',
+          ),
         endpoint: z.string().describe('The server that the login was verified at.'),
         verifiedAt: timestamp().optional().describe('When the login was verified last.'),
       })

@@ -36,8 +36,8 @@ function bench(options: Partial<ConnectionsOptions> = {}) {
 describe('SpaceConnections', () => {
   it('share one List among all who mean the same space with the same tokens', async () => {
     const { connections, spec, of, simulator, told } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN);
-    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
     simulator.deployForeign({ id: 'orders' });
     await of('a/one').poller.refresh();
     expect(of('b/two').poller).toBe(of('a/one').poller);
@@ -52,36 +52,43 @@ describe('SpaceConnections', () => {
 
   it('tell whoever joins a List that goes on already', async () => {
     const { connections, spec, of, told } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     await of('a/one').poller.refresh();
     told.length = 0;
-    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
     expect(told).toEqual(['b/two listed first']);
   });
 
   it('tell when the same space means something else by now', async () => {
     const { connections, spec, of, told } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN);
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     await of('a/one').poller.refresh();
     told.length = 0;
-    connections.connect('a/one', spec(), TOKENS, { ...LOGIN, password: 'another' });
-    expect(of('a/one').factoryLogin.password).toBe('another');
+    connections.connect('a/one', spec(), TOKENS, { ...LOGIN, password: 'another' }, '2');
+    expect(of('a/one')).toMatchObject({ factoryLogin: { password: 'another' }, factoryVersion: '2' });
     expect(told).toEqual(['a/one listed first']);
+  });
+
+  it('have one version of the factory login while it is the same, whatever else changes its Secret', () => {
+    const { connections, spec, of } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    connections.connect('a/one', spec(), TOKENS, { ...LOGIN }, '2');
+    expect(of('a/one').factoryVersion).toBe('1');
   });
 
   it('know all who mean the same place, whatever their tokens', () => {
     const { connections, spec, of } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN);
-    connections.connect('b/two', spec(), OTHER_TOKENS, LOGIN);
-    connections.connect('c/three', spec({ spaceID: 'staging' }), TOKENS, LOGIN);
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    connections.connect('b/two', spec(), OTHER_TOKENS, LOGIN, '1');
+    connections.connect('c/three', spec({ spaceID: 'staging' }), TOKENS, LOGIN, '1');
     expect([...connections.samePlace('a/one')]).toEqual(['a/one', 'b/two']);
     expect(of('a/one').poller).not.toBe(of('b/two').poller);
   });
 
   it('end a List that nobody means any more', async () => {
     const { connections, spec, of, simulator, clock } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN);
-    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
     await of('a/one').poller.refresh();
     connections.disconnect('a/one');
     await clock.advance(120_000);
@@ -95,8 +102,8 @@ describe('SpaceConnections', () => {
 
   it('list as often as the most eager asks for', async () => {
     const { connections, spec, of, simulator, clock } = bench();
-    connections.connect('a/one', spec({ pollInterval: '60s' }), TOKENS, LOGIN);
-    connections.connect('b/two', spec({ pollInterval: '10s' }), TOKENS, LOGIN);
+    connections.connect('a/one', spec({ pollInterval: '60s' }), TOKENS, LOGIN, '1');
+    connections.connect('b/two', spec({ pollInterval: '10s' }), TOKENS, LOGIN, '1');
     await of('a/one').poller.refresh();
     await clock.advance(60_000);
     expect(simulator.count('list')).toBeGreaterThan(5);
@@ -104,17 +111,17 @@ describe('SpaceConnections', () => {
 
   it('make a new List for other tokens', async () => {
     const { connections, spec, of } = bench();
-    expect(connections.connect('a/one', spec(), TOKENS, LOGIN)).toBe(true);
+    expect(connections.connect('a/one', spec(), TOKENS, LOGIN, '1')).toBe(true);
     const { poller } = of('a/one');
-    expect(connections.connect('a/one', spec(), TOKENS, LOGIN)).toBe(false);
+    expect(connections.connect('a/one', spec(), TOKENS, LOGIN, '1')).toBe(false);
     expect(of('a/one').poller).toBe(poller);
-    expect(connections.connect('a/one', spec(), OTHER_TOKENS, LOGIN)).toBe(true);
+    expect(connections.connect('a/one', spec(), OTHER_TOKENS, LOGIN, '1')).toBe(true);
     expect(of('a/one').poller).not.toBe(poller);
   });
 
   it('refuse a base URL that the operator does not allow', () => {
     const { connections, spec } = bench();
-    const connect = (baseURL: string) => () => connections.connect('a/one', spec({ baseURL }), TOKENS, LOGIN);
+    const connect = (baseURL: string) => () => connections.connect('a/one', spec({ baseURL }), TOKENS, LOGIN, '1');
     expect(connect('http://cloud.example.com')).toThrow('baseURL "http://cloud.example.com" is not https');
     expect(connections.get('a/one')).toBeUndefined();
   });
@@ -127,7 +134,7 @@ describe('SpaceConnections', () => {
         return () => Promise.reject(new Error('not used'));
       },
     });
-    connections.connect('a/one', spec({ caBundle: Buffer.from('PEM').toString('base64') }), TOKENS, LOGIN);
+    connections.connect('a/one', spec({ caBundle: Buffer.from('PEM').toString('base64') }), TOKENS, LOGIN, '1');
     expect(trusted).toEqual(['PEM']);
   });
 });
@@ -140,7 +147,7 @@ describe('SpaceConnection.serverURL()', () => {
     ['https://{host}:{port}', '[::1]:8000', 'https://[::1]:8000'],
   ])('makes of %s and %s: %s', (serverURL, address, url) => {
     const { connections, spec, of } = bench();
-    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN);
+    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
     expect(of('a/one').serverURL(address)).toBe(url);
   });
 
@@ -149,14 +156,14 @@ describe('SpaceConnection.serverURL()', () => {
     ['https://{host}:{port}', 'no host:8000', 'is not a URL'],
   ])('refuses what %s makes of %s', (serverURL, address, why) => {
     const { connections, spec, of } = bench();
-    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN);
+    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
     expect(() => of('a/one').serverURL(address)).toThrow(why);
   });
 
   it('keeps the logins of a server together', () => {
     const { connections, spec, of } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN);
-    connections.connect('b/two', spec(), TOKENS, LOGIN);
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
     expect(of('a/one').logins('https://db.test:1')).toBe(of('b/two').logins('https://db.test:1'));
     expect(of('a/one').logins('https://db.test:1')).not.toBe(of('a/one').logins('https://db.test:2'));
   });

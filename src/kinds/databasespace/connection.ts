@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { TerminalError } from '../../base/errors.ts';
@@ -20,6 +21,8 @@ export interface SpaceConnection {
   readonly poller: SpacePoller;
   /** What every new cluster comes with. */
   readonly factoryLogin: Login;
+  /** Changes with the factory login; says nothing about it. */
+  readonly factoryVersion: string;
   /** How people call the space: `space "production" of team "acme"`. */
   readonly place: string;
   readonly verifyIntervalMs: number;
@@ -85,6 +88,7 @@ export class SpaceConnections {
   }
 
   /**
+   * `factoryVersion`: of the Secret that the factory login is from; while the login is the same, that of the first one counts.
    * Connects the space as said; what is shared and unchanged goes on. Throws TerminalError where a URL is not allowed.
    * Returns whether it is another connection than before.
    */
@@ -93,6 +97,7 @@ export class SpaceConnections {
     spec: DatabaseSpaceSpec,
     credentials: readonly CloudCredential[],
     factoryLogin: Login,
+    factoryVersion: string,
   ): boolean {
     const refusal = refusalOfURL(spec.baseURL, this.#options.urlPolicy);
     if (refusal !== undefined) throw new TerminalError('BaseURLNotAllowed', `baseURL ${refusal}`);
@@ -106,7 +111,14 @@ export class SpaceConnections {
     shared.users.set(space, parseDuration(spec.pollInterval));
     shared.poller.intervalMs = Math.min(...shared.users.values());
     const placeDigest = digestOf({ baseURL, teamID, spaceID });
-    this.#entries.set(space, { digest, placeDigest, connection: this.#connection(spec, shared, factoryLogin, ca) });
+    const known = before?.connection;
+    const factory = {
+      factoryLogin,
+      factoryVersion: isDeepStrictEqual(known?.factoryLogin, factoryLogin)
+        ? (known?.factoryVersion ?? factoryVersion)
+        : factoryVersion,
+    };
+    this.#entries.set(space, { digest, placeDigest, connection: this.#connection(spec, shared, factory, ca) });
     // What is listed already will not be for the first time again, and may mean something else by now.
     if (shared.listed) this.#options.onListed(space, true);
     return before?.digest !== digest;
@@ -175,12 +187,17 @@ export class SpaceConnections {
     return shared;
   }
 
-  #connection(spec: DatabaseSpaceSpec, shared: Shared, factoryLogin: Login, ca: string | undefined): SpaceConnection {
+  #connection(
+    spec: DatabaseSpaceSpec,
+    shared: Shared,
+    factory: Pick<SpaceConnection, 'factoryLogin' | 'factoryVersion'>,
+    ca: string | undefined,
+  ): SpaceConnection {
     const { clock, random, transport, urlPolicy, onRequest } = this.#options;
     return {
       client: shared.client,
       poller: shared.poller,
-      factoryLogin,
+      ...factory,
       place: `space "${spec.spaceID}" of team "${spec.teamID}"`,
       verifyIntervalMs: parseDuration(spec.verifyInterval),
       serverURL(address) {

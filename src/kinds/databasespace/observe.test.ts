@@ -64,7 +64,13 @@ describe('observeSpace()', () => {
     });
     for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
     const tokens = [{ level: 'read', clientID: 'read-id', clientSecret: 'read-secret-0123456789' }] as const;
-    world.connections.connect('ops/same', aSpace().subject.spec, tokens, { username: 'admin', password: 'password' });
+    world.connections.connect(
+      'ops/same',
+      aSpace().subject.spec,
+      tokens,
+      { username: 'admin', password: 'password' },
+      '1',
+    );
     const { cloud } = await observe();
     world.connections.close();
     expect(cloud?.inventory).toMatchObject({ total: 3, managed: 2, unmanaged: [{ clusterID: 'zoo' }] });

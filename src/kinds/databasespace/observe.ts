@@ -133,7 +133,9 @@ async function connected(world: SpaceWorld, subject: SpaceSubject, signal: Abort
     };
   });
   const ref = spec.defaultCredentialsSecretRef;
-  world.connections.connect(key, spec, credentials, loginFrom(contents.get(ref.name), ref, namespace));
+  const factory = contents.get(ref.name);
+  const login = loginFrom(factory, ref, namespace);
+  world.connections.connect(key, spec, credentials, login, factory?.resourceVersion ?? '');
   world.connectedWith.set(key, state);
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
