@@ -3,7 +3,14 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
-import { adminSecretName, type ClusterStep, type ClusterSubject, isSame, type UsableLogin } from './observation.ts';
+import {
+  adminSecretName,
+  type ClusterStep,
+  type ClusterSubject,
+  currentID,
+  isSame,
+  type UsableLogin,
+} from './observation.ts';
 import { adminUsername, isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
 import type { ClusterWorld } from './world.ts';
@@ -52,7 +59,7 @@ export async function putPassword(
   if (next === undefined || cluster === undefined || !isSame(subject, cluster)) {
     throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
   }
-  const logins = connection.logins(endpoint);
+  const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as);
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
   try {

@@ -5,7 +5,13 @@ import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
-import { adminSecretName, type ClusterSubject, type LoginObservation, type WorkingLogin } from './observation.ts';
+import {
+  adminSecretName,
+  type ClusterSubject,
+  currentID,
+  type LoginObservation,
+  type WorkingLogin,
+} from './observation.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -122,7 +128,7 @@ export async function observeLogin(
     return { login: 'secretTaken', secretName: known.secretName };
   }
   try {
-    const logins = connection.logins(endpoint);
+    const logins = connection.logins(endpoint, currentID(subject));
     const found = await findWorking(logins, known, due, signal);
     const working = found === 'none' && logins.heldBy(adminUsername(known)) !== undefined ? 'held' : found;
     if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;

@@ -164,7 +164,20 @@ describe('SpaceConnection.serverURL()', () => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
-    expect(of('a/one').logins('https://db.test:1')).toBe(of('b/two').logins('https://db.test:1'));
-    expect(of('a/one').logins('https://db.test:1')).not.toBe(of('a/one').logins('https://db.test:2'));
+    const [one, two] = [of('a/one'), of('b/two')];
+    expect(one.logins('https://db.test:1', 'orders')).toBe(two.logins('https://db.test:1', 'orders'));
+    expect(one.logins('https://db.test:1', 'orders')).not.toBe(one.logins('https://db.test:2', 'orders'));
+    expect(one.logins('https://db.test:1', 'orders')).not.toBe(one.logins('https://db.test:1', 'other'));
+  });
+
+  it('forgets the logins of clusters that are gone', async () => {
+    const { connections, spec, of, simulator } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    simulator.deployForeign({ id: 'orders' });
+    await of('a/one').poller.refresh();
+    const [stays, goes] = ['orders', 'gone'].map((id) => of('a/one').logins('https://db.test:1', id));
+    await of('a/one').poller.refresh();
+    expect(of('a/one').logins('https://db.test:1', 'orders')).toBe(stays);
+    expect(of('a/one').logins('https://db.test:1', 'gone')).not.toBe(goes);
   });
 });

@@ -28,7 +28,8 @@ export interface SpaceConnection {
   readonly verifyIntervalMs: number;
   /** The base URL of the server at an address `host:port`. Throws TerminalError where it is not allowed. */
   serverURL(address: string): string;
-  logins(serverURL: string): Logins;
+  /** The logins of the cluster's server: another cluster at the same address has its own. */
+  logins(serverURL: string, clusterID: string): Logins;
 }
 
 export interface ConnectionsOptions {
@@ -52,7 +53,8 @@ interface Shared {
   readonly client: CloudClient;
   readonly poller: SpacePoller;
   readonly users: Map<ObjectKey, number>;
-  readonly servers: Map<string, Logins>;
+  /** By cluster id, then by URL; only of clusters that are there. */
+  readonly servers: Map<string, Map<string, Logins>>;
   listed: boolean;
 }
 
@@ -177,6 +179,7 @@ export class SpaceConnections {
         onListed: () => {
           const first = !shared.listed && poller.listedAtMs !== undefined;
           if (first) shared.listed = true;
+          for (const id of shared.servers.keys()) if (poller.get(id) === undefined) shared.servers.delete(id);
           for (const space of users.keys()) onListed(space, first);
         },
       },
@@ -210,8 +213,10 @@ export class SpaceConnections {
         if (refusal !== undefined) throw new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`);
         return url;
       },
-      logins(baseURL) {
-        let logins = shared.servers.get(baseURL);
+      logins(baseURL, clusterID) {
+        const servers = shared.servers.get(clusterID) ?? new Map<string, Logins>();
+        shared.servers.set(clusterID, servers);
+        let logins = servers.get(baseURL);
         if (logins === undefined) {
           const client = new ServerClient({
             baseURL,
@@ -221,7 +226,7 @@ export class SpaceConnections {
             onRequest: (request) => onRequest('server', request),
           });
           logins = new Logins(client);
-          shared.servers.set(baseURL, logins);
+          servers.set(baseURL, logins);
         }
         return logins;
       },
