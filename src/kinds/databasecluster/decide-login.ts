@@ -9,7 +9,7 @@ import {
   type LoginObservation,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, mustHold } from './present.ts';
+import { type ClusterDecision, clusterConditions, factoryLoginRetired, mustHold } from './present.ts';
 import { rotationAt, untilRotation } from './rotation.ts';
 
 /** The last rule: the cluster is as it should be, or never will be; now its login, and then it is Ready. */
@@ -102,12 +102,7 @@ function running(
   nowMs: number,
 ): ClusterDecision {
   const secretName = adminSecretName(subject);
-  const secured: ConditionUpdate = {
-    type: 'CredentialsSecured',
-    status: 'True',
-    reason: 'FactoryLoginRetired',
-    message: `The login in Secret "${secretName}" works; the one that new clusters come with does not`,
-  };
+  const secured = factoryLoginRetired(secretName);
   const available: ConditionUpdate = {
     type: 'Available',
     status: 'True',

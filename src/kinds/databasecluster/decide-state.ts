@@ -3,31 +3,50 @@ import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
 import { backupOf, backupPending, type Difference, differences, UPDATABLE } from './differences.ts';
 import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
-import { type ClusterDecision, clusterConditions, isDrift, mustHold } from './present.ts';
+import { type ClusterDecision, clusterConditions, factoryLoginRetired, isDrift, mustHold } from './present.ts';
+
+/** For so long a new cluster is kept running until its server can be signed in to, though it should be suspended. */
+const SECURING_MS = 60 * 60_000;
 
 /** Whether the cluster should run. */
-export const decideRunState: Rule = (subject, seen) => {
+export const decideRunState: Rule = (subject, seen, nowMs) => {
   const { cluster } = seen;
   const { state } = subject.spec;
   if (cluster === undefined) return undefined;
   const suspended = cluster.status === 'suspended';
   if (suspended === (state === 'Suspended')) return suspended ? decideSuspended(subject, seen) : undefined;
-  if (!suspended && isBeingSecured(seen)) return undefined;
+  if (!suspended && isBeingSecured(subject, seen, nowMs)) return undefined;
   if (leavesAsIs(subject) !== undefined) {
     return { conditions: [...settled(subject, seen, 'Drifted', ''), ...clusterConditions(subject, seen)] };
   }
   const [step, reason, doing] = suspended
     ? (['Resume', 'Resuming', 'resumed'] as const)
     : (['Suspend', 'Suspending', 'suspended'] as const);
+  const secured = suspended ? undefined : securedNow(subject, seen);
   return {
-    conditions: [...reconciling(reason, `Cluster "${seen.id}" is being ${doing}`), ...clusterConditions(subject, seen)],
-    steps: [{ do: step, id: seen.id }],
+    conditions: [
+      ...reconciling(reason, `Cluster "${seen.id}" is being ${doing}`),
+      ...clusterConditions(subject, seen, secured),
+    ],
+    ...(secured === undefined ? { steps: [{ do: step, id: seen.id }] } : { requeueAfterMs: 0 }),
   };
 };
 
-/** The factory login is retired before the cluster is suspended for the first time, as long as nothing is in the way. */
-function isBeingSecured({ login }: SpaceSeen): boolean {
-  return login.login === 'tried' && login.working !== 'none' && login.factoryAlive !== false;
+/**
+ * The factory login is retired before the cluster is suspended for the first time, as long as nothing lasting is in the
+ * way: one sign-in of a new cluster that fails is tried again.
+ */
+function isBeingSecured({ status }: ClusterSubject, { login }: SpaceSeen, nowMs: number): boolean {
+  if (login.login === 'tried') return login.working !== 'none' && login.factoryAlive !== false;
+  const isNew = status.credentials === undefined && nowMs - Date.parse(status.createdAt ?? '') < SECURING_MS;
+  return login.login === 'unreachable' && isNew;
+}
+
+/** Written down before the cluster is suspended: afterwards it has no server that could tell. */
+function securedNow({ status }: ClusterSubject, { login }: SpaceSeen) {
+  if (login.login !== 'tried' || login.working !== 'current' || login.factoryAlive !== false) return undefined;
+  const isKnown = status.conditions?.some(({ type, status }) => type === 'CredentialsSecured' && status === 'True');
+  return isKnown ? undefined : { secured: factoryLoginRetired(login.secretName) };
 }
 
 /** Suspended as it should be: changes wait for nothing, the login does, as there is no server to try it at. */

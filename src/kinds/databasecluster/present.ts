@@ -27,7 +27,7 @@ export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterSta
 export function clusterConditions(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  verified?: { readonly secured: ConditionUpdate; readonly available: ConditionUpdate },
+  verified?: { readonly secured: ConditionUpdate; readonly available?: ConditionUpdate },
 ): readonly ConditionUpdate[] {
   return [
     synced(subject, seen),
@@ -55,6 +55,15 @@ export function isOnlyObserved(subject: Pick<ClusterSubject, 'metadata' | 'spec'
 function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
   if (subject.spec.managementPolicy !== 'Observe') return undefined;
   return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
+}
+
+export function factoryLoginRetired(secretName: string): ConditionUpdate {
+  return {
+    type: 'CredentialsSecured',
+    status: 'True',
+    reason: 'FactoryLoginRetired',
+    message: `The login in Secret "${secretName}" works; the one that new clusters come with does not`,
+  };
 }
 
 function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
