@@ -71,6 +71,8 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   act(subject: Subject<Spec, Status>, step: Step, signal: AbortSignal): Promise<StatusPatch<Status> | undefined>;
   /** One line for people: what the step is going to do. */
   describe(step: Step): string;
+  /** A person has this object let go as it is: what was done to others for its sake, in Kubernetes, is undone. */
+  abandon?(metadata: ObjectMeta): Promise<void>;
   /** The object is gone: what is remembered of it may go too. */
   forget(key: ObjectKey): void;
 }

@@ -88,7 +88,11 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const deleting = metadata.deletionTimestamp !== undefined;
     if (deleting) {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
-      if (!kind.holds(status) || metadata.annotations?.[ABANDON] === 'true') return this.#release();
+      if (metadata.annotations?.[ABANDON] === 'true') {
+        await kind.abandon?.(metadata);
+        return this.#release();
+      }
+      if (!kind.holds(status)) return this.#release();
     }
 
     const parsed = parseSpec(kind.definition, this.#object.spec);

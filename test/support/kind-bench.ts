@@ -129,7 +129,8 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       random: systemRandom,
       secrets: createSecrets(api, secretsOf(kube)),
       connections,
-      space: (key) => (key === SPACE ? { spec: spaceSpec, ready: undefined } : undefined),
+      space: (key) =>
+        key === SPACE ? { spec: spaceSpec, ready: { status: 'True', reason: 'Observed', message: '' } } : undefined,
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
       namespaceLabels: async () => ({}),

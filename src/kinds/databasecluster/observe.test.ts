@@ -19,7 +19,10 @@ async function listAgain(bench: KindBench) {
 describe('observeCluster() looks for the space and', () => {
   const elsewhere = aCluster().with({ spaceRef: { name: 'production', namespace: 'platform' } });
   const spaceWith = (spec: Partial<DatabaseSpaceSpec>) => ({
-    space: () => ({ spec: { ...aSpace().subject.spec, ...spec }, ready: undefined }),
+    space: () => ({
+      spec: { ...aSpace().subject.spec, ...spec },
+      ready: { status: 'True', reason: 'Observed', message: '' },
+    }),
   });
 
   it('says when there is none', async () => {
@@ -30,6 +33,23 @@ describe('observeCluster() looks for the space and', () => {
   it('waits until it is listed', async () => {
     const seen = await observe(await kindBench(), elsewhere, spaceWith({ allowedNamespaces: { from: 'All' } }));
     expect(seen).toMatchObject({ space: 'waiting', reason: 'WaitingForSpace' });
+  });
+
+  it('begins nothing new while something is wrong with it, and goes on with what has begun', async () => {
+    const bench = await kindBench();
+    const amiss = {
+      space: () => ({
+        spec: aSpace().subject.spec,
+        ready: { status: 'False', reason: 'CredentialsInvalid', message: '' },
+      }),
+    };
+    expect(await observe(bench, aCluster(), amiss)).toMatchObject({ space: 'waiting', reason: 'WaitingForSpace' });
+    for (const begun of [
+      aCluster().announced(),
+      aCluster().owned(),
+      aCluster().with({ deletionPolicy: 'Delete' }).deleting(),
+    ])
+      expect(await observe(bench, begun, amiss)).toMatchObject({ space: 'seen' });
   });
 
   it.each<[string, DatabaseSpaceSpec['allowedNamespaces'], string]>([

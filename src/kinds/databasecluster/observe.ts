@@ -84,11 +84,17 @@ async function findConnection(
     return { space: 'refused', reason: 'SpaceNotAllowed', message };
   }
   const connection = world.connections.get(key);
-  if (connection?.poller.listedAtMs !== undefined) return connection;
+  // A space with something wrong, such as one refused token of several, goes on with what it has, and takes nothing new.
+  const admitted = space.ready?.status === 'True' || hasBegun(subject);
+  if (connection?.poller.listedAtMs !== undefined && admitted) return connection;
   // Its reason only: its message may change often, and hundreds of objects must not be written because of that.
   const why = space.ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${space.ready.reason}`;
   const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting: space.ready?.status === 'True' };
+}
+
+function hasBegun({ status, deleting }: ClusterSubject): boolean {
+  return deleting || status.createdAt !== undefined || status.operation !== undefined;
 }
 
 /** The cluster under its id; or under the id that it was being renamed to, if that is where the very same cluster is. */

@@ -33,6 +33,13 @@ export function databaseSpaceKind(
     },
     describe: ({ do: what, name }) =>
       what === 'KeepSecret' ? `keep Secret "${name}" while deleting a cluster needs it` : `let go of Secret "${name}"`,
+    async abandon(metadata) {
+      const { namespace = '' } = metadata;
+      const finalizer = secretFinalizer({ metadata });
+      for (const name of world.secrets.keptBy(namespace, finalizer)) {
+        await world.secrets.keep(namespace, name, finalizer, false);
+      }
+    },
     forget: (key) => {
       world.connections.disconnect(key);
       world.connectedWith.delete(key);

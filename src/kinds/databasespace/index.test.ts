@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { aSpace } from '../../../test/support/builders.ts';
+import { FakeKube } from '../../../test/support/fake-kube.ts';
+import { secretsOf } from '../../../test/support/secrets.ts';
+import { SECRETS } from '../../kube/api.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
+import { createSecrets } from '../secrets.ts';
+import type { SpaceConnections } from './connection.ts';
+import { databaseSpaceKind } from './index.ts';
+import { secretFinalizer } from './observe.ts';
+
+test("a DatabaseSpace that is abandoned lets go of its Secrets, and of nobody else's", async () => {
+  const kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
+  const { metadata } = aSpace().subject;
+  const ours = secretFinalizer({ metadata });
+  for (const [name, finalizers] of [
+    ['cloud-admin', [ours, 'example.com/theirs']],
+    ['other', ['mooring.dev/space-another']],
+  ] as const) {
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, finalizers }, data: {} };
+    await kube.create(SECRETS, metadata.namespace ?? '', secret);
+  }
+  const kind = databaseSpaceKind({
+    secrets: createSecrets(kube, secretsOf(kube)),
+    connections: {} as SpaceConnections,
+    connectedWith: new Map(),
+    claimedIDs: () => new Set(),
+    neededBy: () => [],
+  });
+  await kind.abandon?.(metadata);
+  const left = kube.all(SECRETS).map((secret) => [secret.metadata.name, secret.metadata.finalizers]);
+  expect(Object.fromEntries(left)).toEqual({
+    'cloud-admin': ['example.com/theirs'],
+    other: ['mooring.dev/space-another'],
+  });
+});
