@@ -89,13 +89,13 @@ export class Invariants {
     const { name } = object.metadata;
     const { clusterID, conditions = [] } = this.#world.status(name);
     const cluster = this.#clusters().find(({ id }) => id === clusterID);
-    if (cluster === undefined || cluster.status !== 'running') return;
+    if (cluster === undefined) return;
     const works = (password: string | undefined, username = 'admin') =>
       password !== undefined && passwordIs(cluster.database, username, password);
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     if (isReady && works(FACTORY.password)) this.fail(`${name} is Ready, and the factory login signs in`);
     const secret = this.#world.secret(`${name}-admin`);
-    if (secret === undefined || this.passwordIsLost) return;
+    if (secret === undefined || this.passwordIsLost || cluster.status !== 'running') return;
     const { username, password, nextPassword } = secret;
     if (!works(password, username) && !works(nextPassword, username))
       this.fail(`None of the passwords in the Secret of ${name} signs in`);
