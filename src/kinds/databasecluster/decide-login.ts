@@ -1,5 +1,6 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { OWNER_LABEL } from '../secrets.ts';
 import type { Rule } from './decide.ts';
 import { obstacleOf, settled } from './decide-state.ts';
 import {
@@ -36,7 +37,7 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     case 'unreachable':
       return unreachable(subject, seen, login.message);
     case 'secretTaken': {
-      const message = `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name`;
+      const message = `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
       return {
         conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
         retry: 'slowly',
@@ -153,7 +154,10 @@ function unreachable(subject: ClusterSubject, seen: SpaceSeen, why: string): Clu
 /** Nothing that we know signs in. A password is never reset by guessing, and there is no way to. */
 function noLogin(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterDecision {
   const [reason, what] = whatIsRefused(subject, login);
-  const message = `${what}. Put a login that works into a Secret and name it in adminCredentials.existingSecretRef`;
+  const existing = subject.spec.adminCredentials?.existingSecretRef?.name;
+  const tried =
+    existing === undefined ? '' : `. The login in Secret "${existing}" (existingSecretRef) does not work either`;
+  const message = `${what}${tried}. Or put a login that works into a Secret and name it in adminCredentials.existingSecretRef`;
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
   return {
@@ -166,13 +170,16 @@ function whatIsRefused({ status }: ClusterSubject, { secretName, secretVersion }
   if (secretVersion !== undefined)
     return [
       'AdminLoginRefused',
-      `The server refuses the password in Secret "${secretName}": it was changed elsewhere, so set it back there`,
+      `The server refuses the password in Secret "${secretName}": it was changed elsewhere. Set it back there`,
     ];
   if (status.credentials !== undefined)
-    return ['AdminLoginLost', `Secret "${secretName}" is gone or holds no login any more: restore it`];
+    return [
+      'AdminLoginLost',
+      `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by)`,
+    ];
   return [
     'DefaultLoginRefused',
-    'The server refuses the login that new clusters come with: it was changed before, or the Secret that the space names in defaultCredentialsSecretRef is wrong',
+    'The server refuses the login that new clusters come with: it was changed before, or the Secret that the space names in defaultCredentialsSecretRef is wrong. Correct that Secret',
   ];
 }
 
