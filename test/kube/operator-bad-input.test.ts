@@ -92,11 +92,12 @@ describe.concurrent('the space', () => {
     await staysQuiet(site);
     expect(clusters(site)).toEqual([]);
 
-    // One that is right is enough for the clusters; the space tells of the other.
+    // With one of two the space is observed, tells of the other, and takes no new cluster.
     await site.apply(tokenSecret('admin'));
-    await site.ready();
     await site.until('DatabaseSpace', { status: 'False', reason: 'CredentialsInvalid', message: /of level write/ });
+    expect(clusters(site)).toEqual([]);
     await mends(site, () => site.apply(tokenSecret('write')), 'DatabaseSpace', { status: 'True' });
+    await site.ready();
   });
 
   test.for([['team', { teamID: 'nobody' }] as const, ['space', { spaceID: 'nowhere' }] as const])(
@@ -189,6 +190,8 @@ describe.concurrent('the space', () => {
     await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /CloudUnreachable/ });
     // What is said is the cause, also when the cloud is spared but for one call in half a minute.
     await site.until('DatabaseSpace', { ...unreachable, message: /no whole answer came/ });
+    // Five failures in a row open the circuit.
+    await waitUntil(() => site.cloud.callsButLists() >= 5, { what: 'the cloud is spared' });
     await staysQuiet(site);
 
     site.cloud.simulator.faults.remove(fault);
@@ -290,7 +293,7 @@ describe.concurrent('the cluster', () => {
     await site.until('DatabaseCluster', {
       status: 'False',
       reason: 'DefaultLoginRefused',
-      message: /Put .* login that works into a Secret and name it in adminCredentials.existingSecretRef/,
+      message: /put .* login that works into a Secret and name it in adminCredentials.existingSecretRef/,
     });
     await staysQuiet(site);
     expect(site.cloud.simulator.count('updateUser')).toBe(0);
