@@ -228,12 +228,21 @@ export function createOperator(given: OperatorDependencies): Operator {
 }
 
 /** What those who refer to an object look at in its status: whether they can go on, and otherwise why they wait. */
-function wordOf(object: KubeObject | undefined): string {
-  const { conditions = [] } = parseStatus(databaseSpaceDefinition, object?.status);
-  const { clusterID } = parseStatus(databaseClusterDefinition, object?.status);
-  const ready = conditions.find((condition) => condition.type === 'Ready');
-  return JSON.stringify([ready?.status, ready?.reason, clusterID]);
+function wordOf(object: KubeObject | undefined): string | undefined {
+  if (object === undefined) return undefined;
+  let word = words.get(object);
+  if (word === undefined) {
+    // Conditions are the same in every kind's status; a space has no clusterID.
+    const { conditions = [], clusterID } = parseStatus(databaseClusterDefinition, object.status);
+    const ready = conditions.find((condition) => condition.type === 'Ready');
+    word = JSON.stringify([ready?.status, ready?.reason, clusterID]);
+    words.set(object, word);
+  }
+  return word;
 }
+
+/** Each version of an object is new in one change and old in the next: it is read once. */
+const words = new WeakMap<KubeObject, string>();
 
 function electorFor(dependencies: OperatorDependencies, lease: { namespace: string; name: string }): LeaderElector {
   const { api, clock, random, instance, log } = dependencies;

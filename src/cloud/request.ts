@@ -65,7 +65,6 @@ export const cloneRequestSchema = z.strictObject({ id: idSchema });
 
 export type DeployRequest = Readonly<z.input<typeof deployRequestSchema>>;
 export type UpdateRequest = Readonly<z.input<typeof updateRequestSchema>>;
-export type BackupConfiguration = Readonly<z.input<typeof backupConfigurationSchema>>;
 
 function isOdd(value: number): boolean {
   return value % 2 === 1;

@@ -63,7 +63,6 @@ export const oneShotQuerySchema = z.strictObject({
 
 export type Login = Readonly<z.input<typeof loginSchema>>;
 export type TransactionType = z.output<typeof transactionTypeSchema>;
-export type TransactionOptions = Readonly<z.input<typeof transactionOptionsSchema>>;
 export type QueryOptions = Readonly<z.input<typeof queryOptionsSchema>>;
 export type OpenTransactionRequest = Readonly<z.input<typeof openTransactionSchema>>;
 export type OneShotQueryRequest = Readonly<z.input<typeof oneShotQuerySchema>>;
