@@ -25,7 +25,10 @@ export interface Following {
 export class FakeHistory {
   #version = 1;
   #oldest = 0;
-  #entries: Entry[] = [];
+  /** From here on it is told; what was before serves lists that lag. */
+  #told = 0;
+  #initializing = false;
+  readonly #entries: Entry[] = [];
   readonly #followers = new Set<Follower>();
 
   get version(): number {
@@ -58,7 +61,29 @@ export class FakeHistory {
 
   compact(): void {
     this.#oldest = this.#version;
-    this.#entries = [];
+    this.#told = this.#entries.length;
+  }
+
+  restart(): void {
+    this.#initializing = true;
+    this.compact();
+    this.closeWatches();
+  }
+
+  initialized(): void {
+    this.#initializing = false;
+  }
+
+  /** The objects of a collection as they were at a version, in the order of their names. */
+  asOf(scope: Omit<Following, 'after'> & { readonly version: number }): readonly AnyObject[] {
+    const objects = new Map<string, AnyObject>();
+    for (const { version, plural, event } of this.#entries) {
+      if (version > scope.version || plural !== scope.plural || !isIn(scope.namespace, event.object)) continue;
+      const { namespace, name } = event.object.metadata;
+      if (event.type === 'DELETED') objects.delete(`${namespace}/${name}`);
+      else objects.set(`${namespace}/${name}`, event.object);
+    }
+    return [...objects].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object);
   }
 
   bookmark(): void {
@@ -80,13 +105,15 @@ export class FakeHistory {
     show: (event: WatchEvent) => WatchEvent,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<WatchEvent> {
+    if (this.#initializing) {
+      const message = 'storage is (re)initializing';
+      throw new KubeError(message, { status: 429, reason: 'TooManyRequests', retryAfterMs: 1_000 });
+    }
     if (following.after < this.#oldest) {
       throw new KubeError('too old resource version', { status: 410, reason: 'Expired' });
     }
-    const takes = ({ plural, event }: Entry) =>
-      plural === following.plural &&
-      (following.namespace === undefined || namespaceOf(event.object) === following.namespace);
-    const missed = this.#entries.filter((entry) => entry.version > following.after && takes(entry));
+    const takes = ({ plural, event }: Entry) => plural === following.plural && isIn(following.namespace, event.object);
+    const missed = this.#entries.slice(this.#told).filter((entry) => entry.version > following.after && takes(entry));
     const follower: Follower = { pending: missed.map(({ event }) => event), takes, wake: () => {}, closed: false };
     this.#followers.add(follower);
     const onAbort = () => follower.wake();
@@ -109,6 +136,6 @@ export class FakeHistory {
   }
 }
 
-function namespaceOf({ metadata }: AnyObject): string | undefined {
-  return metadata.namespace;
+function isIn(namespace: string | undefined, { metadata }: AnyObject): boolean {
+  return namespace === undefined || metadata.namespace === namespace;
 }

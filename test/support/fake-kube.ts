@@ -18,6 +18,8 @@ export interface FakeKubeOptions {
   readonly random: Random;
   /** Plurals whose status is written through the subresource only, with the status that a new object is born with. */
   readonly statusDefaults?: Readonly<Record<string, object>>;
+  /** Told of a patch that changed nothing. */
+  readonly onUnchanged?: (resource: Resource, ref: ObjectRef) => void;
 }
 
 /** An object as stored: what any kind may hold besides metadata is its own affair. */
@@ -32,6 +34,8 @@ export class FakeKube implements KubeApi {
   readonly #objects = new Map<string, FakeObject>();
   readonly #terminating = new Set<string>();
   readonly #history = new FakeHistory();
+  /** Lists answer as of this version, as far as they may; undefined: as of now. */
+  #laggingAt: number | undefined;
 
   constructor(options: FakeKubeOptions) {
     this.#options = options;
@@ -45,11 +49,15 @@ export class FakeKube implements KubeApi {
     const { limit = Number.POSITIVE_INFINITY, notOlderThan = '0' } = options;
     const version = this.#history.version;
     if (Number(notOlderThan) > version) throw refused(504, 'Timeout', 'Too large resource version');
-    const [start, asOf] = (options.continueToken ?? `0/${version}`).split('/').map(Number);
+    const mayLag = this.#laggingAt !== undefined && options.notOlderThan !== undefined;
+    const from = mayLag ? Math.max(Number(notOlderThan), this.#laggingAt ?? 0) : version;
+    const [start, asOf] = (options.continueToken ?? `0/${from}`).split('/').map(Number);
     if (start === undefined || asOf === undefined) throw refused(400, 'BadRequest', 'continue token is invalid');
     if (options.continueToken !== undefined && asOf < this.#history.oldest)
       throw refused(410, 'Expired', 'The provided continue parameter is too old');
-    const found = this.all(resource, options.namespace);
+    // The pages of a list are all of the version of its first.
+    const found =
+      asOf === version ? this.all(resource, options.namespace) : this.#allAsOf(resource, options.namespace, asOf);
     const items = found.slice(start, start + limit).map((object) => shown(object, options.metadataOnly));
     const end = start + items.length;
     return {
@@ -111,11 +119,12 @@ export class FakeKube implements KubeApi {
     if (options?.subresource === 'status') {
       if (!hasStatus) throw refused(404, 'NotFound', 'the server could not find the requested resource');
       const status = { ...before, status: merged['status'] };
-      return isDeepStrictEqual(status, before) ? before : this.#store(resource, path, 'MODIFIED', status);
+      if (isDeepStrictEqual(status, before)) return this.#unchanged(resource, ref, before);
+      return this.#store(resource, path, 'MODIFIED', status);
     }
     const wanted = hasStatus ? { ...merged, status: before['status'] } : merged;
     refuseWrongMetadata(before, wanted);
-    if (isDeepStrictEqual(wanted, before)) return before;
+    if (isDeepStrictEqual(wanted, before)) return this.#unchanged(resource, ref, before);
     const { metadata } = wanted;
     if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0) {
       this.#remove(resource, path, wanted);
@@ -163,6 +172,24 @@ export class FakeKube implements KubeApi {
     this.#history.compact();
   }
 
+  /** From now on a list answers no more than it must: as of now, or as of the version that it may not be older than. */
+  lag(): void {
+    this.#laggingAt = this.#history.version;
+  }
+
+  catchUp(): void {
+    this.#laggingAt = undefined;
+  }
+
+  /** Ends every watch; until `initialized` no other one begins, and then only from what is newest. */
+  restart(): void {
+    this.#history.restart();
+  }
+
+  initialized(): void {
+    this.#history.initialized();
+  }
+
   /** Sends a bookmark on every watch. */
   bookmark(): void {
     this.#history.bookmark();
@@ -175,6 +202,16 @@ export class FakeKube implements KubeApi {
 
   get watches(): number {
     return this.#history.watches;
+  }
+
+  #unchanged(resource: Resource, ref: ObjectRef, object: FakeObject): FakeObject {
+    this.#options.onUnchanged?.(resource, ref);
+    return object;
+  }
+
+  #allAsOf({ plural }: Resource, namespace: string | undefined, version: number): readonly FakeObject[] {
+    // What the history holds was stored here.
+    return this.#history.asOf({ plural, namespace, version }) as readonly FakeObject[];
   }
 
   #delete(resource: Resource, path: string, object: FakeObject): void {

@@ -125,20 +125,26 @@ class TimerHeap {
   }
 }
 
-/** One process's view of the time: its wall clock is off by `skewMs`, and while it is frozen none of its timers runs. */
+/** One process's view of the time: its wall clock may be off, and while it is frozen none of its timers runs. */
 export interface ProcessClock extends Clock {
   freeze(): void;
   thaw(): void;
   /** Resolves at once unless frozen, else with `thaw`. */
   running(): Promise<void>;
+  /** Moves its wall clock; what measures durations goes on. */
+  jump(ms: number): void;
+  /** As a machine that was suspended: so much of the time that passed is not in its monotonic clock. */
+  lose(ms: number): void;
 }
 
 export function processClock(clock: Clock, skewMs = 0): ProcessClock {
   let frozen = false;
   let held: (() => void)[] = [];
+  let skew = skewMs;
+  let lost = 0;
   return {
-    now: () => clock.now() + skewMs,
-    monotonic: () => clock.monotonic(),
+    now: () => clock.now() + skew,
+    monotonic: () => clock.monotonic() - lost,
     after: (delayMs, run) => {
       let cancelled = false;
       const runUnlessCancelled = () => {
@@ -163,5 +169,11 @@ export function processClock(clock: Clock, skewMs = 0): ProcessClock {
       for (const run of due) run();
     },
     running: () => new Promise((resolve) => (frozen ? held.push(resolve) : resolve())),
+    jump: (ms) => {
+      skew += ms;
+    },
+    lose: (ms) => {
+      lost += ms;
+    },
   };
 }
