@@ -38,6 +38,22 @@ export class Logins {
     return 'accepted';
   }
 
+  /** As `attempt`, and nothing is kept: for logins that are only ever tried. */
+  async probe(login: Login, signal?: AbortSignal): Promise<Verdict> {
+    try {
+      await this.#client.signIn(login, signal);
+      return 'accepted';
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
+      return 'refused';
+    }
+  }
+
+  /** Forgets a session that turned out to be of no use. */
+  drop(session: Session): void {
+    for (const [id, held] of this.#sessions) if (held.session === session) this.#sessions.delete(id);
+  }
+
   /** A session of the user that is held, with whatever password: it goes on when the password itself is lost. */
   heldBy(username: string): Session | undefined {
     for (const held of this.#sessions.values()) if (held.username === username) return held.session;

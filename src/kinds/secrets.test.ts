@@ -23,7 +23,10 @@ const read = async (name = 'login') => {
 
 describe('createSecrets()', () => {
   it('reads what it has written', async () => {
-    await secrets.create('shop', 'login', { owner: 'orders' }, { username: 'admin', password: 'p4ß' });
+    await secrets.create('shop', 'login', {
+      labels: { owner: 'orders' },
+      data: { username: 'admin', password: 'p4ß' },
+    });
     const found = await read();
     expect(Object.fromEntries(found.data)).toEqual({ username: 'admin', password: 'p4ß' });
     expect(found.labels).toEqual({ 'app.kubernetes.io/managed-by': 'mooring', owner: 'orders' });
@@ -36,30 +39,30 @@ describe('createSecrets()', () => {
   });
 
   it('overwrites nothing when it creates', async () => {
-    await secrets.create('shop', 'login', {}, { password: 'one' });
-    const again = secrets.create('shop', 'login', {}, { password: 'two' });
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
+    const again = secrets.create('shop', 'login', { labels: {}, data: { password: 'two' } });
     await expect(again).rejects.toSatisfy(isAlreadyExists);
     expect((await read()).data.get('password')).toBe('one');
   });
 
   it('sets keys, removes those that are null, and keeps the others', async () => {
-    await secrets.create('shop', 'login', {}, { kept: 'k', password: 'one', nextPassword: 'two' });
-    await secrets.patch('shop', 'login', await read(), { password: 'two', nextPassword: null });
+    await secrets.create('shop', 'login', { labels: {}, data: { kept: 'k', password: 'one', nextPassword: 'two' } });
+    await secrets.patch('shop', 'login', await read(), { data: { password: 'two', nextPassword: null } });
     expect(Object.fromEntries((await read()).data)).toEqual({ kept: 'k', password: 'two' });
   });
 
   it('writes to no Secret that changed since it was read', async () => {
-    await secrets.create('shop', 'login', {}, { password: 'one' });
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
     const before = await read();
-    await secrets.patch('shop', 'login', before, { password: 'two' });
-    await expect(secrets.patch('shop', 'login', before, { password: 'three' })).rejects.toSatisfy(isConflict);
+    await secrets.patch('shop', 'login', before, { data: { password: 'two' } });
+    await expect(secrets.patch('shop', 'login', before, { data: { password: 'three' } })).rejects.toSatisfy(isConflict);
   });
 
   it('deletes no Secret that took the name since', async () => {
-    await secrets.create('shop', 'login', {}, { password: 'one' });
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
     const before = await read();
     kube.remove(SECRETS, { namespace: 'shop', name: 'login' });
-    await secrets.create('shop', 'login', {}, { password: 'two' });
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'two' } });
     await expect(secrets.delete('shop', 'login', before)).rejects.toSatisfy(isConflict);
     await secrets.delete('shop', 'login', await read());
     expect(kube.all(SECRETS)).toEqual([]);
@@ -69,7 +72,7 @@ describe('createSecrets()', () => {
     const finalizer = 'mooring.dev/space-1';
     const kept = () => [secrets.canBeKept('shop', 'login'), secrets.keptBy('shop', finalizer)];
     expect(kept()).toEqual([false, []]);
-    await secrets.create('shop', 'login', {}, { password: 'one' });
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
     expect(kept()).toEqual([true, []]);
     await secrets.keep('shop', 'login', finalizer, true);
     expect(kept()).toEqual([true, ['login']]);
@@ -115,7 +118,7 @@ describe('FinalizerIndex', () => {
 
 describe('valueFrom() and loginFrom()', () => {
   it('take the keys that the reference names', async () => {
-    await secrets.create('shop', 'login', {}, { user: 'admin', pass: 'one' });
+    await secrets.create('shop', 'login', { labels: {}, data: { user: 'admin', pass: 'one' } });
     const ref = { name: 'login', usernameKey: 'user', passwordKey: 'pass' };
     expect(loginFrom(await read(), ref, 'shop')).toEqual({ username: 'admin', password: 'one' });
   });
@@ -127,7 +130,7 @@ describe('valueFrom() and loginFrom()', () => {
   });
 
   it('name a key that is missing or empty, and those that are there, but no value', async () => {
-    await secrets.create('shop', 'login', {}, { username: 'confidential', password: '' });
+    await secrets.create('shop', 'login', { labels: {}, data: { username: 'confidential', password: '' } });
     const found = await read();
     const missing = () => valueFrom(found, 'login', 'password', 'shop');
     expect(missing).toThrow(TerminalError);

@@ -2,15 +2,34 @@ import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
-import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
 
 /** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
 export interface SecretContents {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly ownerReferences: readonly OwnerReference[];
   readonly type: string;
   readonly data: ReadonlyMap<string, string>;
+}
+
+export interface NewSecret {
+  readonly data: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  /** Default: Opaque. It cannot change later. */
+  readonly type?: string;
+}
+
+export interface SecretChanges {
+  readonly data?: Readonly<Record<string, string | null>>;
+  readonly labels?: Readonly<Record<string, string | null>>;
+  readonly annotations?: Readonly<Record<string, string | null>>;
+  /** All of them. */
+  readonly ownerReferences?: readonly OwnerReference[];
 }
 
 export interface Login {
@@ -23,20 +42,13 @@ export interface Secrets {
   version(namespace: string, name: string): string | undefined;
   /** Undefined: there is none. */
   read(namespace: string, name: string, signal: AbortSignal): Promise<SecretContents | undefined>;
-  /** Throws AlreadyExists (409) if there is one. */
-  create(
-    namespace: string,
-    name: string,
-    labels: Readonly<Record<string, string>>,
-    data: Readonly<Record<string, string>>,
-  ): Promise<void>;
-  /** Sets keys, and removes those that are null; throws Conflict (409) if the Secret is not as it was read. */
-  patch(
-    namespace: string,
-    name: string,
-    read: SecretContents,
-    data: Readonly<Record<string, string | null>>,
-  ): Promise<void>;
+  /** Throws AlreadyExists (409) if there is one. Returns the version that was written. */
+  create(namespace: string, name: string, secret: NewSecret): Promise<string>;
+  /**
+   * Sets keys, labels and annotations, and removes those that are null; throws Conflict (409) if the Secret is not as it
+   * was read. Returns the version that was written.
+   */
+  patch(namespace: string, name: string, read: SecretContents, changes: SecretChanges): Promise<string>;
   delete(namespace: string, name: string, read: SecretContents): Promise<void>;
   /** Names of the Secrets of the namespace that, as last seen, are kept from going by this finalizer. */
   keptBy(namespace: string, finalizer: string): readonly string[];
@@ -98,19 +110,15 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       const object = await api.get(SECRETS, { namespace, name }, signal);
       return object === undefined ? undefined : contentsOf(object);
     },
-    async create(namespace, name, labels, data) {
-      const metadata = { name, namespace, labels: { ...MANAGED_BY, ...labels } };
-      await api.create(SECRETS, namespace, {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        type: 'Opaque',
-        metadata,
-        data: encoded(data),
-      });
+    async create(namespace, name, { data, labels, type = 'Opaque', ...more }) {
+      const metadata = { name, namespace, labels: { ...MANAGED_BY, ...labels }, ...more };
+      const secret = { apiVersion: 'v1', kind: 'Secret', type, metadata, data: encoded(data) };
+      return (await api.create(SECRETS, namespace, secret)).metadata.resourceVersion;
     },
-    async patch(namespace, name, read, data) {
-      const { resourceVersion, uid } = read;
-      await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, uid }, data: encoded(data) });
+    async patch(namespace, name, { resourceVersion, uid }, { data, ...more }) {
+      const changes = data === undefined ? {} : { data: encoded(data) };
+      const patch = { metadata: { resourceVersion, uid, ...more }, ...changes };
+      return (await api.patch(SECRETS, { namespace, name }, patch)).metadata.resourceVersion;
     },
     async delete(namespace, name, read) {
       await api.delete(SECRETS, { namespace, name }, { uid: read.uid });
@@ -173,8 +181,8 @@ function contentsOf(object: AnyObject): SecretContents {
     key,
     Buffer.from(value, 'base64').toString('utf8'),
   ]);
-  const { uid, resourceVersion, labels = {} } = object.metadata;
-  return { uid, resourceVersion, labels, type: type ?? '', data: new Map(decoded) };
+  const { uid, resourceVersion, labels = {}, annotations = {}, ownerReferences = [] } = object.metadata;
+  return { uid, resourceVersion, labels, annotations, ownerReferences, type: type ?? '', data: new Map(decoded) };
 }
 
 function encoded(data: Readonly<Record<string, string | null>>): Record<string, string | null> {

@@ -10,6 +10,7 @@ export interface Resource {
 }
 
 export const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' };
+export const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
 export const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace' };
 export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
 

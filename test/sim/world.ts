@@ -2,7 +2,7 @@ import { API_VERSION } from '../../src/base/group.ts';
 import { createLog } from '../../src/base/log.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
-import { DATABASE_SPACES } from '../../src/kinds/databasespace/index.ts';
+import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
 import { EVENTS, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
 import { createOperator } from '../../src/operator.ts';
@@ -220,7 +220,7 @@ export class World {
       metrics: this.#metrics(process),
       namespaces: undefined,
       concurrency: 4,
-      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: `process-${number}`,
       lease: undefined,
     });

@@ -42,8 +42,8 @@ export async function preparePassword(
   const data = { ...login, nextPassword: generatePassword(world.random) };
   const { namespace = '', name } = subject.metadata;
   if (known.secret === undefined)
-    await world.secrets.create(namespace, known.secretName, { [OWNER_LABEL]: ownerValue(name) }, data);
-  else await world.secrets.patch(namespace, known.secretName, known.secret, data);
+    await world.secrets.create(namespace, known.secretName, { data, labels: { [OWNER_LABEL]: ownerValue(name) } });
+  else await world.secrets.patch(namespace, known.secretName, known.secret, { data });
 }
 
 export async function putPassword(
@@ -89,8 +89,7 @@ export async function promotePassword(
   const { secret, secretName, next } = await readLogins(world, subject, connection.factoryLogin, signal);
   if (secret === undefined || next === undefined) return;
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
-    password: next.password,
-    nextPassword: null,
+    data: { password: next.password, nextPassword: null },
   });
 }
 

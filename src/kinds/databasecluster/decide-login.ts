@@ -1,6 +1,8 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { rotationAt, untilRotation } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
+import { earlier } from '../verification.ts';
 import type { Rule } from './decide.ts';
 import { obstacleOf, settled } from './decide-state.ts';
 import {
@@ -11,7 +13,6 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, clusterConditions, factoryLoginRetired, mustHold } from './present.ts';
-import { rotationAt, untilRotation } from './rotation.ts';
 
 /** The last rule: the cluster is as it should be, or never will be; now its login, and then it is Ready. */
 export const decideLogin: Rule = (subject, seen, nowMs) => {
@@ -110,7 +111,7 @@ function running(
     reason: 'LoginWorks',
     message: `The server at ${seen.endpoint ?? ''} answers, and the login works`,
   };
-  const rotateInMs = untilRotation(subject, nowMs);
+  const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
   const rotate: ClusterStep = { do: 'PreparePassword', from: 'current', rotation: rotationAt(subject, nowMs) };
   return {
     hold: mustHold(subject),
@@ -128,10 +129,6 @@ function running(
     steps: rotateInMs !== undefined && rotateInMs <= 0 ? [rotate] : [],
     requeueAfterMs: earlier(verifyInMs, rotateInMs),
   };
-}
-
-function earlier(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 function unreachable(subject: ClusterSubject, seen: SpaceSeen, why: string): ClusterDecision {

@@ -1,9 +1,14 @@
+import { GROUP } from '../../base/group.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
-import type { Rotation } from './rotation.ts';
+import type { Place } from '../databasespace/place.ts';
+import type { Rotation } from '../rotation.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
+
+/** Names, by its creation time, a cluster that is to be taken for this object's. */
+export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
 
 /** What was seen of one cluster; no passwords in it. Variants, so that nothing impossible can be written. */
 export type ClusterObservation =
@@ -17,12 +22,16 @@ export type ClusterObservation =
     }
   /** The space does not admit this object. */
   | { readonly space: 'refused'; readonly reason: string; readonly message: string }
+  /** The space is not where the cluster is. */
+  | { readonly space: 'moved'; readonly reason: string; readonly message: string }
   | SpaceSeen;
 
 export interface SpaceSeen {
   readonly space: 'seen';
   /** `space "production" of team "acme"`. */
   readonly place: string;
+  /** The same, as the status records it. */
+  readonly at: Place;
   readonly canDestroy: boolean;
   /** The id that was looked for. */
   readonly id: string;

@@ -5,6 +5,7 @@ import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
+import { untilVerification } from '../verification.ts';
 import {
   adminSecretName,
   type ClusterSubject,
@@ -115,7 +116,7 @@ export async function observeLogin(
 ): Promise<LoginObservation> {
   const nowMs = world.clock.now();
   const verifyInMs = untilVerification(
-    subject,
+    subject.metadata.uid,
     connection.verifyIntervalMs,
     world.memory.verifiedAtMs(subject.key),
     nowMs,
@@ -143,7 +144,7 @@ export async function observeLogin(
       hasNext: known.next !== undefined,
       working,
       factoryAlive,
-      verifyInMs: untilVerification(subject, connection.verifyIntervalMs, nowMs, nowMs),
+      verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
     };
   } catch (error) {
     if (error instanceof ApiError) return { login: 'unreachable', message: error.message };
@@ -198,21 +199,4 @@ async function findWorking(
 async function isFactoryAlive(logins: Logins, known: KnownLogins, signal: AbortSignal): Promise<boolean> {
   const verdict: Verdict = await logins.attempt(known.factory, signal);
   return verdict === 'accepted';
-}
-
-/**
- * Each object has its own moments, spread over the interval by its uid, so that thousands of logins are not tried at
- * once, not after a restart either.
- */
-function untilVerification(
-  subject: ClusterSubject,
-  intervalMs: number,
-  lastMs: number,
-  nowMs: number,
-): number | undefined {
-  if (intervalMs <= 0) return undefined;
-  let hash = 0;
-  for (const character of subject.metadata.uid) hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
-  const phase = (hash / 2 ** 32) * intervalMs;
-  return (Math.floor((lastMs - phase) / intervalMs) + 1) * intervalMs + phase - nowMs;
 }

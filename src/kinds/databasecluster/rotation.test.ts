@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, NOW_MS } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
-import { ROTATE_AT, untilRotation } from './rotation.ts';
+import { ROTATE_AT, untilRotation } from '../rotation.ts';
 
 const HOUR_MS = 3_600_000;
 const HOUR_AGO = new Date(NOW_MS - HOUR_MS).toISOString();
@@ -22,7 +22,8 @@ describe('untilRotation()', () => {
     ],
     ['not before the first password', aCluster().with(daily).annotated('rotate-at', 'now'), undefined],
   ])('is %s', (_name, cluster, expected) => {
-    expect(untilRotation(cluster.subject, NOW_MS)).toBe(expected);
+    const { rotateEvery } = cluster.subject.spec.adminCredentials ?? {};
+    expect(untilRotation(cluster.subject, rotateEvery, NOW_MS)).toBe(expected);
   });
 });
 

@@ -87,6 +87,11 @@ export class ClusterMemory {
     this.#verifiedAt.set(key, atMs);
   }
 
+  /** Somebody found that the login does not work: it is tried again at the next pass. */
+  doubt(key: ObjectKey): void {
+    this.#verifiedAt.set(key, 0);
+  }
+
   forget(key: ObjectKey): void {
     this.#attempted.delete(key);
     this.#verifiedAt.delete(key);

@@ -17,7 +17,7 @@ function bench(options: Partial<ConnectionsOptions> = {}) {
   const connections = new SpaceConnections({
     clock,
     random: createSeededRandom(2),
-    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
     transport: () => simulator.transport,
     onRequest: () => {},
     onClusters: (space, ids) => told.push(`${space} clusters ${[...ids].join()}`),

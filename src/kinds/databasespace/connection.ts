@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { TerminalError } from '../../base/errors.ts';
 import type { HttpTransport } from '../../base/http.ts';
+import { limitedTransport } from '../../base/limited-transport.ts';
 import type { Random } from '../../base/random.ts';
 import { CloudClient } from '../../cloud/client.ts';
 import { SpacePoller } from '../../cloud/space-poller.ts';
@@ -12,8 +13,12 @@ import { ServerClient } from '../../database/client.ts';
 import { Logins } from '../../database/logins.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Login } from '../secrets.ts';
+import { type Place, placeOf } from './place.ts';
 import type { DatabaseSpaceSpec } from './schema.ts';
-import { refusalOfURL, type UrlPolicy } from './url-policy.ts';
+import { refusalOfServerURL, refusalOfURL, type UrlPolicy } from './url-policy.ts';
+
+/** A password check costs a server some 60 ms of its time (compatibility.md): hundreds of objects must not ask at once. */
+const REQUESTS_PER_SERVER = 8;
 
 /** What a DatabaseSpace and its Secrets say, ready to be used. */
 export interface SpaceConnection {
@@ -23,8 +28,7 @@ export interface SpaceConnection {
   readonly factoryLogin: Login;
   /** Changes with the factory login; says nothing about it. */
   readonly factoryVersion: string;
-  /** How people call the space: `space "production" of team "acme"`. */
-  readonly place: string;
+  readonly place: Place;
   readonly verifyIntervalMs: number;
   /** The base URL of the server at an address `host:port`. Throws TerminalError where it is not allowed. */
   serverURL(address: string): string;
@@ -112,7 +116,7 @@ export class SpaceConnections {
     const shared = this.#shared.get(digest) ?? this.#share(digest, spec, credentials, ca);
     shared.users.set(space, parseDuration(spec.pollInterval));
     shared.poller.intervalMs = Math.min(...shared.users.values());
-    const placeDigest = digestOf({ baseURL, teamID, spaceID });
+    const placeDigest = digestOf(placeOf(spec));
     const known = before?.connection;
     const factory = {
       factoryLogin,
@@ -201,15 +205,13 @@ export class SpaceConnections {
       client: shared.client,
       poller: shared.poller,
       ...factory,
-      place: `space "${spec.spaceID}" of team "${spec.teamID}"`,
+      place: placeOf(spec),
       verifyIntervalMs: parseDuration(spec.verifyInterval),
       serverURL(address) {
         const colon = address.lastIndexOf(':');
         const [host, port] = colon < 0 ? [address, '443'] : [address.slice(0, colon), address.slice(colon + 1)];
         const url = spec.serverURL.replaceAll('{host}', host).replaceAll('{port}', port);
-        const refusal = URL.canParse(url)
-          ? refusalOfURL(url, { ...urlPolicy, allowedBaseURLs: undefined })
-          : `"${url}" is not a URL: Check serverURL of the DatabaseSpace`;
+        const refusal = refusalOfServerURL(url, host, urlPolicy);
         if (refusal !== undefined) throw new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`);
         return url;
       },
@@ -222,7 +224,7 @@ export class SpaceConnections {
             baseURL,
             clock,
             random,
-            transport: transport(ca),
+            transport: limitedTransport(transport(ca), REQUESTS_PER_SERVER),
             onRequest: (request) => onRequest('server', request),
           });
           logins = new Logins(client);

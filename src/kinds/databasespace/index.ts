@@ -1,15 +1,9 @@
-import { GROUP, VERSION } from '../../base/group.ts';
+import { GROUP } from '../../base/group.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { decideSpace, type SpaceStep } from './decide.ts';
 import { observeSpace, type SpaceObservation, type SpaceWorld, secretFinalizer, secretNames } from './observe.ts';
+import { DATABASE_SPACES } from './resource.ts';
 import { type DatabaseSpaceSpec, type DatabaseSpaceStatus, databaseSpaceDefinition } from './schema.ts';
-
-export const DATABASE_SPACES = {
-  group: GROUP,
-  version: VERSION,
-  plural: 'databasespaces',
-  kind: 'DatabaseSpace',
-} as const;
 
 export function databaseSpaceKind(
   world: SpaceWorld,

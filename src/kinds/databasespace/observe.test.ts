@@ -21,7 +21,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
     connections: new SpaceConnections({
       clock,
       random: createSeededRandom(3),
-      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
       transport: () => simulator.transport,
       onRequest: () => {},
       onClusters: () => {},
@@ -34,7 +34,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
   };
   const put = (name: string, data: Record<string, string>) => {
     kube.remove(SECRETS, { namespace: 'shop', name });
-    return world.secrets.create('shop', name, {}, data);
+    return world.secrets.create('shop', name, { labels: {}, data });
   };
   for (const level of ['read', 'write', 'admin'])
     await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: `${level}-secret-0123456789` });

@@ -5,6 +5,7 @@ import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import { loginFrom, type Secrets, valueFrom } from '../secrets.ts';
 import type { SpaceConnection, SpaceConnections } from './connection.ts';
+import { placeName } from './place.ts';
 import type { DatabaseSpaceSpec, DatabaseSpaceStatus } from './schema.ts';
 
 export type SpaceSubject = Subject<DatabaseSpaceSpec, DatabaseSpaceStatus>;
@@ -97,7 +98,7 @@ async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: Ab
   const useless = held === 0 && refused.length > 0;
   if (!useless && (!started || subject.lookNow)) await poller.refresh();
   return {
-    place: connection.place,
+    place: placeName(connection.place),
     refused,
     exchanged: refused.length === 0 && unanswered === undefined,
     // What is held back has no cause of its own: the exchange that was tried does.

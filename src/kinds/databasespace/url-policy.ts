@@ -1,24 +1,85 @@
-/** Where the operator may send requests to, whatever a manifest says. */
+import { type BlockList, isIP } from 'node:net';
+import { networksOf, specialUseOf } from '../../base/address.ts';
+import type { ConnectionGuard } from '../../base/http.ts';
+
+/** Where the operator may send requests to, whatever a manifest or the cloud says. */
 export interface UrlPolicy {
   /** http to hosts other than loopback. */
   readonly allowHTTP: boolean;
   /** Base URLs of the cloud that are allowed, as prefixes by whole path segments; undefined: all. */
   readonly allowedBaseURLs: readonly string[] | undefined;
+  /** Networks, such as `10.0.0.0/8`, that may be reached besides public addresses; undefined: all. */
+  readonly allowedNetworks: readonly string[] | undefined;
 }
+
+export const LOOPBACK_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Why the URL is not allowed, as a text that follows the field's name; undefined if it is. */
+/** Why the base URL is not allowed, as a text that follows the field's name; undefined if it is. */
 export function refusalOfURL(text: string, policy: UrlPolicy): string | undefined {
-  if (!URL.canParse(text)) return `"${text}" is not a URL: Write one such as https://cloud.example.com`;
-  const url = new URL(text);
-  const mayBeHTTP = url.protocol === 'http:' && (LOOPBACK.test(url.hostname) || policy.allowHTTP);
-  if (url.protocol !== 'https:' && !mayBeHTTP) {
-    return `"${text}" is not https: Use https, or start the operator with --allow-http`;
-  }
+  const url = URL.parse(text);
+  if (url === null) return `"${text}" is not a URL: Write one such as https://cloud.example.com`;
+  const refusal = refusalOfScheme(text, url, policy);
+  if (refusal !== undefined) return refusal;
   const allowed = policy.allowedBaseURLs;
-  if (allowed === undefined || allowed.some((base) => isWithin(url, new URL(base)))) return undefined;
+  if (allowed === undefined) return refusalOfLiteral(url, policy);
+  if (isListed(url, allowed)) return undefined;
   return `"${text}" is not among the operator's --allowed-base-urls (${allowed.join(', ')}): Use one of these, or have it added`;
+}
+
+/**
+ * Why the URL that `serverURL` makes for a server is not allowed, as `refusalOfURL`. Where base URLs are listed, logins go
+ * to hosts only that a listed cloud named: `host` is what it called the server.
+ */
+export function refusalOfServerURL(text: string, host: string, policy: UrlPolicy): string | undefined {
+  const url = URL.parse(text);
+  if (url === null) return `"${text}" is not a URL: Check serverURL of the DatabaseSpace`;
+  const refusal = refusalOfScheme(text, url, policy);
+  if (refusal !== undefined) return refusal;
+  const allowed = policy.allowedBaseURLs;
+  if (allowed !== undefined) {
+    if (isListed(url, allowed)) return undefined;
+    if (url.hostname !== URL.parse(`${url.protocol}//${host}`)?.hostname) {
+      return `"${text}" is not at "${host}", the address that the cloud gave: Use {host} alone as the host in serverURL, or have the URL added to the operator's --allowed-base-urls`;
+    }
+  }
+  return refusalOfLiteral(url, policy);
+}
+
+/** The policy for connections: it also holds for what names turn out to mean. Undefined: nothing is refused. */
+export function connectionGuard(policy: UrlPolicy): ConnectionGuard | undefined {
+  if (policy.allowedNetworks === undefined) return undefined;
+  const networks = networksOf(policy.allowedNetworks);
+  const trusted = new Set((policy.allowedBaseURLs ?? []).map((url) => new URL(url).origin));
+  return {
+    trusts: (origin) => trusted.has(origin),
+    refusalOf: (host, address) => refusalOfAddress(host, address, networks),
+  };
+}
+
+function refusalOfScheme(text: string, url: URL, { allowHTTP }: UrlPolicy): string | undefined {
+  const mayBeHTTP = url.protocol === 'http:' && (LOOPBACK.test(url.hostname) || allowHTTP);
+  if (url.protocol === 'https:' || mayBeHTTP) return undefined;
+  return `"${text}" is not https: Use https, or start the operator with --allow-http`;
+}
+
+/** Of an address in the URL itself: what a name means is seen when a connection is made. */
+function refusalOfLiteral(url: URL, { allowedNetworks }: UrlPolicy): string | undefined {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (allowedNetworks === undefined || isIP(host) === 0) return undefined;
+  return refusalOfAddress(host, host, networksOf(allowedNetworks));
+}
+
+function refusalOfAddress(host: string, address: string, allowed: BlockList): string | undefined {
+  const word = specialUseOf(address, allowed);
+  if (word === undefined) return undefined;
+  const where = host === address ? `"${host}" is ${word}` : `"${host}" is at ${address}, ${word}`;
+  return `${where}, where the operator sends nothing unless told to: Use a public address, or have it added to the operator's --allowed-networks`;
+}
+
+function isListed(url: URL, bases: readonly string[]): boolean {
+  return bases.some((base) => isWithin(url, new URL(base)));
 }
 
 function isWithin(url: URL, base: URL): boolean {

@@ -1,6 +1,6 @@
-import { parseDuration } from '../../base/duration.ts';
-import { GROUP } from '../../base/group.ts';
-import type { ClusterSubject } from './observation.ts';
+import { parseDuration } from '../base/duration.ts';
+import { GROUP } from '../base/group.ts';
+import type { ObjectMeta } from '../kube/object.ts';
 
 /** A new value asks for a new password now. */
 export const ROTATE_AT = `${GROUP}/rotate-at`;
@@ -11,20 +11,29 @@ export interface Rotation {
   readonly lastHandledRotateAt: string | null;
 }
 
-export function rotationAt({ metadata }: Pick<ClusterSubject, 'metadata'>, nowMs: number): Rotation {
+/** An object whose status tells of its rotations. */
+interface Rotated {
+  readonly metadata: ObjectMeta;
+  readonly status: { readonly lastRotation?: string | undefined; readonly lastHandledRotateAt?: string | undefined };
+}
+
+export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: number): Rotation {
   return {
     lastRotation: new Date(nowMs).toISOString(),
     lastHandledRotateAt: metadata.annotations?.[ROTATE_AT] ?? null,
   };
 }
 
-/** In how many milliseconds the password is to be replaced; 0 or less: now; undefined: not by itself. */
-export function untilRotation({ metadata, spec, status }: ClusterSubject, nowMs: number): number | undefined {
+/** In how many milliseconds the password is to be replaced; 0 or less: now; undefined: not by itself. `every`: a duration. */
+export function untilRotation(
+  { metadata, status }: Rotated,
+  every: string | undefined,
+  nowMs: number,
+): number | undefined {
   const { lastRotation } = status;
   // Not secured yet: the first password is as new as can be.
   if (lastRotation === undefined) return undefined;
   const asked = metadata.annotations?.[ROTATE_AT];
   if (asked !== undefined && asked !== status.lastHandledRotateAt) return 0;
-  const every = spec.adminCredentials?.rotateEvery;
   return every === undefined ? undefined : Date.parse(lastRotation) + parseDuration(every) - nowMs;
 }

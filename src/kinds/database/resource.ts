@@ -1,0 +1,7 @@
+import { GROUP, VERSION } from '../../base/group.ts';
+import type { Resource } from '../../kube/api.ts';
+
+export const DATABASES: Resource = { group: GROUP, version: VERSION, plural: 'databases', kind: 'Database' };
+
+/** Stands on an object from before its database is created until nothing of it is left to do. */
+export const DATABASE_FINALIZER = `${GROUP}/database`;

@@ -1,0 +1,153 @@
+import * as z from 'zod';
+import type { Immutable } from '../../base/immutable.ts';
+import type { ResourceDefinition } from '../../kube/definition.ts';
+import { clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
+import {
+  AGE_COLUMN,
+  commonStatus,
+  immutableScalar,
+  objectName,
+  READY_COLUMNS,
+  rules,
+  secretKey,
+  timestamp,
+} from '../shared-schema.ts';
+
+const OTHER_DATABASE = 'a Database keeps the name it was created with, so create another Database';
+
+const source = z
+  .object({
+    configMapKeyRef: z
+      .object({
+        name: objectName().describe('Name of the ConfigMap, in the same namespace.'),
+        key: secretKey().describe('Key that holds the text.'),
+      })
+      .optional()
+      .describe('The text under a key of a ConfigMap. A change of it is applied at once.'),
+    inline: z.string().min(1).max(262_144).optional().describe('The text itself.'),
+  })
+  .meta(
+    rules({
+      rule: 'has(self.configMapKeyRef) != has(self.inline)',
+      message: 'a schema source needs exactly one of configMapKeyRef and inline: set one, remove the other',
+    }),
+  );
+
+const spec = z
+  .object({
+    clusterRef: clusterReference(),
+    name: serverName('orders')
+      .meta(rules(immutableScalar('name', OTHER_DATABASE)))
+      .optional()
+      .describe('Name of the database on the server. Default: the name of this object. Immutable.'),
+    schema: z
+      .array(source)
+      .max(64)
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
+      .describe(
+        'The schema, as schema queries in their order, applied in one schema transaction: all or nothing. Sources that ' +
+          "are new or changed are run, and all of them when the server's schema was changed elsewhere. Absent: the " +
+          'schema is not looked at.',
+      ),
+    adoptionPolicy: z
+      .enum(['Never', 'IfExists'])
+      .default('Never')
+      .describe(
+        "What happens if the server has a database of this name already. Never: it is somebody else's and left alone. " +
+          'IfExists: it is taken over, with its data.',
+      ),
+    deletionPolicy: z
+      .enum(['Retain', 'Delete'])
+      .default('Retain')
+      .describe(
+        'What deleting this object does to the database. Retain: nothing. Delete: it is deleted with its data.',
+      ),
+  })
+  .meta(rules(...nameStays('name', 'Database')))
+  .describe('What the database should be.');
+
+const status = z
+  .object({
+    ...commonStatus,
+    name: z.string().optional().describe('Name of the database on the server; absent until it is surely ours.'),
+    cluster: z.string().optional().describe('When the cluster was created that the database is on.'),
+    operation: z
+      .object({
+        type: z.string().describe('What is done, such as CreateDatabase.'),
+        target: z.string().describe('Name of the database that it is done to.'),
+        startedAt: timestamp().describe('When it was about to be asked for.'),
+        by: z.string().optional().describe('The process that wrote this down.'),
+      })
+      .optional()
+      .describe('A call whose effect must be known for ours afterwards, written down before it is made.'),
+    schemaHash: z
+      .string()
+      .optional()
+      .describe('Digest of the schema that the server had when it was last looked at after applying.'),
+    appliedSchema: z
+      .array(
+        z.object({
+          source: z.string().describe('Which source: configmap/<name>/<key>, or inline/<position from 0>.'),
+          hash: z.string().describe('Digest of its text.'),
+          appliedAt: timestamp().describe('When it was committed.'),
+          resourceVersion: z
+            .string()
+            .optional()
+            .describe("The ConfigMap's metadata.resourceVersion when its text was read."),
+        }),
+      )
+      .max(64)
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
+      .describe('The sources that are in the schema, in their order.'),
+    checkedSchema: z
+      .object({
+        hash: z.string().describe('Digest of what was tried.'),
+        outcome: z.string().describe('Succeeded or Failed.'),
+        message: z.string().describe('What the dry run showed.'),
+      })
+      .optional()
+      .describe('The last dry run of schema sources: they were run in a transaction that was closed without effect.'),
+  })
+  .describe('What was found. Written by the operator only.');
+
+export type DatabaseSpec = Immutable<z.output<typeof spec>>;
+export type DatabaseStatus = Immutable<z.output<typeof status>>;
+
+export const databaseDefinition: ResourceDefinition<DatabaseSpec, DatabaseStatus> = {
+  kind: 'Database',
+  plural: 'databases',
+  singular: 'database',
+  shortNames: ['dbd'],
+  categories: ['mooring'],
+  description: "A Database is one database on a cluster's server, with its schema.",
+  spec,
+  status,
+  rules: [nameNeeded('name')],
+  printerColumns: [
+    ...READY_COLUMNS,
+    { name: 'Database', type: 'string', jsonPath: '.status.name', description: 'Name of the database on the server.' },
+    {
+      name: 'Cluster',
+      type: 'string',
+      jsonPath: '.spec.clusterRef.name',
+      description: 'The DatabaseCluster that it is on.',
+    },
+    {
+      name: 'Schema',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Synced")].reason',
+      description: 'Whether the schema is as the sources say.',
+      priority: 1,
+    },
+    {
+      name: 'Deletion',
+      type: 'string',
+      jsonPath: '.spec.deletionPolicy',
+      description: 'What deleting this object does to the database.',
+      priority: 1,
+    },
+    AGE_COLUMN,
+  ],
+};

@@ -1,0 +1,12 @@
+import { GROUP, VERSION } from '../../base/group.ts';
+import type { Resource } from '../../kube/api.ts';
+
+export const DATABASE_USERS: Resource = {
+  group: GROUP,
+  version: VERSION,
+  plural: 'databaseusers',
+  kind: 'DatabaseUser',
+};
+
+/** Stands on an object from before its user is created until nothing of it is left to do. */
+export const USER_FINALIZER = `${GROUP}/user`;

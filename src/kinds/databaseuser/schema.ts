@@ -1,0 +1,163 @@
+import * as z from 'zod';
+import type { Immutable } from '../../base/immutable.ts';
+import type { ResourceDefinition } from '../../kube/definition.ts';
+import { clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
+import {
+  AGE_COLUMN,
+  atLeast,
+  commonStatus,
+  durationText,
+  immutableScalar,
+  objectName,
+  READY_COLUMNS,
+  rules,
+  secretKey,
+  timestamp,
+} from '../shared-schema.ts';
+import { TEMPLATE_RULES } from './template.ts';
+
+const OTHER_USER = 'a DatabaseUser keeps the name it was created with, so create another DatabaseUser';
+
+/** Labels and annotations that the operator writes itself. */
+const NOT_OURS = ['labels', 'annotations'].map((field) => ({
+  rule: `!has(self.${field}) || self.${field}.all(key, !key.startsWith('mooring.dev/') && key != 'app.kubernetes.io/managed-by')`,
+  message: `${field} must not begin with mooring.dev/ nor be app.kubernetes.io/managed-by: these are the operator's own`,
+  fieldPath: `.${field}`,
+}));
+
+const connectionSecret = z
+  .object({
+    name: objectName().optional().describe('Name of the Secret. Default: <name of this object>-connection.'),
+    labels: z
+      .record(z.string(), z.string().max(63))
+      .optional()
+      .meta({ maxProperties: 32 })
+      .describe('Labels that the Secret gets besides those of the operator.'),
+    annotations: z
+      .record(z.string(), z.string().max(4096))
+      .optional()
+      .meta({ maxProperties: 32 })
+      .describe('Annotations that the Secret gets besides those of the operator.'),
+    template: z
+      .record(z.string(), z.string().max(4096))
+      .optional()
+      .meta({ maxProperties: 32, ...rules(...TEMPLATE_RULES) })
+      .describe(
+        'Further keys of the Secret: texts in which {{ username }}, {{ password }}, {{ host }}, {{ port }}, {{ uri }}, ' +
+          '{{ addresses }}, {{ type }} and {{ provider }} are filled in, also as {{ password | urlencode }}.',
+      ),
+  })
+  .meta(rules(...NOT_OURS));
+
+const spec = z
+  .object({
+    clusterRef: clusterReference(),
+    username: serverName('app')
+      .meta(rules(immutableScalar('username', OTHER_USER)))
+      .optional()
+      .describe('Name of the user on the server. Default: the name of this object. Immutable.'),
+    passwordSecretRef: z
+      .object({
+        name: objectName().describe('Name of the Secret, in the same namespace.'),
+        key: secretKey().optional().describe('Key that holds the password. Default: password.'),
+      })
+      .optional()
+      .describe(
+        'A password of your own, at most 72 bytes. A change of it is applied at once. Absent: one is generated.',
+      ),
+    rotateEvery: durationText()
+      .meta(rules(atLeast('rotateEvery', '10m')))
+      .optional()
+      .describe(
+        'How often a generated password is replaced by a new one, such as 720h, at least 10m. Absent: never by itself.',
+      ),
+    connectionSecret: connectionSecret
+      .optional()
+      .describe('The Secret that applications use: written by the operator, of type servicebinding.io/database.'),
+    adoptionPolicy: z
+      .enum(['Never', 'IfExists'])
+      .default('Never')
+      .describe(
+        "What happens if the server has a user of this name already. Never: it is somebody else's and left alone. " +
+          'IfExists: it is taken over, with a new password.',
+      ),
+    deletionPolicy: z
+      .enum(['Delete', 'Retain'])
+      .default('Delete')
+      .describe(
+        'What deleting this object does to the user. Delete: it is deleted. Retain: it stays, with its password.',
+      ),
+  })
+  .meta(
+    rules(...nameStays('username', 'DatabaseUser'), {
+      rule: '!has(self.passwordSecretRef) || !has(self.rotateEvery)',
+      message: 'rotateEvery is for generated passwords: remove it, or remove passwordSecretRef',
+      fieldPath: '.rotateEvery',
+    }),
+  )
+  .describe('What the user should be.');
+
+const status = z
+  .object({
+    ...commonStatus,
+    username: z.string().optional().describe('Name of the user on the server; absent until it is surely ours.'),
+    lastRotation: timestamp().optional().describe('When the password was last replaced by a new one.'),
+    lastHandledRotateAt: z
+      .string()
+      .optional()
+      .describe('The last value of the annotation mooring.dev/rotate-at that was acted on.'),
+    binding: z
+      .object({ name: z.string().describe('Name of the Secret.') })
+      .optional()
+      .describe('The connection Secret, once it works: the Service Binding specification finds it here.'),
+    connection: z
+      .object({
+        cluster: z.string().describe('When the cluster was created that the user is on.'),
+        endpoint: z.string().describe('The server that the password was verified at.'),
+        secretName: z.string().describe('Name of the connection Secret.'),
+        secretResourceVersion: z
+          .string()
+          .describe("The connection Secret's metadata.resourceVersion when its password was verified."),
+        sourceResourceVersion: z
+          .string()
+          .optional()
+          .describe('The metadata.resourceVersion of the Secret in passwordSecretRef then.'),
+      })
+      .optional()
+      .describe('What was verified last: the password in this Secret signs in at this server.'),
+  })
+  .describe('What was found. Written by the operator only.');
+
+export type DatabaseUserSpec = Immutable<z.output<typeof spec>>;
+export type DatabaseUserStatus = Immutable<z.output<typeof status>>;
+
+export const databaseUserDefinition: ResourceDefinition<DatabaseUserSpec, DatabaseUserStatus> = {
+  kind: 'DatabaseUser',
+  plural: 'databaseusers',
+  singular: 'databaseuser',
+  shortNames: ['dbu'],
+  categories: ['mooring'],
+  description: "A DatabaseUser is one user of a cluster's database server, with a Secret for applications.",
+  spec,
+  status,
+  rules: [nameNeeded('username')],
+  printerColumns: [
+    ...READY_COLUMNS,
+    { name: 'Username', type: 'string', jsonPath: '.status.username', description: 'Name of the user on the server.' },
+    { name: 'Secret', type: 'string', jsonPath: '.status.binding.name', description: 'The connection Secret.' },
+    {
+      name: 'Cluster',
+      type: 'string',
+      jsonPath: '.spec.clusterRef.name',
+      description: 'The DatabaseCluster that it is on.',
+    },
+    {
+      name: 'Deletion',
+      type: 'string',
+      jsonPath: '.spec.deletionPolicy',
+      description: 'What deleting this object does to the user.',
+      priority: 1,
+    },
+    AGE_COLUMN,
+  ],
+};

@@ -1,0 +1,39 @@
+import type { ValidationRule } from '../../kube/definition.ts';
+
+/* The texts of `connectionSecret.template`: placeholders are replaced, nothing is ever evaluated. */
+
+/** What every connection Secret holds; a template cannot redefine it. */
+export const FIXED_KEYS = ['type', 'provider', 'host', 'port', 'username', 'password', 'uri', 'addresses'] as const;
+export type FixedKey = (typeof FIXED_KEYS)[number];
+
+/** A coming password, until the server has accepted it. */
+export const NEXT_PASSWORD = 'nextPassword';
+
+const NAMES = FIXED_KEYS.join('|');
+const PLACEHOLDER = String.raw`\{\{ *(${NAMES}) *(\| *urlencode *)?\}\}`;
+/** Text, single braces, and placeholders that are known. */
+const TEXT = String.raw`^([^{}]|\{[^{]|\}|${PLACEHOLDER})*$`;
+
+/** For the API server, so that a mistake shows when the object is applied. */
+export const TEMPLATE_RULES: readonly ValidationRule[] = [
+  {
+    rule: `self.all(key, key.matches('^[-._a-zA-Z0-9]{1,253}$'))`,
+    message: 'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens',
+  },
+  {
+    rule: `self.all(key, !(key in ${JSON.stringify([...FIXED_KEYS, NEXT_PASSWORD]).replaceAll('","', '", "')}))`,
+    message: `template must not name ${FIXED_KEYS.join(', ')} or ${NEXT_PASSWORD}: every connection Secret has these keys`,
+  },
+  {
+    rule: `self.all(key, self[key].matches(r'${TEXT}'))`,
+    message: `template has a placeholder that is not known: use {{ name }} or {{ name | urlencode }} with one of ${FIXED_KEYS.join(', ')}`,
+  },
+];
+
+/** The text with its placeholders replaced; undefined: one of them is not known. */
+export function render(text: string, values: Readonly<Record<FixedKey, string>>): string | undefined {
+  if (!new RegExp(TEXT).test(text)) return undefined;
+  return text.replace(new RegExp(PLACEHOLDER, 'g'), (_, name: FixedKey, encode: string | undefined) =>
+    encode === undefined ? values[name] : encodeURIComponent(values[name]),
+  );
+}

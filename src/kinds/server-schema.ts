@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import type { ValidationRule } from '../kube/definition.ts';
+import { immutable, keepsField, objectReference, rules } from './shared-schema.ts';
+
+/* What DatabaseUser and Database have in common in their specs: both are things on the server of a DatabaseCluster. */
+
+/**
+ * Names on a server are "Unicode identifiers with `-`" (compatibility.md); XID_Start and XID_Continue in the classes that
+ * both RE2, which the API server runs, and JavaScript know.
+ */
+const IDENTIFIER = String.raw`^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}-]*$`;
+const identifier = new RegExp(IDENTIFIER, 'u');
+
+/** Whether a server takes it as the name of a user or database. */
+export function isIdentifier(name: string): boolean {
+  return identifier.test(name);
+}
+
+/** The name of a user or database: `what` says which, `example` is one. */
+export function serverName(example: string) {
+  return z
+    .string()
+    .min(1)
+    .max(253)
+    .meta(
+      rules({
+        // A raw string: the backslashes are the pattern's.
+        rule: `self.matches(r'${IDENTIFIER}')`,
+        message: `must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens, such as ${example}`,
+      }),
+    );
+}
+
+export function clusterReference() {
+  return objectReference('DatabaseCluster')
+    .meta(rules(immutable('clusterRef', 'what is on one cluster cannot move to another, so create another object')))
+    .describe('The DatabaseCluster on whose server it is. Immutable.');
+}
+
+/** The rules, on spec, that a name which defaults to metadata.name neither changes nor comes or goes. */
+export function nameStays(field: string, kind: string): readonly ValidationRule[] {
+  const remedy = `a ${kind} keeps the name it was created with, so create another ${kind}`;
+  return [
+    keepsField(field, remedy),
+    {
+      rule: `has(oldSelf.${field}) || !has(self.${field})`,
+      message: `${field} cannot be added: ${remedy}`,
+      fieldPath: `.${field}`,
+      reason: 'FieldValueForbidden',
+    },
+  ];
+}
+
+/** The rule, on the object, that the name of the object serves where none is set. */
+export function nameNeeded(field: string): ValidationRule {
+  return {
+    rule: `has(self.spec.${field}) || self.metadata.name.matches(r'${IDENTIFIER}') || (has(self.status) && self.status.observedGeneration >= 0)`,
+    message: `metadata.name begins with a digit or has dots, which a name on the server cannot: set spec.${field}`,
+    fieldPath: `.spec.${field}`,
+    reason: 'FieldValueRequired',
+  };
+}

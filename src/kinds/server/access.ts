@@ -1,0 +1,136 @@
+import { parseSpec, parseStatus } from '../../kube/definition.ts';
+import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
+import { databaseClusterDefinition } from '../databasecluster/schema.ts';
+import type { SpaceConnections } from '../databasespace/connection.ts';
+import { admits } from '../namespaces.ts';
+import type { ServerPlace, Servers } from './servers.ts';
+
+/** What is needed to find the server of a cluster and to work on it. */
+export interface ServerWorld {
+  readonly connections: SpaceConnections;
+  /** A DatabaseCluster as last seen. */
+  readonly cluster: (key: ObjectKey) => KubeObject | undefined;
+  /** Labels of a namespace; undefined: there is none. */
+  readonly namespaceLabels: (
+    name: string,
+    signal: AbortSignal,
+  ) => Promise<Readonly<Record<string, string>> | undefined>;
+  readonly servers: Servers;
+}
+
+/** The server of a DatabaseCluster as the users and databases on it find it. */
+export type ServerAccess =
+  | {
+      readonly server: 'waiting';
+      /** leaving: its object is being deleted, and no server answers any more. */
+      readonly why: 'missing' | 'leaving' | 'suspended' | 'notReady';
+      readonly reason: string;
+      readonly message: string;
+      /** This process has just begun, and nothing says that the cluster does not work. */
+      readonly starting: boolean;
+      /** leaving: the cluster is destroyed, with all that is on it. */
+      readonly destroyed: boolean;
+    }
+  /** The cluster does not admit this object. */
+  | { readonly server: 'refused'; readonly reason: string; readonly message: string }
+  | OpenServer;
+
+export interface OpenServer extends ServerPlace {
+  readonly server: 'open';
+  readonly clusterName: string;
+  /** When the cluster was created: with another value it is another one. */
+  readonly identity: string;
+  /** The DatabaseCluster is being deleted, but its server still answers. */
+  readonly leaving: boolean;
+  /** HTTP base URL. */
+  readonly endpoint: string;
+  /** `host:port` of every server, those that run first. */
+  readonly addresses: readonly string[];
+  readonly verifyIntervalMs: number;
+}
+
+interface Dependent {
+  readonly metadata: ObjectMeta;
+  readonly spec: { readonly clusterRef: { readonly name: string; readonly namespace?: string | undefined } };
+}
+
+export function clusterKeyOf({ metadata, spec }: Dependent): ObjectKey {
+  return objectKey(spec.clusterRef.namespace ?? metadata.namespace ?? '', spec.clusterRef.name);
+}
+
+/**
+ * Whether the server of the object's cluster can be worked on, by what the cluster's status says: its login must be
+ * secured and a server must answer. Costs no call, but for the labels of a namespace where they decide.
+ */
+export async function serverAccess(world: ServerWorld, subject: Dependent, signal: AbortSignal): Promise<ServerAccess> {
+  const clusterKey = clusterKeyOf(subject);
+  const { name, namespace = subject.metadata.namespace ?? '' } = subject.spec.clusterRef;
+  const object = world.cluster(clusterKey);
+  const called = `DatabaseCluster "${name}" in namespace "${namespace}"`;
+  if (object === undefined)
+    return waiting('missing', 'ClusterNotFound', `Waiting for ${called}: create it, or check clusterRef`);
+  const spec = parseSpec(databaseClusterDefinition, object.spec);
+  const own = subject.metadata.namespace ?? '';
+  const allowed = spec.ok ? spec.spec.allowedNamespaces : undefined;
+  if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
+    const message = `${called} does not admit namespace "${own}": have it added to the cluster's allowedNamespaces`;
+    return { server: 'refused', reason: 'ClusterNotAllowed', message };
+  }
+  if (!spec.ok) return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}, whose spec is not valid`);
+  return openOf(world, { clusterKey, called, object, spec: spec.spec });
+}
+
+interface Cluster {
+  readonly clusterKey: ObjectKey;
+  readonly called: string;
+  readonly object: KubeObject;
+  readonly spec: ReturnType<typeof databaseClusterDefinition.spec.parse>;
+}
+
+function openOf(world: ServerWorld, { clusterKey, called, object, spec }: Cluster): ServerAccess {
+  const { metadata } = object;
+  const status = parseStatus(databaseClusterDefinition, object.status);
+  const leaving = metadata.deletionTimestamp !== undefined;
+  const isTrue = (type: string) =>
+    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  const { endpoint, credentials, createdAt, servers = [] } = status;
+  const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+  const usable = isTrue('CredentialsSecured') && isTrue('Available') && endpoint === credentials?.endpoint;
+  if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable) {
+    if (leaving) {
+      const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+      return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
+    }
+    if (spec.state === 'Suspended' || status.state === 'suspended' || status.state === 'suspending')
+      return waiting('suspended', 'ClusterSuspended', `${called} is suspended: this goes on when it runs again`);
+    const why = ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${ready.reason}`;
+    return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`);
+  }
+  const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
+  const connection = world.connections.get(space);
+  if (connection === undefined) {
+    const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" is not connected`;
+    return { ...waiting('notReady', 'WaitingForCluster', message), starting: isTrue('Ready') };
+  }
+  const running = servers.filter((server) => server.status === 'running');
+  const others = servers.filter((server) => server.status !== 'running');
+  return {
+    server: 'open',
+    clusterKey,
+    clusterName: metadata.name,
+    identity: createdAt,
+    leaving,
+    endpoint,
+    addresses: [...running, ...others].map(({ address }) => address),
+    verifyIntervalMs: connection.verifyIntervalMs,
+    adminSecretName: credentials.secretName,
+    factoryUsername: connection.factoryLogin.username,
+    logins: connection.logins(endpoint, status.clusterID ?? ''),
+  };
+}
+
+type Waiting = Extract<ServerAccess, { server: 'waiting' }>;
+
+function waiting(why: Waiting['why'], reason: string, message: string): Waiting {
+  return { server: 'waiting', why, reason, message, starting: false, destroyed: false };
+}

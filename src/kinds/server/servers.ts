@@ -1,0 +1,152 @@
+import { ApiError } from '../../base/api-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import { TransientError } from '../../base/errors.ts';
+import { SingleFlight } from '../../base/single-flight.ts';
+import type { ServerClient } from '../../database/client.ts';
+import type { Logins, Verdict } from '../../database/logins.ts';
+import type { Session } from '../../database/session.ts';
+import { type ObjectKey, splitKey } from '../../kube/object.ts';
+import type { Login, Secrets } from '../secrets.ts';
+import { NameList } from './name-list.ts';
+
+/** One server as it is reached now. */
+export interface ServerPlace {
+  readonly clusterKey: ObjectKey;
+  /** Of the Secret, beside the DatabaseCluster, that holds the login of the server's default user. */
+  readonly adminSecretName: string;
+  readonly factoryUsername: string;
+  readonly logins: Logins;
+}
+
+export interface ServersOptions {
+  readonly clock: Clock;
+  readonly secrets: Pick<Secrets, 'read'>;
+  /** A server refuses the login that its cluster published: the cluster should look. */
+  readonly onLoginRefused: (clusterKey: ObjectKey) => void;
+}
+
+/** What is held of one server, as long as it is reached by the same connection. */
+interface Held {
+  readonly users: NameList;
+  readonly databases: NameList;
+  readonly signingIn: SingleFlight<Session>;
+  /** Of the admin Secret, once it was read. */
+  adminUsername: string | undefined;
+}
+
+/**
+ * The servers of all clusters, for all users and databases on them: one admin session a server and one List of its users and
+ * of its databases at a time, however many objects ask.
+ */
+export class Servers {
+  readonly #options: ServersOptions;
+  readonly #held = new WeakMap<Logins, Held>();
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+  }
+
+  /** Names of the server's users, by a List that is at most 2 s old; own changes are in it. */
+  users(place: ServerPlace, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const list = () => this.asAdmin(place, (client, token) => client.listUsers(token));
+    return this.#of(place).users.get(list, signal);
+  }
+
+  /** Names of the server's databases, as `users`. */
+  databases(place: ServerPlace, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const list = () => this.asAdmin(place, (client, token) => client.listDatabases(token));
+    return this.#of(place).databases.get(list, signal);
+  }
+
+  /** Tells the shared list of a change that was just made. */
+  userChanged(place: ServerPlace, username: string, exists: boolean): void {
+    this.#of(place).users.changed(username, exists);
+  }
+
+  databaseChanged(place: ServerPlace, name: string, exists: boolean): void {
+    this.#of(place).databases.changed(name, exists);
+  }
+
+  /**
+   * Does `work`, which is one call, as the server's default user. Throws TransientError ClusterLoginRefused where the
+   * published login is refused, and otherwise what `work` throws.
+   */
+  async asAdmin<T>(
+    place: ServerPlace,
+    work: (client: ServerClient, token: string) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const session = await this.#adminSession(place, signal);
+    try {
+      return await session.use(work, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
+      place.logins.drop(session);
+      throw this.#refused(place, error);
+    }
+  }
+
+  /** Whether the user is the cluster's own: the one that the operator works as, or the one that new clusters come with. */
+  async isReserved(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
+    if (username === place.factoryUsername) return true;
+    const held = this.#of(place);
+    if (held.adminUsername === undefined) await this.#adminSession(place, signal);
+    return held.adminUsername === username;
+  }
+
+  /** Tries the login and keeps nothing of it. Throws ApiError where the server does not say. */
+  signIn({ logins }: ServerPlace, login: Login, signal: AbortSignal): Promise<Verdict> {
+    return logins.probe(login, signal);
+  }
+
+  #of({ logins }: ServerPlace): Held {
+    let held = this.#held.get(logins);
+    if (held === undefined) {
+      const { clock } = this.#options;
+      held = {
+        users: new NameList(clock),
+        databases: new NameList(clock),
+        signingIn: new SingleFlight(),
+        adminUsername: undefined,
+      };
+      this.#held.set(logins, held);
+    }
+    return held;
+  }
+
+  async #adminSession(place: ServerPlace, signal: AbortSignal | undefined): Promise<Session> {
+    const held = this.#of(place);
+    const session = held.adminUsername === undefined ? undefined : place.logins.heldBy(held.adminUsername);
+    return session ?? held.signingIn.run((shared) => this.#signInAsAdmin(place, held, shared), signal);
+  }
+
+  /** With the passwords of the admin Secret, of which one works at every moment. */
+  async #signInAsAdmin(place: ServerPlace, held: Held, signal: AbortSignal): Promise<Session> {
+    const { namespace, name } = splitKey(place.clusterKey);
+    const secret = await this.#options.secrets.read(namespace, place.adminSecretName, signal);
+    const username = secret?.data.get('username');
+    if (secret === undefined || username === undefined) {
+      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" is not there: the cluster says what to do`;
+      const session = place.logins.heldBy(held.adminUsername ?? place.factoryUsername);
+      if (session !== undefined) return session;
+      this.#options.onLoginRefused(place.clusterKey);
+      throw new TransientError('ClusterLoginLost', message);
+    }
+    held.adminUsername = username;
+    for (const key of ['password', 'nextPassword']) {
+      const password = secret.data.get(key);
+      if (password === undefined || password === '') continue;
+      const login = { username, password };
+      if (place.logins.isHeld(login) || (await place.logins.attempt(login, signal)) === 'accepted')
+        return place.logins.session(login);
+    }
+    throw this.#refused(place, undefined);
+  }
+
+  #refused(place: ServerPlace, cause: ApiError | undefined): TransientError {
+    this.#options.onLoginRefused(place.clusterKey);
+    const { name } = splitKey(place.clusterKey);
+    const message = `The server refuses the login in Secret "${place.adminSecretName}" of DatabaseCluster "${name}": the cluster is told to look after it`;
+    return new TransientError('ClusterLoginRefused', message, cause === undefined ? {} : { cause });
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * In how many milliseconds a login is to be tried again; undefined: never by itself. Each object has its own moments,
+ * spread over the interval by its uid, so that thousands of logins are not tried at once, not after a restart either.
+ * `lastMs` and `nowMs`: wall clock.
+ */
+export function untilVerification(uid: string, intervalMs: number, lastMs: number, nowMs: number): number | undefined {
+  if (intervalMs <= 0) return undefined;
+  let hash = 0;
+  for (const character of uid) hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
+  const phase = (hash / 2 ** 32) * intervalMs;
+  return (Math.floor((lastMs - phase) / intervalMs) + 1) * intervalMs + phase - nowMs;
+}
+
+/** The earlier of two moments, of which each may never come. */
+export function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}

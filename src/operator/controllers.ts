@@ -1,0 +1,173 @@
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { HttpTransport } from '../base/http.ts';
+import type { Log } from '../base/log.ts';
+import { type Random, uuid } from '../base/random.ts';
+import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
+import { claimedIDs, concerns, isClaimant, neededBy, neededSpace, placeOf } from '../kinds/databasecluster/records.ts';
+import { ClusterMemory } from '../kinds/databasecluster/world.ts';
+import { SpaceConnections } from '../kinds/databasespace/connection.ts';
+import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
+import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import { createSecrets, FinalizerIndex } from '../kinds/secrets.ts';
+import { type KubeApi, NAMESPACES } from '../kube/api.ts';
+import { parseSpec, parseStatus } from '../kube/definition.ts';
+import type { KubeObject, ObjectKey } from '../kube/object.ts';
+import { Controller, isNews } from '../runtime/controller.ts';
+import { createEventRecorder } from '../runtime/events.ts';
+import type { Informer } from '../runtime/informer.ts';
+import type { Kind, StatusBase } from '../runtime/kind.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Reference } from '../runtime/reference-index.ts';
+import type { WorkQueue } from '../runtime/workqueue.ts';
+import type { Informers } from './informers.ts';
+import { wordOf } from './word.ts';
+
+export interface ControllerDependencies {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** HTTP to cloud and servers; `ca`: PEM to trust besides the system's. */
+  readonly transport: (ca: string | undefined) => HttpTransport;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly concurrency: number;
+  readonly urlPolicy: UrlPolicy;
+  /** Names this process in events. */
+  readonly instance: string;
+}
+
+/** A kind's controller, whatever the kind. */
+export interface AnyController {
+  readonly queue: WorkQueue;
+  run(stop: AbortSignal, kill: AbortSignal): Promise<void>;
+  changed(reference: Reference): void;
+}
+
+export interface Controllers {
+  readonly spaces: AnyController;
+  /** Of what is in a space: judged by what the space shows, so it begins once that is known. */
+  readonly inSpaces: readonly AnyController[];
+  readonly connections: SpaceConnections;
+}
+
+/** One controller a kind, over the same informers and connections, and who is told of what. */
+export function createControllers(dependencies: ControllerDependencies, informers: Informers): Controllers {
+  const { api, clock, random, log, metrics, concurrency } = dependencies;
+  const { spaces, clusters, secrets, configMaps } = informers;
+  const all: AnyController[] = [];
+  const notify = (reference: Reference) => {
+    for (const controller of all) controller.changed(reference);
+  };
+  const connections = new SpaceConnections({
+    ...dependencies,
+    onRequest: metrics.apiRequest,
+    onClusters: (space, ids) => {
+      for (const id of ids) notify(`clusters/${space}/${id}`);
+    },
+    onListed: (space, first) => {
+      notify(`spaces/${space}`);
+      if (first) notify(`databasespaces/${space}`);
+    },
+  });
+  const kept = new FinalizerIndex();
+  secrets.onChange((key, before, after) => kept.changed(key, before, after));
+  const secretAccess = createSecrets(api, {
+    get: (key) => secrets.store.get(key),
+    withFinalizer: (finalizer) => kept.withFinalizer(finalizer),
+  });
+  const recorder = createEventRecorder({
+    ...dependencies,
+    onFailure: (error) => log.warn({ err: error }, `Cannot record an event: ${messageOf(error)}`),
+  });
+  const controllerOf = <Spec, Status extends StatusBase, Observation, Step>(
+    kind: Kind<Spec, Status, Observation, Step>,
+    source: Informer<KubeObject>,
+  ) => {
+    const share = metrics.controller(kind.definition.singular, concurrency);
+    const controller = new Controller(kind, source, {
+      api,
+      clock,
+      random,
+      log,
+      events: recorder,
+      metrics: share,
+      concurrency,
+    });
+    share.watchQueue(controller.queue);
+    source.onChange((key, before, after) => {
+      if (isNews(before, after) || wordOf(before) !== wordOf(after)) notify(`${kind.definition.plural}/${key}`);
+    });
+    all.push(controller);
+    return controller;
+  };
+  /** For a kind's world: what came from elsewhere was undone; the message says what. */
+  const driftCorrected =
+    (kind: string, source: Informer<KubeObject>) => (key: ObjectKey, field: string, message: string) => {
+      metrics.driftCorrected(kind, field);
+      const object = source.store.get(key);
+      if (object !== undefined) recorder.record(object, { status: 'True', reason: 'DriftCorrected', message });
+    };
+  const namespaceLabels = async (name: string, signal: AbortSignal) =>
+    (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
+
+  const spaceController = controllerOf(
+    databaseSpaceKind({
+      secrets: secretAccess,
+      connections,
+      connectedWith: new Map(),
+      claimedIDs: (space) => claimedIDs(clusters.store, space),
+      neededBy: (space) => neededBy(clusters.store, space),
+    }),
+    spaces,
+  );
+  const clusterMemory = new ClusterMemory(uuid(random), clock.now());
+  const clusterDrift = driftCorrected('DatabaseCluster', clusters);
+  const clusterController = controllerOf(
+    databaseClusterKind({
+      api,
+      clock,
+      random,
+      connections,
+      secrets: secretAccess,
+      memory: clusterMemory,
+      space: (key) => spaceOf(spaces.store.get(key)),
+      cluster: (key) => clusters.store.get(key),
+      claimants: (space, id): Iterable<ObjectKey> =>
+        [...clusterController.dependents(`clusters/${space}/${id}`)].filter((key) =>
+          isClaimant(clusters.store.get(key)),
+        ),
+      namespaceLabels,
+      onDriftCorrected: (key, { field, desired, observed }) =>
+        clusterDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
+    }),
+    clusters,
+  );
+  clusters.onChange((_key, before, after) => {
+    const [needed, needs] = [neededSpace(before), neededSpace(after)];
+    if (needed !== needs)
+      for (const space of [needed, needs]) if (space !== undefined) spaceController.changedSoon(`spaces/${space}`);
+    if (!isNews(before, after)) return;
+    for (const reference of new Set([...concerns(before), ...concerns(after)])) notify(reference);
+    const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
+    if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
+  });
+
+  for (const [plural, source] of [
+    ['secrets', secrets],
+    ['configmaps', configMaps],
+  ] as const) {
+    source.onChange((key, before, after) => {
+      if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion) notify(`${plural}/${key}`);
+    });
+  }
+  return { spaces: spaceController, inSpaces: all.filter((each) => each !== spaceController), connections };
+}
+
+function spaceOf(object: KubeObject | undefined) {
+  if (object === undefined) return undefined;
+  const spec = parseSpec(databaseSpaceDefinition, object.spec);
+  const { conditions = [] } = parseStatus(databaseSpaceDefinition, object.status);
+  return { spec: spec.ok ? spec.spec : undefined, ready: conditions.find((condition) => condition.type === 'Ready') };
+}

@@ -1,0 +1,104 @@
+import { messageOf } from '../base/errors.ts';
+import { DATABASES } from '../kinds/database/resource.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
+import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
+import { type AnyObject, CONFIG_MAPS, KubeError, type Resource, SECRETS } from '../kube/api.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { Informer, type InformerOptions } from '../runtime/informer.ts';
+
+/** One informer a collection, shared by everybody who needs it. */
+export interface Informers {
+  readonly spaces: Informer<KubeObject>;
+  readonly clusters: Informer<KubeObject>;
+  readonly users: Informer<KubeObject>;
+  readonly databases: Informer<KubeObject>;
+  readonly secrets: Informer<AnyObject>;
+  readonly configMaps: Informer<AnyObject>;
+}
+
+/** What the informers are made with: the seams, the watched namespaces, and where failures are told. */
+export type InformerDependencies = Pick<InformerOptions<AnyObject>, 'api' | 'clock' | 'random' | 'namespaces'> & {
+  readonly log: { warn(fields: object, message: string): void };
+};
+
+export function createInformers(dependencies: InformerDependencies): Informers {
+  const ours = (resource: Resource) => informer(dependencies, resource, withoutManagedFields);
+  const metadata = (resource: Resource) => informer(dependencies, resource, metadataOf);
+  return {
+    spaces: ours(DATABASE_SPACES),
+    clusters: ours(DATABASE_CLUSTERS),
+    users: ours(DATABASE_USERS),
+    databases: ours(DATABASES),
+    secrets: metadata(SECRETS),
+    configMaps: metadata(CONFIG_MAPS),
+  };
+}
+
+/** Any of them, by the plural name of what it lists. */
+export interface Collection {
+  readonly plural: string;
+  readonly informer: Pick<Informer<AnyObject>, 'run' | 'synced' | 'hasSynced'> & {
+    readonly store: { readonly size: number };
+  };
+}
+
+export function collectionsOf(informers: Informers): readonly Collection[] {
+  const { spaces, clusters, users, databases, secrets, configMaps } = informers;
+  return [
+    { plural: DATABASE_SPACES.plural, informer: spaces },
+    { plural: DATABASE_CLUSTERS.plural, informer: clusters },
+    { plural: DATABASE_USERS.plural, informer: users },
+    { plural: DATABASES.plural, informer: databases },
+    { plural: SECRETS.plural, informer: secrets },
+    { plural: CONFIG_MAPS.plural, informer: configMaps },
+  ];
+}
+
+function informer<T extends AnyObject>(
+  dependencies: InformerDependencies,
+  resource: Resource,
+  project: (object: AnyObject) => T,
+): Informer<T> {
+  const { log } = dependencies;
+  return new Informer({
+    ...dependencies,
+    resource,
+    metadataOnly: resource === SECRETS || resource === CONFIG_MAPS,
+    project,
+    onFailure: (error, retryInMs) =>
+      log.warn(
+        { resource: resource.plural, retryInMs: Math.round(retryInMs) },
+        `Cannot watch ${resource.plural}, tried again: ${hintOf(error, resource)}`,
+      ),
+  });
+}
+
+/** What a person can do about a watch that fails. */
+function hintOf(error: unknown, resource: Resource): string {
+  const message = messageOf(error).trim();
+  if (!(error instanceof KubeError)) return message;
+  if (error.status === 404)
+    return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
+  if (error.status === 401)
+    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one`;
+  if (error.status === 403) return `${message}: the operator lacks a right, see deploy/rbac.yaml`;
+  return message;
+}
+
+/** managedFields are half of an object's bytes and never looked at. The cast is the parse border: kinds parse what they read. */
+function withoutManagedFields(object: AnyObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata as AnyObject['metadata'] & { managedFields?: unknown };
+  return { ...object, metadata } as unknown as KubeObject;
+}
+
+/** Of a Secret or ConfigMap, only that it is there, in which version, whether it is going, and what keeps it. */
+function metadataOf({ metadata }: AnyObject): AnyObject {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
+  const optional = {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+  };
+  return { metadata: { name, uid, resourceVersion, ...optional } };
+}
