@@ -21,6 +21,7 @@ test('parseConfig() needs nothing', () => {
     concurrency: 10,
     allowedBaseURLs: undefined,
     allowHTTP: false,
+    allowedNetworks: [],
     logLevel: 'info',
     logFormat: 'json',
     unknownVariables: [],
@@ -37,6 +38,7 @@ test('parseConfig() takes every flag as a variable too', () => {
     concurrency: '3',
     'allowed-base-urls': 'https://a.example.com',
     'allow-http': 'true',
+    'allowed-networks': '10.0.0.0/8, fd00::/8',
     'log-level': 'debug',
     'log-format': 'pretty',
   };
@@ -46,7 +48,12 @@ test('parseConfig() takes every flag as a variable too', () => {
     FLAGS[name]?.type === 'boolean' ? [`--${name}`] : [`--${name}`, value],
   );
   expect(parseConfig([], env)).toEqual(parseConfig(argv, {}));
-  expect(parseConfig(argv, {})).toMatchObject({ namespaces: ['a', 'b'], leaderElect: true, concurrency: 3 });
+  expect(parseConfig(argv, {})).toMatchObject({
+    namespaces: ['a', 'b'],
+    leaderElect: true,
+    concurrency: 3,
+    allowedNetworks: ['10.0.0.0/8', 'fd00::/8'],
+  });
 });
 
 test('parseConfig() lets a flag win over a variable, also to turn something off', () => {
@@ -59,6 +66,7 @@ test('parseConfig() lets a flag win over a variable, also to turn something off'
 
 test('parseConfig() names all that is wrong at once, with flag, variable and value', () => {
   const problems = problemsOf(['--concurrency', '0', '--metrics-address', 'nowhere', '--namespaces', 'Not_A_Name'], {
+    MOORING_ALLOWED_NETWORKS: '10.0.0.0/8,10.0.0.0/40',
     MOORING_LOG_LEVEL: 'loud',
     MOORING_ALLOW_HTTP: 'yes',
   });
@@ -68,10 +76,11 @@ test('parseConfig() names all that is wrong at once, with flag, variable and val
     /--namespaces .*"Not_A_Name"/,
     /--log-level .*"loud"/,
     /--allow-http .*"yes"/,
+    /--allowed-networks .*such as 10\.0\.0\.0\/8.*"10\.0\.0\.0\/8,10\.0\.0\.0\/40"/,
   ]) {
     expect(problems).toContainEqual(expect.stringMatching(text));
   }
-  expect(problems).toHaveLength(5);
+  expect(problems).toHaveLength(6);
 });
 
 test.each([['--unknown'], ['word'], ['--concurrency']])('parseConfig() refuses %j', (...argv) => {

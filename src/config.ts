@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { networksOf } from './base/address.ts';
 import { parseAddress } from './runtime/http-server.ts';
 
 /** How the operator was started: read once, checked whole. */
@@ -15,6 +16,8 @@ export interface Config {
   readonly concurrency: number;
   readonly allowedBaseURLs: readonly string[] | undefined;
   readonly allowHTTP: boolean;
+  /** Networks such as 10.0.0.0/8. */
+  readonly allowedNetworks: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'json' | 'pretty';
   /**
@@ -52,6 +55,11 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
     fallback: '',
   },
   'allow-http': { type: 'boolean', about: 'allow http to hosts other than loopback', fallback: 'false' },
+  'allowed-networks': {
+    type: 'string',
+    about: 'networks that are not public and may be reached all the same, with commas, such as 10.0.0.0/8',
+    fallback: '',
+  },
   'log-level': { type: 'string', about: 'debug, info, warn or error', fallback: 'info' },
   'log-format': { type: 'string', about: 'json or pretty', fallback: 'json' },
 };
@@ -83,6 +91,9 @@ const schema = z.object({
     'must be URLs, with commas',
   ),
   'allow-http': yesOrNo,
+  'allowed-networks': list
+    .transform((networks) => networks ?? [])
+    .refine(areNetworks, 'must be networks such as 10.0.0.0/8, with commas'),
   'log-level': z.enum(['debug', 'info', 'warn', 'error'], 'must be debug, info, warn or error'),
   'log-format': z.enum(['json', 'pretty'], 'must be json or pretty'),
 });
@@ -117,6 +128,7 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
     concurrency: value.concurrency,
     allowedBaseURLs: value['allowed-base-urls'],
     allowHTTP: value['allow-http'],
+    allowedNetworks: value['allowed-networks'],
     logLevel: value['log-level'],
     logFormat: value['log-format'],
     unknownVariables: Object.keys(env).filter(isUnknown),
@@ -156,8 +168,16 @@ function plainBoolean(argument: string): string {
 }
 
 function isAddress(text: string): boolean {
+  return succeeds(() => parseAddress(text));
+}
+
+function areNetworks(texts: readonly string[]): boolean {
+  return succeeds(() => networksOf(texts));
+}
+
+function succeeds(attempt: () => unknown): boolean {
   try {
-    parseAddress(text);
+    attempt();
     return true;
   } catch {
     return false;

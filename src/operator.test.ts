@@ -36,7 +36,7 @@ function anOperator(
     metrics,
     namespaces: undefined,
     concurrency: 2,
-    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
     instance: `operator-${seed}`,
     lease,
   });

@@ -1,4 +1,6 @@
-import { Agent, request as undiciRequest } from 'undici';
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, request as undiciRequest } from 'undici';
 import { messageOf } from './errors.ts';
 
 /** One HTTP exchange. The seam through which everything outside the process is reached. */
@@ -64,7 +66,26 @@ export interface UndiciTransportOptions {
   readonly insecureSkipVerify?: boolean | undefined;
   /** Connections per origin at most. */
   readonly connections?: number;
+  /** Where connections may go. Absent: everywhere. */
+  readonly guard?: ConnectionGuard | undefined;
+  /** Resolves names; otherwise the system does. */
+  readonly lookup?: Lookup;
 }
+
+/** Says where connections may go, of the very address that each one would go to. */
+export interface ConnectionGuard {
+  /** Whether connections for `origin`, such as `https://cloud.example.com`, may go to any address. */
+  trusts(origin: string): boolean;
+  /** Why no connection to `host`, a name or address, may go to the IP address that it stands for; undefined: it may. */
+  refusalOf(host: string, address: string): string | undefined;
+}
+
+/** As `dns.lookup` with `all: true`. */
+export type Lookup = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
 
 /** HTTP over undici with kept-alive connections. Redirects are never followed: credentials go to the named host only. */
 export function createUndiciTransport(
@@ -73,16 +94,8 @@ export function createUndiciTransport(
   const agent = new Agent({
     connections: options.connections ?? 16,
     pipelining: 1,
-    allowH2: false,
     keepAliveTimeout: 30_000,
-    connect: {
-      timeout: CONNECT_TIMEOUT_MS,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-      ...(options.cert === undefined ? {} : { cert: options.cert }),
-      ...(options.key === undefined ? {} : { key: options.key }),
-      ...(options.serverName === undefined ? {} : { servername: options.serverName }),
-      ...(options.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
-    },
+    connect: connectorOf(options),
   });
 
   const transport: HttpTransport = async (request) => {
@@ -110,6 +123,48 @@ export function createUndiciTransport(
     }
   };
   return Object.assign(transport, { close: () => agent.destroy() });
+}
+
+function connectorOf(options: UndiciTransportOptions): buildConnector.connector {
+  const settings = {
+    allowH2: false,
+    timeout: CONNECT_TIMEOUT_MS,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...(options.cert === undefined ? {} : { cert: options.cert }),
+    ...(options.key === undefined ? {} : { key: options.key }),
+    ...(options.serverName === undefined ? {} : { servername: options.serverName }),
+    ...(options.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
+  };
+  const { guard, lookup = systemLookup } = options;
+  const free = buildConnector(settings);
+  if (guard === undefined) return free;
+  const guarded = buildConnector({ ...settings, lookup: guardedLookup(lookup, guard) });
+  return (target, callback) => {
+    const { protocol, hostname, host = hostname } = target;
+    if (guard.trusts(`${protocol}//${host}`)) return free(target, callback);
+    // What is an address already is not looked up.
+    const refusal = isIP(hostname) === 0 ? undefined : guard.refusalOf(hostname, hostname);
+    if (refusal === undefined) guarded(target, callback);
+    else callback(new HttpError('unreachable', refusal), null);
+  };
+}
+
+/**
+ * Gives only such addresses on that may be connected to. The connection goes to what was looked up here, so a name that
+ * means something else a moment later gains nothing.
+ */
+function guardedLookup(lookup: Lookup, guard: ConnectionGuard): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      const refusals = addresses.map(({ address }) => guard.refusalOf(hostname, address));
+      const allowed = addresses.filter((_, index) => refusals[index] === undefined);
+      const [first] = allowed;
+      if (first === undefined) callback(new HttpError('unreachable', refusals[0] ?? `${hostname} has no address`), []);
+      else if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
 }
 
 async function* untilEnd(body: AsyncIterable<Uint8Array>, failure: (error: unknown) => Error, end: () => void) {

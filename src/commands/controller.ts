@@ -6,8 +6,9 @@ import { createUndiciTransport, type HttpTransport } from '../base/http.ts';
 import { createLog } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
+import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createKubeClient } from '../kube/client.ts';
-import { loadKubeConnection } from '../kube/config.ts';
+import { type KubeConnection, loadKubeConnection } from '../kube/config.ts';
 import { createOperator, type Operator } from '../operator.ts';
 import { serve } from '../runtime/http-server.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
@@ -69,16 +70,17 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     userAgent: `mooring/${VERSION}`,
     onRequest: metrics.kubeRequest,
   });
+  const urlPolicy = urlPolicyOf(config, connection);
   const operator = createOperator({
     api,
     clock: systemClock,
     random: systemRandom,
-    transport: transports(),
+    transport: transports(urlPolicy),
     log,
     metrics,
     namespaces: config.namespaces,
     concurrency: config.concurrency,
-    urlPolicy: { allowHTTP: config.allowHTTP, allowedBaseURLs: config.allowedBaseURLs },
+    urlPolicy,
     instance: hostname(),
     lease: config.leaderElect ? { namespace: connection.namespace, name: 'mooring' } : undefined,
   });
@@ -93,12 +95,19 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   log.info({}, 'Mooring has stopped');
 }
 
+/** In a pod, loopback is the pod itself; elsewhere it is the machine of somebody who tries things out. */
+function urlPolicyOf({ allowHTTP, allowedBaseURLs, allowedNetworks }: Config, { inPod }: KubeConnection): UrlPolicy {
+  const loopback = inPod && !allowHTTP ? [] : LOOPBACK_NETWORKS;
+  return { allowHTTP, allowedBaseURLs, allowedNetworks: [...allowedNetworks, ...loopback] };
+}
+
 /** One pool of connections for each set of trusted certificates. */
-function transports(): (ca: string | undefined) => HttpTransport {
+function transports(policy: UrlPolicy): (ca: string | undefined) => HttpTransport {
+  const guard = connectionGuard(policy);
   const known = new Map<string | undefined, HttpTransport>();
   return (ca) => {
     const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
-    const transport = known.get(ca) ?? createUndiciTransport({ ca: trusted });
+    const transport = known.get(ca) ?? createUndiciTransport({ ca: trusted, guard });
     known.set(ca, transport);
     return transport;
   };

@@ -42,6 +42,7 @@ test('loadKubeConnection() reads server, namespace, certificates and token', asy
     expect(connection).toMatchObject({
       server: 'https://api.test:6443',
       namespace: 'shop',
+      inPod: false,
       tls: { ca: 'CA', cert: 'CERT', key: 'KEY', serverName: 'kubernetes', insecureSkipVerify: false },
     });
     expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer abc' });

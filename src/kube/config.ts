@@ -10,6 +10,8 @@ export interface KubeConnection {
   readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
   /** The namespace of the context, or of the pod. */
   readonly namespace: string;
+  /** Whether it is the pod's service account. */
+  readonly inPod: boolean;
 }
 
 /** How long a bearer token is used before the configuration is asked again: token files are renewed by the kubelet. */
@@ -21,8 +23,9 @@ const AUTHORIZATION_AGE_MS = 30_000;
  */
 export async function loadKubeConnection(clock: Clock, kubeconfig: string | undefined): Promise<KubeConnection> {
   const config = new KubeConfig();
+  const inPod = kubeconfig === undefined && process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
   if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
-  else if (process.env['KUBERNETES_SERVICE_HOST'] !== undefined) config.loadFromCluster();
+  else if (inPod) config.loadFromCluster();
   else config.loadFromDefault();
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`Kubeconfig ${kubeconfig ?? ''} names no current cluster`.replace('  ', ' '));
@@ -33,6 +36,7 @@ export async function loadKubeConnection(clock: Clock, kubeconfig: string | unde
   let readAt = clock.monotonic();
   return {
     server: cluster.server,
+    inPod,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     tls: {
       ca: toPem(initial.ca),

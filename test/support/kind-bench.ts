@@ -110,7 +110,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
     const connections = new SpaceConnections({
       clock,
       random: systemRandom,
-      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined },
+      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
       transport: () => simulator.transport,
       onRequest: (of, { operation }) => calls.push(of === 'server' ? `server ${operation}` : operation),
       onClusters: () => {},

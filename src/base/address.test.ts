@@ -1,0 +1,78 @@
+import { describe, expect, it, test } from 'vitest';
+import { networksOf, specialUseOf } from './address.ts';
+
+const NONE = networksOf([]);
+
+describe('specialUseOf()', () => {
+  it.each([
+    ['127.0.0.1', 'a loopback address'],
+    ['127.8.9.1', 'a loopback address'],
+    ['::1', 'a loopback address'],
+    ['0:0:0:0:0:0:0:1', 'a loopback address'],
+    ['::ffff:127.0.0.1', 'a loopback address'],
+    ['::ffff:7f00:1', 'a loopback address'],
+    ['64:ff9b::127.0.0.1', 'a loopback address'],
+    ['169.254.169.254', 'a link-local address'],
+    ['::ffff:169.254.169.254', 'a link-local address'],
+    ['64:ff9b::a9fe:a9fe', 'a link-local address'],
+    ['168.63.129.16', 'a link-local address'],
+    ['fe80::1', 'a link-local address'],
+    ['fe80::1%eth0', 'a link-local address'],
+    ['10.0.0.1', 'a private address'],
+    ['64:ff9b::10.0.0.0', 'a private address'],
+    ['172.16.0.1', 'a private address'],
+    ['172.31.255.255', 'a private address'],
+    ['192.168.1.1', 'a private address'],
+    ['100.64.0.1', 'a private address'],
+    ['100.100.100.200', 'a private address'],
+    ['fd00:ec2::254', 'a private address'],
+    ['fc00::1', 'a private address'],
+    ['0.0.0.0', 'a reserved address'],
+    ['::', 'a reserved address'],
+    ['::ffff:0.0.0.0', 'a reserved address'],
+    ['64:ff9b::', 'a reserved address'],
+    ['::127.0.0.1', 'a reserved address'],
+    ['192.0.0.192', 'a reserved address'],
+    ['198.18.0.1', 'a reserved address'],
+    ['224.0.0.1', 'a reserved address'],
+    ['255.255.255.255', 'a reserved address'],
+    ['ff02::1', 'a reserved address'],
+    ['2002:7f00:1::', 'a reserved address'],
+    ['2001:0:1::1', 'a reserved address'],
+    ['2001:db8::1', 'a reserved address'],
+    ['64:ff9b:1::1', 'a reserved address'],
+    ['5f00::1', 'a reserved address'],
+    ['cloud', 'no IP address'],
+    ['', 'no IP address'],
+  ])('takes %s for %s', (address, word) => {
+    expect(specialUseOf(address, NONE)).toBe(word);
+  });
+
+  it.each([
+    ...['8.8.8.8', '172.32.0.1', '172.15.255.255', '100.128.0.1', '169.253.0.1', '11.0.0.1', '223.255.255.255'],
+    ...['2600:1901::1', '2a00:1450:4001::1', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8'],
+  ])('takes %s for public', (address) => {
+    expect(specialUseOf(address, NONE)).toBeUndefined();
+  });
+
+  it.each([
+    ['10.1.2.3', ['10.1.0.0/16'], true],
+    ['10.2.2.3', ['10.1.0.0/16'], false],
+    ['::ffff:10.1.2.3', ['10.1.0.0/16'], true],
+    ['10.1.2.3', ['192.168.0.0/16', '10.1.2.3'], true],
+    ['fd00::5', ['fd00::/8'], true],
+    ['fd00::5', ['10.0.0.0/8'], false],
+    ['::1', ['127.0.0.0/8'], false],
+    ['169.254.169.254', ['0.0.0.0/0'], true],
+    ['::1', ['::/0'], true],
+  ])('of %s, with %j allowed, says %s', (address, allowed, may) => {
+    expect(specialUseOf(address, networksOf(allowed)) === undefined).toBe(may);
+  });
+});
+
+test.each(['', 'cloud', '10.0.0.0/33', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8/8', 'fd00::/129', '10.0.0.0/-1', '[::1]'])(
+  'networksOf() does not take "%s" for a network',
+  (text) => {
+    expect(() => networksOf([text])).toThrow('is not a network');
+  },
+);

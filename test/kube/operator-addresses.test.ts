@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cluster, space, wholeSpace } from '../support/manifests.ts';
+import { type OperatorBench, startBench } from '../support/operator-bench.ts';
+
+/* A manifest leads no request to where only the operator gets. The names behind which addresses hide: src/base/http-guard.test.ts. */
+
+let bench: OperatorBench;
+
+beforeAll(async () => {
+  bench = await startBench(2);
+});
+
+afterAll(() => bench?.close());
+
+test('a space at the metadata service of the machine is stalled, and mends', async (context) => {
+  const site = await bench.site(context);
+  await site.apply(...wholeSpace(site.cloud, { baseURL: 'https://2852039166/latest' }), cluster());
+  const { status } = await site.until('DatabaseSpace', {
+    status: 'False',
+    reason: 'BaseURLNotAllowed',
+    message:
+      /^baseURL "169\.254\.169\.254" is a link-local address, .*: Use a public address, or have it added to .*--allowed-networks$/,
+  });
+  expect(status?.conditions?.[1]).toMatchObject({ type: 'Stalled', status: 'True' });
+
+  await site.apply(space(site.cloud));
+  await site.ready();
+});
+
+test('a server at a private address gets no login, and the cluster says why', async (context) => {
+  const site = await bench.site(context);
+  await site.apply(...wholeSpace(site.cloud, { serverURL: 'https://10.96.0.1:{port}' }), cluster());
+  await site.until('DatabaseCluster', {
+    reason: 'ServerURLNotAllowed',
+    message: /^serverURL "10\.96\.0\.1" is a private address, where the operator sends nothing unless told to: /,
+  });
+
+  await site.apply(space(site.cloud));
+  await site.ready();
+});
