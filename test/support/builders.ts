@@ -9,6 +9,7 @@ import type {
 import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
 import type { CloudSeen, SpaceObservation, SpaceSubject } from '../../src/kinds/databasespace/observe.ts';
+import type { Place } from '../../src/kinds/databasespace/place.ts';
 import { databaseSpaceDefinition } from '../../src/kinds/databasespace/schema.ts';
 import type { Condition } from '../../src/kube/condition.ts';
 import type { ObjectMeta } from '../../src/kube/object.ts';
@@ -22,6 +23,7 @@ import type { Decision } from '../../src/runtime/kind.ts';
 export const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 export const CREATED_MS = Date.parse('2026-11-20T10:00:00Z');
 export const CREATED_AT = '2026-11-20T10:00:00.000Z';
+export const PLACE: Place = { baseURL: 'https://cloud.simulator.test', teamID: 'acme', spaceID: 'production' };
 export const ENDPOINT = 'https://orders.test:443';
 
 const CLUSTER_SPEC = {
@@ -207,6 +209,7 @@ export function anObservation(): ObservationBuilder {
   return new ObservationBuilder({
     space: 'seen',
     place: 'space "production" of team "acme"',
+    at: PLACE,
     canDestroy: true,
     id: 'orders',
     cluster: aCloudCluster(),

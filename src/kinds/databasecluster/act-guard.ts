@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { TransientError } from '../../base/errors.ts';
 import { ABANDON, PAUSED } from '../../runtime/reconcile.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { ACCEPT_IDENTITY } from './decide-existence.ts';
 import { differences } from './differences.ts';
-import { type ClusterSubject, isSame } from './observation.ts';
+import { ACCEPT_IDENTITY, type ClusterSubject, isSame } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 

@@ -2,6 +2,7 @@ import { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { isSamePlace } from '../databasespace/place.ts';
 import { fence, isAsDecidedOn, isFree } from './act-guard.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
 import { acceptedBackup } from './decide-existence.ts';
@@ -22,7 +23,9 @@ export async function actOnCluster(
   if (step.do === 'DeleteSecret') return deleteSecret(world, subject, signal);
   if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
   const connection = world.connections.get(spaceKeyOf(subject));
-  if (connection === undefined) throw new TransientError('WaitingForSpace', 'The space is not connected any more');
+  const { place } = subject.status;
+  if (connection === undefined || (place !== undefined && !isSamePlace(place, connection.place)))
+    throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: It is looked at again');
   switch (step.do) {
     case 'Deploy':
       return create(

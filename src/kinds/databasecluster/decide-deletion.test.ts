@@ -170,6 +170,6 @@ describe('decideDeletion()', () => {
 
   it('keeps the identity of a cluster that it found', () => {
     const decision = decideCluster(unanswered('Delete').subject, running.seen, NOW_MS);
-    expect(decision.status).toEqual({ createdAt: CREATED_AT, clusterID: 'orders', operation: null });
+    expect(decision.status).toMatchObject({ createdAt: CREATED_AT, clusterID: 'orders', operation: null });
   });
 });

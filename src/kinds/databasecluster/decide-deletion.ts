@@ -45,7 +45,7 @@ export function decideDeletion(
     // A space that is there tells of itself; one that refuses does so by labels, which are read in a pass only.
     return {
       ...kept(failing('DeletionBlocked', message)),
-      ...(observation.space === 'refused' ? { retry: 'slowly' } : {}),
+      ...(observation.space === 'waiting' ? {} : { retry: 'slowly' }),
     };
   }
   return spec.deletionPolicy === 'Delete' ? destroy(subject, observation, nowMs) : suspend(subject, observation, nowMs);
@@ -91,7 +91,7 @@ function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | un
     return undefined;
   return {
     conditions: 'keep',
-    status: { createdAt: identityOf(cluster), clusterID: cluster.id, operation: null },
+    status: { createdAt: identityOf(cluster), clusterID: cluster.id, place: seen.at, operation: null },
     requeueAfterMs: 0,
   };
 }

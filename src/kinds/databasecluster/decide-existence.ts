@@ -1,9 +1,10 @@
-import { GROUP } from '../../base/group.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
+import { isSamePlace } from '../databasespace/place.ts';
 import type { Rule } from './decide.ts';
 import { backupOf } from './differences.ts';
 import {
+  ACCEPT_IDENTITY,
   type ClusterStep,
   type ClusterSubject,
   createdAtOf,
@@ -13,8 +14,6 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, clusterConditions, isOnlyObserved, shown } from './present.ts';
-
-export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 
@@ -63,8 +62,10 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
   const source = cloneSource?.id;
   const type = source === undefined ? 'Deploy' : 'Clone';
-  const moved = operation?.target !== desiredID(subject) && (seen.mayLandUntilMs ?? 0) <= nowMs;
-  if (operation?.target !== seen.id || moved || operation.type !== type || status.createdAt !== undefined) {
+  const renamed = operation?.target !== desiredID(subject) && (seen.mayLandUntilMs ?? 0) <= nowMs;
+  const elsewhere = status.place !== undefined && !isSamePlace(status.place, seen.at);
+  const outdated = renamed || elsewhere || status.createdAt !== undefined;
+  if (operation?.target !== seen.id || outdated || operation.type !== type) {
     // Written down before the call: whoever finds the cluster afterwards, also after a crash, knows whose it is.
     const startedAt = new Date(nowMs).toISOString();
     return {
@@ -72,6 +73,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
       conditions: say(reconciling('Deploying', message)),
       status: {
         operation: { type, target: desiredID(subject), startedAt, by: seen.self },
+        place: seen.at,
         createdAt: null,
         credentials: null,
         clusterID: null,
@@ -93,7 +95,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       ...reconciling('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`),
       ...clusterConditions(subject, seen),
     ],
-    status: { ...shown(seen), drift: null, createdAt, operation: null, ...extra },
+    status: { ...shown(seen), drift: null, createdAt, place: seen.at, operation: null, ...extra },
     requeueAfterMs: 0,
   });
   if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject) });
@@ -104,7 +106,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
     // Nobody may be led to it, nor to what was recorded of it while it was observed.
-    status: { ...NOTHING_SHOWN, operation: null, createdAt: null, clusterID: null },
+    status: { ...NOTHING_SHOWN, operation: null, createdAt: null, place: null, clusterID: null },
     retry: 'slowly',
   };
 }

@@ -1,4 +1,5 @@
 import { particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { isSamePlace } from '../databasespace/place.ts';
 import { decideClaim } from './decide-claim.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
@@ -25,6 +26,8 @@ export function decideCluster(
   observation: ClusterObservation,
   nowMs: number,
 ): ClusterDecision {
+  const followed = decideFollowed(subject, observation);
+  if (followed !== undefined) return followed;
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
   if (observation.space !== 'seen') return withoutSpace(subject, observation);
   for (const rule of RULES) {
@@ -34,12 +37,21 @@ export function decideCluster(
   throw new Error('No rule decided: the last one always does');
 }
 
+/** The space has moved, and its owner said that the cluster has too: that is written down before anything is done there. */
+function decideFollowed({ status }: ClusterSubject, seen: ClusterObservation): ClusterDecision | undefined {
+  if (seen.space !== 'seen' || status.createdAt === undefined || status.place === undefined) return undefined;
+  if (isSamePlace(status.place, seen.at)) return undefined;
+  return { conditions: 'keep', status: { place: seen.at }, requeueAfterMs: 0 };
+}
+
 /** Whatever is decided, what was seen is shown. */
 function withShown(subject: ClusterSubject, seen: SpaceSeen, decision: ClusterDecision): ClusterDecision {
   const { createdAt } = subject.status;
   const gone = seen.cluster === undefined && (createdAt !== undefined || decision.status?.createdAt === null);
-  if (!gone && !isOurs(subject, seen)) return decision;
-  return { ...decision, status: { ...shown(seen), drift: driftOf(subject, seen), ...decision.status } };
+  const ours = isOurs(subject, seen);
+  if (!gone && !ours) return decision;
+  const place = ours ? { place: seen.at } : {};
+  return { ...decision, status: { ...shown(seen), ...place, drift: driftOf(subject, seen), ...decision.status } };
 }
 
 /**
@@ -53,8 +65,9 @@ function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObser
     const outage = known.status === 'True' && observation.reason === 'WaitingForSpace';
     if (outage || observation.starting === true) return { conditions: 'keep' };
   }
-  const say = observation.space === 'refused' ? stalled : reconciling;
+  const mustAct = observation.space !== 'waiting';
+  const say = mustAct ? stalled : reconciling;
   const conditions = [...say(observation.reason, observation.message), ...particulars(status.conditions ?? [])];
   // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
-  return observation.space === 'refused' ? { conditions, retry: 'slowly' } : { conditions };
+  return mustAct ? { conditions, retry: 'slowly' } : { conditions };
 }

@@ -2,8 +2,10 @@ import type { Cluster } from '../../cloud/schema.ts';
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { admits } from '../namespaces.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
+import { hasMoved, isToFollow } from './moved.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
@@ -39,11 +41,15 @@ export async function observeCluster(
   const { poller } = connection;
   if (subject.lookNow) await poller.refresh();
   const { id, cluster } = await find(world, subject, connection, signal);
+  const moved = hasMoved(world, subject, connection.place);
+  if (moved !== undefined && !(cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt))
+    return moved;
   poller.follow(id);
   const endpoint = cluster === undefined || subject.deleting ? undefined : endpointOf(connection, cluster);
   const seen = {
     space: 'seen',
-    place: connection.place,
+    place: placeName(connection.place),
+    at: connection.place,
     canDestroy: connection.client.canDestroy,
     id,
     claimedBy: firstClaimant(world, subject, id),
@@ -83,7 +89,15 @@ async function findConnection(
     const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": have it added to the space's allowedNamespaces`;
     return { space: 'refused', reason: 'SpaceNotAllowed', message };
   }
+  const place = space.spec === undefined ? undefined : placeOf(space.spec);
+  const moved = place === undefined ? undefined : hasMoved(world, subject, place);
+  if (moved !== undefined && !isToFollow(subject)) return moved;
   const connection = world.connections.get(key);
+  if (place !== undefined && connection !== undefined && !isSamePlace(connection.place, place))
+    return waiting(
+      'WaitingForSpace',
+      `Waiting for DatabaseSpace "${name}" in namespace "${namespace}": it has just been changed`,
+    );
   // A space with something wrong, such as one refused token of several, goes on with what it has, and takes nothing new.
   const admitted = space.ready?.status === 'True' || hasBegun(subject);
   if (connection?.poller.listedAtMs !== undefined && admitted) return connection;
@@ -132,7 +146,7 @@ function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string)
   for (const space of world.connections.samePlace(spaceKeyOf(subject))) {
     for (const key of world.claimants(space, id)) {
       const other = claimantOf(world.cluster(key));
-      if (other === undefined || currentID(other) !== id) continue;
+      if (other === undefined || currentID(other) !== id || isElsewhere(other, world.connections.get(space))) continue;
       const rank = rankOf(other);
       if (other.metadata.uid !== first.uid && rank < first.rank) first = { rank, uid: other.metadata.uid, key };
     }
@@ -141,6 +155,11 @@ function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string)
 }
 
 type Claimant = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
+
+/** What it stands for is in another place than its space is now. */
+function isElsewhere({ status }: Claimant, connection: SpaceConnection | undefined): boolean {
+  return connection !== undefined && status.place !== undefined && !isSamePlace(status.place, connection.place);
+}
 
 function claimantOf(object: KubeObject | undefined): Claimant | undefined {
   if (object === undefined) return undefined;

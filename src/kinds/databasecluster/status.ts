@@ -10,6 +10,17 @@ export const status = z
       .string()
       .optional()
       .describe('When the cluster was created, as the cloud says. With another value it is another cluster.'),
+    place: z
+      .object({
+        baseURL: z.string().describe('Base URL of the Cluster Management API.'),
+        teamID: z.string().describe('The team.'),
+        spaceID: z.string().describe('The space of the team.'),
+      })
+      .optional()
+      .describe(
+        'Where the cluster is, written down before it is created or taken over. It is looked for nowhere else, whatever ' +
+          'the DatabaseSpace says later.',
+      ),
     version: z.string().optional().describe('Version of the database that the cluster runs.'),
     observed: z
       .object({

@@ -1,0 +1,28 @@
+import type { DatabaseSpaceSpec } from './schema.ts';
+
+/** A space in the cloud: which cloud, which team, which space. Holds no secret: a base URL may not have a login in it. */
+export interface Place {
+  readonly baseURL: string;
+  readonly teamID: string;
+  readonly spaceID: string;
+}
+
+/** The place that the spec names. The base URL is written the one way in which two of the same meaning are equal. */
+export function placeOf({ baseURL, teamID, spaceID }: Pick<DatabaseSpaceSpec, keyof Place>): Place {
+  const href = URL.canParse(baseURL) ? new URL(baseURL).href : baseURL;
+  return { baseURL: href.replace(/\/+$/, ''), teamID, spaceID };
+}
+
+export function isSamePlace(one: Place, other: Place): boolean {
+  return one.baseURL === other.baseURL && one.teamID === other.teamID && one.spaceID === other.spaceID;
+}
+
+/** How people call it. */
+export function placeName({ teamID, spaceID }: Place): string {
+  return `space "${spaceID}" of team "${teamID}"`;
+}
+
+/** With the cloud, where that matters. */
+export function placeInFull(place: Place): string {
+  return `${placeName(place)} at ${place.baseURL}`;
+}
