@@ -37,6 +37,13 @@ function build(programs: readonly GoProgram[], script: string, signal?: AbortSig
 }
 
 describe('goBuild()', () => {
+  test('gives the compiler the tags', async () => {
+    module = { ...module, tags: 'small,quick' };
+    const folder = await build([A], `echo "$@" > "${join(fakes.folder, 'line')}"; ${COMPILES}`);
+    expect(readdirSync(folder)).toEqual(['a']);
+    expect(readFileSync(join(fakes.folder, 'line'), 'utf8')).toContain(' -tags small,quick -o ');
+  });
+
   test('builds each program once and says what and how long', async () => {
     const folder = await build([A], COMPILES);
     expect(await build([A, B], COMPILES)).toBe(folder);
@@ -48,7 +55,7 @@ describe('goBuild()', () => {
     expect(readdirSync(folder).sort()).toEqual(['a', 'b']);
   });
 
-  test('builds anew when go.mod, go.sum or the flags change', async () => {
+  test('builds anew when go.mod, go.sum, a Go file, the flags or the tags change', async () => {
     const folders = new Set([await build([A], COMPILES)]);
     writeFileSync(join(module.folder, 'go.mod'), 'changed');
     folders.add(await build([A], COMPILES));
@@ -56,7 +63,13 @@ describe('goBuild()', () => {
     folders.add(await build([A], COMPILES));
     module = { ...module, ldflags: '-s' };
     folders.add(await build([A], COMPILES));
-    expect(folders.size).toBe(4);
+    module = { ...module, tags: 'small' };
+    folders.add(await build([A], COMPILES));
+    writeFileSync(join(module.folder, 'main.go'), 'package main');
+    folders.add(await build([A], COMPILES));
+    writeFileSync(join(module.folder, 'main.go'), 'package main // changed');
+    folders.add(await build([A], COMPILES));
+    expect(folders.size).toBe(7);
   });
 
   test('builds once for two that ask at the same time', async () => {

@@ -1,6 +1,6 @@
 // Builds pinned Go programs once, into the user's cache.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from '../lock.mjs';
 import type { Log } from './control-plane.ts';
@@ -19,11 +19,13 @@ export interface GoProgram {
 }
 
 export interface GoModule {
-  /** The folder of go.mod and go.sum. */
+  /** The folder of go.mod, go.sum and whatever Go files belong to them. */
   readonly folder: string;
   /** A name for the cache: tool and version. A hash is added, so that any change builds anew. */
   readonly key: string;
   readonly ldflags: string;
+  /** Build tags, with commas. */
+  readonly tags?: string;
 }
 
 export interface BuildOptions {
@@ -35,9 +37,11 @@ export interface BuildOptions {
 }
 
 /** Where the module's binaries lie once they are built. */
-export function buildFolder(cache: string, { folder, key, ldflags }: GoModule): string {
+export function buildFolder(cache: string, { folder, key, ldflags, tags }: GoModule): string {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${ldflags}`);
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(folder, file)));
+  if (tags !== undefined) hash.update(tags);
+  const sources = globSync('*.go', { cwd: folder }).sort();
+  for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(readFileSync(join(folder, file)));
   return join(cache, 'go', `${key}-${hash.digest('hex').slice(0, 12)}`);
 }
 
@@ -73,6 +77,7 @@ async function build(module: GoModule, program: GoProgram, target: string, optio
       module: module.folder,
       scratch: guard.directory,
       ldflags: module.ldflags,
+      tags: module.tags,
       output,
       program,
     });

@@ -7,6 +7,7 @@ export interface GoBuildRequest {
   /** A folder for temporary files, removed afterwards. */
   readonly scratch: string;
   readonly ldflags: string;
+  readonly tags?: string | undefined;
   readonly output: string;
   readonly program: GoProgram;
 }
@@ -26,8 +27,10 @@ export interface GoCommand {
 /** Pure Go, so that no C compiler is needed and the result runs anywhere; nothing of the user's workspace counts. */
 const SETTINGS = { CGO_ENABLED: '0', GOWORK: 'off' };
 
-function buildArguments({ ldflags, program }: GoBuildRequest, output: string): string[] {
-  return ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-ldflags', ldflags, '-o', output, program.package];
+function buildArguments({ ldflags, tags, program }: GoBuildRequest, output: string): string[] {
+  const flags = ['-trimpath', '-buildvcs=false', '-mod=readonly', '-ldflags', ldflags];
+  if (tags !== undefined) flags.push('-tags', tags);
+  return ['build', ...flags, '-o', output, program.package];
 }
 
 /** Go itself, else Go of that version (as in "1.26") in Docker, if Docker's path is given. */
