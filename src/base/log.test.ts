@@ -44,7 +44,7 @@ test('createLog() writes of an error its name, message and stack, and nothing th
 
 test('createLog() writes for people what it is about, and the stack of an error', () => {
   const { log, lines } = aLog('pretty');
-  log.warn({ kind: 'Toy', object: 'ns/a', size: 3 }, 'Hello');
+  log.warn({ kind: 'Toy', namespace: 'ns', name: 'a', size: 3 }, 'Hello');
   log.error({ err: new Error('Broken') }, 'Failed');
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d WARN {2}Toy ns\/a: Hello size=3\n$/);
   expect(lines[1]).toMatch(/ERROR Failed\nError: Broken\n/);

@@ -48,8 +48,8 @@ export function createLog(options: LogOptions): Log {
 }
 
 function pretty(line: string): string {
-  const { time, level, msg, kind, object, err, ...rest } = JSON.parse(line);
-  const about = kind === undefined ? '' : ` ${kind} ${object}:`;
+  const { time, level, msg, kind, namespace, name, err, ...rest } = JSON.parse(line);
+  const about = kind === undefined ? '' : ` ${kind} ${namespace}/${name}:`;
   const more = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
   const error = err?.stack === undefined ? '' : `\n${err.stack}`;
   return `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(5)}${about} ${msg}${more.join('')}${error}\n`;

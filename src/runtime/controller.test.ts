@@ -5,8 +5,9 @@ import { TOYS, type ToyBehaviour, toyKind } from '../../test/support/toy-kind.ts
 import { virtualClock } from '../../test/support/virtual-clock.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { API_VERSION } from '../base/group.ts';
+import type { Random } from '../base/random.ts';
 import type { KubeObject } from '../kube/object.ts';
-import { ready } from '../kube/summary.ts';
+import { ready, stalled } from '../kube/summary.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Controller, isNews } from './controller.ts';
 import { Informer } from './informer.ts';
@@ -14,15 +15,25 @@ import { createMetrics } from './metrics.ts';
 
 const READY = ready('Done', 'All is well');
 
-/** A controller of toys that runs, with the times at which passes looked at each toy. */
-async function aController(behaviour: ToyBehaviour = {}, concurrency = 2) {
+/** Delays are as long as they may be. */
+const longest: Random = { float: () => 1, bytes: (count) => new Uint8Array(count) };
+
+function aCluster() {
   const clock = virtualClock();
   const statusDefaults = { toys: { observedGeneration: -1 } };
-  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults });
+  return { clock, api: new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults }) };
+}
+
+/** A controller of toys that runs, with the times at which passes looked at each toy. */
+async function aController(behaviour: ToyBehaviour = {}, concurrency = 2, { clock, api } = aCluster()) {
   const passes: { readonly name: string; readonly at: number }[] = [];
   const events: string[] = [];
   const logged: string[] = [];
-  const log = (_fields: object, message: string) => logged.push(message);
+  const fields: object[] = [];
+  const log = (about: object, message: string) => {
+    logged.push(message);
+    fields.push(about);
+  };
   const kind = toyKind(
     {
       ...behaviour,
@@ -47,7 +58,7 @@ async function aController(behaviour: ToyBehaviour = {}, concurrency = 2) {
   const controller = new Controller(kind, informer, {
     api,
     clock,
-    random: noChance,
+    random: longest,
     log: { debug: log, info: log, warn: log },
     events: { record: (_object, { reason }) => events.push(reason) },
     metrics: metrics.controller('toy', concurrency),
@@ -67,7 +78,22 @@ async function aController(behaviour: ToyBehaviour = {}, concurrency = 2) {
   };
   /** Pauses between passes. */
   const pauses = () => passes.slice(1).map(({ at }, index) => at - (passes[index]?.at ?? 0));
-  return { clock, api, controller, passes, pauses, events, logged, create, change, stop, kill, running, metrics };
+  return {
+    clock,
+    api,
+    controller,
+    passes,
+    pauses,
+    events,
+    logged,
+    fields,
+    create,
+    change,
+    stop,
+    kill,
+    running,
+    metrics,
+  };
 }
 
 test('Controller looks at each object once when it appears, and not again because of its own writes', async () => {
@@ -160,14 +186,14 @@ test.each([
   {
     what: 'a transient failure',
     error: new TransientError('Busy', 'Later'),
-    pauses: [500, 1_000, 2_000, 4_000, 8_000],
-    maxMs: 150_000,
+    pauses: [2_000, 4_000, 8_000, 16_000, 32_000],
+    maxMs: 300_000,
   },
   {
     what: 'a terminal failure',
     error: new TerminalError('No', 'Never'),
-    pauses: [30_000, 60_000, 120_000, 240_000, 480_000],
-    maxMs: 900_000,
+    pauses: [120_000, 240_000, 480_000, 960_000, 1_800_000],
+    maxMs: 1_800_000,
   },
 ])('Controller comes back after $what with growing pauses, and never gives up', async ({ error, pauses, maxMs }) => {
   const given = await aController({ observe: () => Promise.reject(error) });
@@ -198,8 +224,8 @@ test('Controller starts with short pauses again after a pass that went well', as
   fails = true;
   await given.change('a', { spec: { size: 2 } });
   given.passes.splice(0, given.passes.length - 1);
-  await given.clock.advance(1_000);
-  expect(given.pauses()[0]).toBe(500);
+  await given.clock.advance(2_000);
+  expect(given.pauses()[0]).toBe(2_000);
 });
 
 test('Controller comes to an object with a stalled pass at once when a person changes it', async () => {
@@ -222,7 +248,7 @@ test('Controller survives a bug in a kind: the object says so and is tried again
   await create('a');
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'InternalError' }, {}] } });
   bug = false;
-  await clock.advance(1_000);
+  await clock.advance(2_000);
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
 });
 
@@ -233,7 +259,7 @@ test('Controller loses no key when the status cannot be written', async () => {
   await create('a');
   expect(logged.at(-1)).toContain('The API server is away');
   Object.assign(api, { patch });
-  await clock.advance(1_000);
+  await clock.advance(2_000);
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
 });
 
@@ -295,6 +321,127 @@ test('Controller that is stopped ends the pass in hand and begins no other', asy
   await running;
   expect(passes.map(({ name }) => name)).toEqual(['a']);
 });
+
+test('Controller does not come back at once after a failure because it has just added the finalizer', async () => {
+  const { create, pauses, clock, api } = await aController({
+    decide: () => ({ conditions: READY, steps: ['work'] }),
+    act: () => Promise.reject(new TransientError('Busy', 'Later')),
+  });
+  await create('a');
+  expect(api.all(TOYS)[0]?.metadata.finalizers).toHaveLength(1);
+  await clock.advance(6_000);
+  expect(pauses()).toEqual([2_000, 4_000]);
+});
+
+test('Controller logs with each line of a pass what it is about, and an id that ties them together', async () => {
+  const { create, fields, logged } = await aController({
+    decide: () => ({ conditions: READY, steps: ['work'] }),
+    act: () => Promise.reject(new TransientError('Busy', 'The other side answers 503')),
+  });
+  await create('a');
+  expect(logged).toEqual(['Going to work', 'The other side answers 503', 'The other side answers 503']);
+  expect(new Set(fields.map((each) => JSON.stringify(each)).map((text) => JSON.parse(text).reconcileID)).size).toBe(1);
+  for (const each of fields)
+    expect(each).toMatchObject({
+      kind: 'Toy',
+      namespace: 'ns',
+      name: 'a',
+      reconcileID: expect.stringMatching(/^\w{8}$/),
+    });
+});
+
+/** What toys are worked on in which order, one after the other, when the first pass takes a second. */
+async function anOrder(world: ReturnType<typeof aCluster>, meanwhile: (given: Toys) => Promise<void>) {
+  let hold: (() => void) | undefined;
+  const first = { still: true };
+  const given = await aController(
+    {
+      observe: async () => {
+        if (!first.still) return;
+        first.still = false;
+        await new Promise<void>((resolve) => (hold = resolve));
+      },
+    },
+    1,
+    world,
+  );
+  await given.clock.settle();
+  await meanwhile(given);
+  hold?.();
+  await given.clock.advance(1_000);
+  return given.passes.map(({ name }) => name);
+}
+
+type Toys = Awaited<ReturnType<typeof aController>>;
+
+test('Controller that starts beside many objects in order looks at what a person changes before them', async () => {
+  const world = aCluster();
+  const toys = Array.from({ length: 50 }, (_, index) => `toy-${index}`);
+  for (const name of toys) await aSettledToy(world.api, name);
+  await world.api.patch(TOYS, { namespace: 'ns', name: 'toy-49' }, { spec: { size: 7 } });
+  const order = await anOrder(world, async ({ create, change }) => {
+    await create('new');
+    await change('toy-40', { spec: { size: 2 } });
+    await change('toy-30', { metadata: { annotations: { a: 'b' } } });
+  });
+  expect(order.slice(1, 4)).toEqual(['new', 'toy-40', 'toy-30']);
+  expect(order[0]).toBe('toy-49');
+  expect(new Set(order)).toEqual(new Set([...toys, 'new']));
+});
+
+test('Controller that starts beside many objects in order writes nothing', async () => {
+  const world = aCluster();
+  for (let index = 0; index < 200; index++) await aSettledToy(world.api, `toy-${index}`);
+  const versions = () => world.api.all(TOYS).map(({ metadata }) => metadata.resourceVersion);
+  const before = versions();
+  const given = await aController({}, 2, world);
+  await given.clock.advance(3_600_000);
+  expect(new Set(given.passes.map(({ name }) => name)).size).toBe(200);
+  expect(versions()).toEqual(before);
+});
+
+test('Controller that starts beside many stalled objects does not try them all at once, and an edited one at once', async () => {
+  const world = aCluster();
+  for (let index = 0; index < 200; index++) {
+    await aSettledToy(world.api, `toy-${index}`, stalled('No', 'Never'), world.clock.now() - 3_600_000);
+  }
+  const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) }, 2, world);
+  await given.clock.advance(1_000);
+  expect(given.passes.length).toBeLessThan(5);
+  given.controller.changed('friends/x', 'low');
+  await given.clock.settle();
+  expect(given.passes.length).toBeLessThan(5);
+  given.passes.length = 0;
+  await given.change('toy-7', { spec: { size: 2 } });
+  expect(given.passes.map(({ name }) => name)).toEqual(['toy-7']);
+  await given.clock.advance(300_000);
+  const half = new Set(given.passes.map(({ name }) => name)).size;
+  expect([half > 60, half < 140]).toEqual([true, true]);
+  await given.clock.advance(300_000);
+  expect(new Set(given.passes.map(({ name }) => name)).size).toBeGreaterThan(195);
+});
+
+test('Controller wakes a stalled object that rests since a start when what it refers to is changed', async () => {
+  const world = aCluster();
+  await aSettledToy(world.api, 'a', stalled('No', 'Never'), world.clock.now() - 3_600_000);
+  const given = await aController({}, 2, world);
+  for (const priority of ['low', 'high'] as const) {
+    given.controller.changed('friends/x', priority);
+    await given.clock.settle();
+    expect(given.passes.length).toBe(priority === 'low' ? 0 : 1);
+  }
+});
+
+/** A toy that was looked at in its newest generation, by a process that is gone. It refers to friend x. */
+async function aSettledToy(api: FakeKube, name: string, conditions = READY, atMs = 0): Promise<void> {
+  const lastTransitionTime = new Date(atMs).toISOString();
+  const status = {
+    observedGeneration: 1,
+    conditions: conditions.map((each) => ({ ...each, observedGeneration: 1, lastTransitionTime })),
+  };
+  await api.create(TOYS, 'ns', { apiVersion: API_VERSION, kind: 'Toy', metadata: { name }, spec: { friend: 'x' } });
+  await api.patch(TOYS, { namespace: 'ns', name }, { status }, { subresource: 'status' });
+}
 
 const seen = (changes: object = {}) => ({
   metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1, ...changes },

@@ -3,20 +3,23 @@ import { messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
-import type { KubeObject, ObjectKey } from '../kube/object.ts';
+import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
+import { arrivalOf } from './arrival.ts';
 import type { EventRecorder } from './events.ts';
 import type { Informer } from './informer.ts';
 import type { Kind, StatusBase } from './kind.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import { type Outcome, reconcile } from './reconcile.ts';
 import { type Reference, ReferenceIndex } from './reference-index.ts';
-import { WorkQueue } from './workqueue.ts';
+import { type Priority, WorkQueue } from './workqueue.ts';
 
 export interface ControllerLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
+
+type PassLog = Pick<ControllerLog, 'info' | 'warn'>;
 
 export interface ControllerOptions {
   readonly api: KubeApi;
@@ -37,12 +40,17 @@ const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
 const SOON_MS = 500;
+/** One worker in so many is left to others by a crowd: objects of one group, or routine checks. */
+const SPARE_WORKERS = 5;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
 const MAX_PASSES_AT_ONCE = 20;
 
 /**
- * One kind's controller: changes → queue → workers → reconcile → queue. It hears of its objects from the informer, and of
- * what they refer to through `changed`.
+ * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
+ * - It hears of its objects from the informer, and of what they refer to through `changed` (client-go's event handlers).
+ * - What a person changed is urgent, and stays so until its object is settled; checks that are due, and what a start finds
+ *   in order, come last. An object that was stalled when the process began comes back when it would have without it.
+ * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
  */
 export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly queue: WorkQueue;
@@ -50,22 +58,37 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #informer: Informer<KubeObject>;
   readonly #options: ControllerOptions;
   readonly #references = new ReferenceIndex();
+  readonly #groups = new Map<ObjectKey, string>();
+  /** Stalled since before this process began: what is no news to a person does not wake them. */
+  readonly #resting = new Set<ObjectKey>();
+  /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
+  #writing: ObjectKey | undefined;
   readonly #passesAtOnce = new Map<ObjectKey, number>();
 
   constructor(kind: Kind<Spec, Status, Observation, Step>, informer: Informer<KubeObject>, options: ControllerOptions) {
     this.#kind = kind;
     this.#informer = informer;
     this.#options = options;
-    this.queue = new WorkQueue({ ...options, observer: options.metrics.queue });
+    this.queue = new WorkQueue({
+      ...options,
+      observer: options.metrics.queue,
+      group: (key) => this.#groups.get(key),
+      maxShare: Math.max(1, options.concurrency - Math.ceil(options.concurrency / SPARE_WORKERS)),
+    });
     informer.onChange((key, before, after) => {
-      this.#refer(key, after);
-      if (isNews(before, after)) this.queue.add(key);
+      const status = this.#refer(key, after);
+      if (key === this.#writing && after !== undefined) return;
+      if (before === undefined && after !== undefined && status !== undefined) this.#arrived(key, after, status);
+      else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
     });
   }
 
   /** Something that objects of this kind may refer to has changed. */
-  changed(reference: Reference): void {
-    for (const key of this.#references.dependents(reference)) this.queue.add(key);
+  changed(reference: Reference, priority: Priority = 'normal'): void {
+    for (const key of this.#references.dependents(reference)) {
+      if (priority === 'low' && this.#resting.has(key)) continue;
+      this.queue.add(key, priority);
+    }
   }
 
   /** As `changed`, for what changes often and is looked at whole: many changes lead to one pass. */
@@ -88,13 +111,15 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       const finished = this.#options.metrics.started();
+      const log = this.#log(key);
+      this.#resting.delete(key);
       try {
-        const outcome = await this.#pass(key, signal);
+        const outcome = await this.#pass(key, log, signal);
         finished(labelOf(outcome));
-        this.#requeue(key, outcome);
+        this.#requeue(key, outcome, log);
       } catch (error) {
         // Writing failed, or there is a bug in here: say so and come back, for no key may ever be lost.
-        this.#log(key).warn({ err: error }, `Pass failed: ${messageOf(error)}`);
+        log.warn({ err: error }, `Pass failed: ${messageOf(error)}`);
         finished('error');
         this.queue.addRateLimited(key, BACKOFF);
       } finally {
@@ -103,15 +128,18 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  #pass(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const log = this.#log(key);
+  #pass(key: ObjectKey, log: PassLog, signal: AbortSignal): Promise<Outcome> {
     return reconcile(
       this.#kind,
       {
         api: this.#options.api,
         clock: this.#options.clock,
         read: (wanted) => this.#informer.store.get(wanted),
-        written: (object) => this.#informer.store.applyOwnWrite(object),
+        written: (object) => {
+          this.#writing = key;
+          this.#informer.store.applyOwnWrite(object);
+          this.#writing = undefined;
+        },
         tellAlways: (this.#passesAtOnce.get(key) ?? 0) >= MAX_PASSES_AT_ONCE,
         onStep: (description) => log.info({}, `Going to ${description}`),
         onReady: (object, before, after) => {
@@ -125,31 +153,32 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     );
   }
 
-  #requeue(key: ObjectKey, outcome: Outcome): void {
+  #requeue(key: ObjectKey, outcome: Outcome, log: PassLog): void {
+    const priority = this.queue.priorityOf(key);
     const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
     const passes = goesOn ? (this.#passesAtOnce.get(key) ?? 0) + 1 : 0;
     if (passes === 0) this.#passesAtOnce.delete(key);
     else this.#passesAtOnce.set(key, passes);
     if (goesOn) {
       if (passes > MAX_PASSES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
-      else this.queue.add(key);
+      else this.queue.add(key, priority);
       return;
     }
     switch (outcome.next) {
       case 'settled':
         this.queue.forget(key);
-        if (outcome.requeueAfterMs !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs);
+        if (outcome.requeueAfterMs !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs, 'low');
         return;
       case 'retry':
         this.queue.addRateLimited(key, outcome.pace === 'soon' ? SOON_BACKOFF : SLOW_BACKOFF);
         return;
       case 'conflict':
-        this.queue.addRateLimited(key, CONFLICT_BACKOFF);
+        this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority });
         return;
       case 'failed': {
         const { lasting, retryAfterMs, message, reason } = outcome.failure;
-        this.#log(key).warn({ reason, lasting }, message);
-        this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : BACKOFF, retryAfterMs);
+        log.warn({ reason, lasting }, message);
+        this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : BACKOFF, { atLeastMs: retryAfterMs });
         return;
       }
       default:
@@ -157,27 +186,38 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  /** An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
-  #refer(key: ObjectKey, object: KubeObject | undefined): void {
-    if (object === undefined) {
-      this.#references.set(key, []);
-      return;
-    }
-    const { definition } = this.#kind;
-    const spec = definition.spec.safeParse(object.spec);
-    const status = parseStatus(definition, object.status);
-    const references = spec.success
-      ? this.#kind.references({ metadata: object.metadata, spec: spec.data, status })
-      : [];
-    this.#references.set(key, references);
+  #arrived(key: ObjectKey, { metadata }: KubeObject, status: Status): void {
+    const { priority, delayMs } = arrivalOf(metadata, status, this.#options.clock.now());
+    if (delayMs > 0) this.#resting.add(key);
+    this.queue.addAfter(key, delayMs, priority);
   }
 
-  #log(key: ObjectKey) {
-    const { log } = this.#options;
-    const about = { kind: this.#kind.definition.kind, object: key };
+  /** An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
+  #refer(key: ObjectKey, object: KubeObject | undefined): Status | undefined {
+    const { definition } = this.#kind;
+    const spec = definition.spec.safeParse(object?.spec);
+    const status = object === undefined ? undefined : parseStatus(definition, object.status);
+    if (object === undefined || status === undefined || !spec.success) {
+      this.#references.set(key, []);
+      this.#groups.delete(key);
+      if (object === undefined) this.#resting.delete(key);
+      return status;
+    }
+    const subject = { metadata: object.metadata, spec: spec.data, status };
+    this.#references.set(key, this.#kind.references(subject));
+    const group = this.#kind.group?.(subject);
+    if (group !== undefined) this.#groups.set(key, group);
+    return status;
+  }
+
+  /** For one pass, whose lines an id ties together. */
+  #log(key: ObjectKey): PassLog {
+    const { log, random } = this.#options;
+    const reconcileID = Buffer.from(random.bytes(4)).toString('hex');
+    const about = { kind: this.#kind.definition.kind, ...splitKey(key), reconcileID };
     return {
-      info: (fields: object, message: string) => log.info({ ...about, ...fields }, message),
-      warn: (fields: object, message: string) => log.warn({ ...about, ...fields }, message),
+      info: (fields, message) => log.info({ ...about, ...fields }, message),
+      warn: (fields, message) => log.warn({ ...about, ...fields }, message),
     };
   }
 }

@@ -64,6 +64,8 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   readonly finalizer: string;
   /** What decides about the object besides itself; a change of it leads to a pass. */
   references(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
+  /** Objects of a group share a limit somewhere, such as a space's: workers turn to the groups one after the other. */
+  group?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): string;
   /** Whether anything outside may exist because of the object. If not, it may go at once. */
   holds(status: Status): boolean;
   observe(subject: Subject<Spec, Status>, signal: AbortSignal): Promise<Observation>;

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
 import { virtualClock } from '../../test/support/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { WorkQueue, type WorkQueueObserver } from './workqueue.ts';
+import { type Priority, WorkQueue, type WorkQueueObserver, type WorkQueueOptions } from './workqueue.ts';
 
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 
-function aQueue(random = noChance) {
+function aQueue(random = noChance, more: Partial<WorkQueueOptions> = {}) {
   const clock = virtualClock();
   const told: unknown[] = [];
   const observer: WorkQueueObserver = {
@@ -15,23 +15,24 @@ function aQueue(random = noChance) {
     started: (depth, waitedMs) => told.push(['started', depth, waitedMs]),
     finished: (workedMs) => told.push(['finished', workedMs]),
   };
-  const queue = new WorkQueue({ clock, random, observer });
+  const queue = new WorkQueue({ clock, random, observer, ...more });
   /** A worker that waits for one key; what it got is undefined as long as there is none. */
   const worker = () => {
     const got: { key?: string | undefined; over: boolean } = { over: false };
     void queue.get().then((key) => Object.assign(got, { key, over: true }));
     return got;
   };
-  /** How long after now the key comes, when it was added with backoff. */
-  const delayOf = async (key: string): Promise<number> => {
-    const from = clock.monotonic();
-    queue.addRateLimited(key, BACKOFF);
-    const got = worker();
-    await clock.runUntil(() => got.over, key);
-    queue.done(key);
-    return clock.monotonic() - from;
+  /** Takes all keys that may be taken, one after the other. */
+  const drain = async () => {
+    const order: string[] = [];
+    while (queue.depth > 0) {
+      const key = (await queue.get()) ?? '';
+      order.push(key);
+      queue.done(key);
+    }
+    return order;
   };
-  return { clock, queue, worker, told, delayOf };
+  return { clock, queue, worker, told, drain };
 }
 
 test('WorkQueue gives a key once, however often it was added before', async () => {
@@ -111,36 +112,9 @@ test('WorkQueue keeps a delayed addition that is made while the key is worked on
   expect(got.key).toBe('a');
 });
 
-test('WorkQueue doubles the delay with each failure up to the longest, and starts small after forget', async () => {
-  const { delayOf, queue } = aQueue({ float: () => 0, bytes: () => new Uint8Array() });
-  const delays: number[] = [];
-  for (let count = 0; count < 8; count++) delays.push(await delayOf('a'));
-  expect(delays).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
-  queue.forget('a');
-  expect(await delayOf('a')).toBe(500);
-});
-
-test('WorkQueue counts failures for each key apart', async () => {
-  const { delayOf } = aQueue();
-  for (let count = 0; count < 5; count++) await delayOf('a');
-  expect(await delayOf('b')).toBe(500);
-});
-
-test('WorkQueue spreads keys that failed together', async () => {
-  const { queue, clock } = aQueue(createSeededRandom(1));
-  for (let index = 0; index < 100; index++) queue.addRateLimited(`key-${index}`, BACKOFF);
-  await clock.advance(499);
-  expect(queue.depth).toBe(0);
-  await clock.advance(250);
-  expect(queue.depth).toBeGreaterThan(25);
-  expect(queue.depth).toBeLessThan(75);
-  await clock.advance(251);
-  expect(queue.depth).toBe(100);
-});
-
 test('WorkQueue comes back no earlier than the other side asked for', async () => {
   const { queue, clock } = aQueue();
-  queue.addRateLimited('a', BACKOFF, 20_000);
+  queue.addRateLimited('a', BACKOFF, { atLeastMs: 20_000 });
   await clock.advance(19_999);
   expect(queue.depth).toBe(0);
   await clock.advance(1);
@@ -187,10 +161,104 @@ test('WorkQueue tells how long keys wait and are worked on', async () => {
   expect(told).toEqual([['added', 1], ['started', 0, 30], ['added', 0], ['finished', 500], ['retried']]);
 });
 
+test('WorkQueue hands out what a person waits for before work that goes on, and that before routine', async () => {
+  const { queue, drain } = aQueue();
+  queue.add('routine', 'low');
+  queue.add('goes on');
+  queue.add('edited', 'high');
+  queue.add('goes on too', 'normal');
+  expect(await drain()).toEqual(['edited', 'goes on', 'goes on too', 'routine']);
+});
+
+test.each<[first: Priority, second: Priority, wins: Priority]>([
+  ['low', 'high', 'high'],
+  ['high', 'low', 'high'],
+  ['low', 'normal', 'normal'],
+  ['normal', 'normal', 'normal'],
+])('WorkQueue works once on a key that was added as %s, then as %s, and as %s', async (first, second, wins) => {
+  for (const inHand of [false, true]) {
+    const { queue } = aQueue();
+    if (inHand) {
+      queue.add('a');
+      await queue.get();
+    }
+    queue.add('a', first);
+    queue.add('a', second);
+    queue.done('a');
+    expect([await queue.get(), queue.priorityOf('a'), queue.depth]).toEqual(['a', wins, 0]);
+  }
+});
+
+test('WorkQueue keeps the priority of what is added later', async () => {
+  const { queue, clock, drain } = aQueue();
+  queue.addAfter('routine', 1_000, 'low');
+  queue.addAfter('edited', 2_000, 'high');
+  queue.addRateLimited('failed', BACKOFF, { priority: 'low' });
+  await clock.advance(2_000);
+  expect(await drain()).toEqual(['edited', 'routine', 'failed']);
+});
+
+test('WorkQueue lets groups take turns, so that a crowd holds up nobody else', async () => {
+  const { queue, drain } = aQueue(noChance, { group: (key) => key.split('/')[0] });
+  for (let index = 0; index < 10_000; index++) queue.add(`crowd/${index}`);
+  queue.add('one/a');
+  queue.add('other/a');
+  queue.add('other/b');
+  const order = await drain();
+  expect(order.slice(0, 6)).toEqual(['crowd/0', 'one/a', 'other/a', 'crowd/1', 'other/b', 'crowd/2']);
+  expect(order.filter((key) => key.startsWith('crowd/'))).toEqual(
+    Array.from({ length: 10_000 }, (_, i) => `crowd/${i}`),
+  );
+});
+
+test('WorkQueue begins what is urgent with the next free worker, whatever the backlog', async () => {
+  const { queue, drain } = aQueue();
+  for (let index = 0; index < 10_000; index++) queue.add(`backlog-${index}`, 'low');
+  const first = await queue.get();
+  queue.add('edited', 'high');
+  queue.done(first ?? '');
+  expect((await drain())[0]).toBe('edited');
+});
+
+test('WorkQueue starves nobody: of a flood of urgent keys, each tenth gives way to the key that waits longest', async () => {
+  const { queue } = aQueue();
+  for (const key of ['routine-0', 'routine-1']) queue.add(key, 'low');
+  queue.add('goes on', 'normal');
+  const order: string[] = [];
+  for (let index = 0; index < 30; index++) {
+    for (const each of [0, 1]) queue.add(`urgent-${index}-${each}`, 'high');
+    const key = (await queue.get()) ?? '';
+    order.push(key);
+    queue.done(key);
+  }
+  expect([9, 19, 29].map((index) => order[index])).toEqual(['routine-0', 'routine-1', 'goes on']);
+});
+
+test.each<[what: string, crowd: readonly [prefix: string, priority: Priority]]>([
+  ['a group', ['crowd', 'high']],
+  ['routine work', ['', 'low']],
+])('WorkQueue leaves workers free beside %s of which all keys hang', async (_, [prefix, priority]) => {
+  const group = (key: string) => key.split('/')[0] || undefined;
+  const { queue, worker, clock } = aQueue(noChance, { group, maxShare: 2 });
+  const workers = [worker(), worker(), worker()];
+  for (const name of ['a', 'b', 'c']) queue.add(`${prefix}/${name}`, priority);
+  await clock.settle();
+  expect(workers.map(({ key }) => key)).toEqual([`${prefix}/a`, `${prefix}/b`, undefined]);
+  queue.add('other/a', 'normal');
+  await clock.settle();
+  expect(workers[2]?.key).toBe('other/a');
+  const next = worker();
+  await clock.settle();
+  expect(next.over).toBe(false);
+  queue.done(`${prefix}/a`);
+  await clock.settle();
+  expect(next.key).toBe(`${prefix}/c`);
+});
+
 test('WorkQueue loses no key, whatever happens in whatever order', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = createSeededRandom(seed);
-    const { queue, clock } = aQueue(random);
+    const { queue, clock } = aQueue(random, { group: (key) => (key < 'c' ? 'one' : undefined), maxShare: 1 });
     const keys = ['a', 'b', 'c', 'd'];
     /** The last time each key was asked for, and the last time its work began. */
     const asked = new Map<string, number>();
@@ -211,7 +279,7 @@ test('WorkQueue loses no key, whatever happens in whatever order', async () => {
     void work();
     for (let step = 0; step < 100; step++) {
       const key = keys[Math.floor(random.float() * keys.length)] ?? 'a';
-      queue.add(key);
+      queue.add(key, (['high', 'normal', 'low'] as const)[step % 3]);
       asked.set(key, clock.monotonic());
       await clock.advance(random.float() * 50);
     }

@@ -1,6 +1,18 @@
-import { type Backoff, backoffMs } from '../base/backoff.ts';
+import type { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { FairQueue } from './fair-queue.ts';
+import { RateLimiter } from './rate-limiter.ts';
+
+/**
+ * How urgent a key is, as in controller-runtime's priority queue: `high`, a person changed something; `normal`, work goes
+ * on; `low`, routine checks and what a start finds in order.
+ */
+export type Priority = 'high' | 'normal' | 'low';
+
+const PRIORITIES: readonly Priority[] = ['high', 'normal', 'low'];
+/** Each tenth key is the one that waits longest. */
+const AGING_SHARE = 10;
 
 /** Told what happens, in the terms of client-go's workqueue metrics. Times in milliseconds. */
 export interface WorkQueueObserver {
@@ -14,35 +26,57 @@ export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly observer?: WorkQueueObserver;
+  /** Keys of a group take turns with other groups' keys; undefined: it belongs to none. Default: none does. */
+  readonly group?: (key: string) => string | undefined;
+  /** Neither a group nor low priority has more keys in hand at once, so that no crowd that hangs has all workers. Default: any number. */
+  readonly maxShare?: number;
+}
+
+export interface AddRateLimitedOptions {
+  /** Not earlier than this. */
+  readonly atLeastMs?: number | undefined;
+  readonly priority?: Priority;
+}
+
+interface Waiting {
+  readonly since: number;
+  readonly priority: Priority;
+  readonly group: string | undefined;
+}
+
+interface InHand extends Waiting {
+  readonly began: number;
 }
 
 /**
- * A queue of keys with client-go's contract:
- * - Stingy: a key that is added several times before it is worked on is worked on once.
- * - One worker a key: a key that is added while it is worked on waits until `done`, then is worked on again.
- * - Fair: first in, first out.
+ * A queue of keys with the contract of client-go's rate limiting workqueue, and the priorities of controller-runtime's:
+ * - Stingy: a key that is added several times before it is worked on is worked on once, with the highest priority named.
+ * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked
+ *   on again.
+ * - Urgent first: `high` before `normal` before `low`. Fair: within a priority groups take turns, and keys of one group go
+ *   first in, first out. Nothing starves: each tenth key is the one that waits longest, whatever its priority and group.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
  *   when to come back.
+ * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
+ *   dropped, unlike client-go's: the next process's first list brings them.
  */
 export class WorkQueue {
-  readonly #clock: Clock;
-  readonly #random: Random;
-  readonly #observer: WorkQueueObserver | undefined;
-  /** Keys that need work, whether they stand in `#ready` or are being worked on; with the time they were added. */
-  readonly #dirty = new Map<string, number>();
-  /** Keys that are being worked on, with the time that began. A key that is also dirty goes back to `#ready` when done. */
-  readonly #processing = new Map<string, number>();
-  /** Keys that are dirty and not processing, in order. */
+  readonly #options: WorkQueueOptions;
+  readonly #limiter: RateLimiter;
+  /** Keys that need work, whether they stand in `#ready` or are being worked on. */
+  readonly #dirty = new Map<string, Waiting>();
+  readonly #processing = new Map<string, InHand>();
+  /** Keys that are dirty and not processing: all of them by age, and each in the queue of its priority. */
   readonly #ready = new Set<string>();
+  readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue() };
   readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
-  readonly #failures = new Map<string, number>();
-  readonly #waiting: ((key: string | undefined) => void)[] = [];
+  readonly #workers: ((key: string | undefined) => void)[] = [];
+  #handedOut = 0;
   #shutDown = false;
 
   constructor(options: WorkQueueOptions) {
-    this.#clock = options.clock;
-    this.#random = options.random;
-    this.#observer = options.observer;
+    this.#options = options;
+    this.#limiter = new RateLimiter(options);
   }
 
   /** Keys that are ready to be worked on. */
@@ -52,65 +86,76 @@ export class WorkQueue {
 
   /** When work on each key in hand began, by the monotonic clock. */
   get inProgress(): ReadonlyMap<string, number> {
-    return this.#processing;
+    return new Map([...this.#processing].map(([key, { began }]) => [key, began]));
   }
 
-  add(key: string): void {
-    if (this.#shutDown || this.#dirty.has(key)) return;
-    this.#dirty.set(key, this.#clock.monotonic());
-    if (!this.#processing.has(key)) this.#ready.add(key);
-    this.#observer?.added(this.depth);
+  /** How urgent a key in hand was when it was handed out. */
+  priorityOf(key: string): Priority {
+    return this.#processing.get(key)?.priority ?? 'normal';
+  }
+
+  add(key: string, priority: Priority = 'normal'): void {
+    if (this.#shutDown) return;
+    const known = this.#dirty.get(key);
+    if (known !== undefined && !isHigher(priority, known.priority)) return;
+    if (this.#ready.has(key)) this.#leave(key);
+    const since = known?.since ?? this.#options.clock.monotonic();
+    this.#dirty.set(key, { since, priority, group: this.#options.group?.(key) });
+    if (!this.#processing.has(key)) this.#enter(key);
+    if (known === undefined) this.#options.observer?.added(this.depth);
     this.#handOut();
   }
 
   /** Adds the key after `delayMs`, or earlier if it was already to be added earlier. */
-  addAfter(key: string, delayMs: number): void {
+  addAfter(key: string, delayMs: number, priority: Priority = 'normal'): void {
     if (this.#shutDown) return;
     if (delayMs <= 0) {
-      this.add(key);
+      this.add(key, priority);
       return;
     }
-    const at = this.#clock.monotonic() + delayMs;
+    const { clock } = this.#options;
+    const at = clock.monotonic() + delayMs;
     const pending = this.#delayed.get(key);
     if (pending !== undefined && pending.at <= at) return;
     pending?.cancel();
-    const cancel = this.#clock.after(delayMs, () => {
+    const cancel = clock.after(delayMs, () => {
       this.#delayed.delete(key);
-      this.add(key);
+      this.add(key, priority);
     });
     this.#delayed.set(key, { at, cancel });
   }
 
-  /** Adds the key after a delay that grows with each call until `forget`; at the earliest after `atLeastMs`. */
-  addRateLimited(key: string, backoff: Backoff, atLeastMs = 0): void {
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    this.#observer?.retried();
-    this.addAfter(key, Math.max(atLeastMs, backoffMs(backoff, failures, this.#random)));
+  /** Adds the key after a delay that grows with each call until `forget`. */
+  addRateLimited(
+    key: string,
+    backoff: Backoff,
+    { atLeastMs = 0, priority = 'normal' }: AddRateLimitedOptions = {},
+  ): void {
+    this.#options.observer?.retried();
+    this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), priority);
   }
 
   /** The key did well, or is gone: its next delay starts small again. */
   forget(key: string): void {
-    this.#failures.delete(key);
+    this.#limiter.forget(key);
   }
 
   /** The next key, as soon as there is one; undefined once the queue is shut down. Call `done` after working on it. */
   get(): Promise<string | undefined> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      this.#workers.push(resolve);
       this.#handOut();
     });
   }
 
   done(key: string): void {
-    const began = this.#processing.get(key);
-    if (began === undefined) return;
+    const inHand = this.#processing.get(key);
+    if (inHand === undefined) return;
     this.#processing.delete(key);
-    this.#observer?.finished(this.#clock.monotonic() - began);
-    if (this.#dirty.has(key) && !this.#shutDown) {
-      this.#ready.add(key);
-      this.#handOut();
-    }
+    this.#options.observer?.finished(this.#options.clock.monotonic() - inHand.began);
+    if (this.#dirty.has(key)) this.#enter(key);
+    // Another key may have waited for its group or its priority to have less in hand.
+    this.#handOut();
   }
 
   /** Nothing is handed out any more. What is being worked on goes on until its `done`. */
@@ -118,28 +163,79 @@ export class WorkQueue {
     this.#shutDown = true;
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
+    for (const level of Object.values(this.#levels)) level.clear();
     this.#ready.clear();
     this.#dirty.clear();
-    for (const resolve of this.#waiting.splice(0)) resolve(undefined);
+    this.#handOut();
+  }
+
+  #enter(key: string): void {
+    const { priority, group = '' } = this.#dirty.get(key) ?? {};
+    if (priority === undefined) return;
+    this.#ready.add(key);
+    this.#levels[priority].add(key, group);
+  }
+
+  #leave(key: string): void {
+    const { priority, group = '' } = this.#dirty.get(key) ?? {};
+    if (priority !== undefined) this.#levels[priority].delete(key, group);
   }
 
   #handOut(): void {
     if (this.#shutDown) {
-      for (const resolve of this.#waiting.splice(0)) resolve(undefined);
+      for (const resolve of this.#workers.splice(0)) resolve(undefined);
       return;
     }
-    for (const key of this.#ready) {
-      const resolve = this.#waiting.shift();
-      if (resolve === undefined) return;
-      const now = this.#clock.monotonic();
-      const addedAt = this.#dirty.get(key) ?? now;
+    while (this.#workers.length > 0) {
+      const key = this.#next();
+      const waiting = key === undefined ? undefined : this.#dirty.get(key);
+      if (key === undefined || waiting === undefined) return;
+      const began = this.#options.clock.monotonic();
+      this.#handedOut++;
       this.#ready.delete(key);
       this.#dirty.delete(key);
       this.#delayed.get(key)?.cancel();
       this.#delayed.delete(key);
-      this.#processing.set(key, now);
-      this.#observer?.started(this.depth, now - addedAt);
-      resolve(key);
+      this.#processing.set(key, { ...waiting, began });
+      this.#options.observer?.started(this.depth, began - waiting.since);
+      this.#workers.shift()?.(key);
     }
   }
+
+  /** Takes the key whose turn it is out of the queue of its priority. */
+  #next(): string | undefined {
+    const shares = this.#shares();
+    if (this.#handedOut % AGING_SHARE === AGING_SHARE - 1) {
+      for (const key of this.#ready) {
+        const oldest = this.#dirty.get(key);
+        if (oldest === undefined || !shares.leaveRoom(oldest.priority, oldest.group)) break;
+        this.#leave(key);
+        return key;
+      }
+    }
+    for (const priority of PRIORITIES) {
+      const key = this.#levels[priority].take((group) => shares.leaveRoom(priority, group === '' ? undefined : group));
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+
+  /** Who has how much in hand. */
+  #shares() {
+    const { maxShare = Number.POSITIVE_INFINITY } = this.#options;
+    const groups = new Map<string | undefined, number>();
+    let low = 0;
+    for (const { group, priority } of this.#processing.values()) {
+      groups.set(group, (groups.get(group) ?? 0) + 1);
+      if (priority === 'low') low++;
+    }
+    return {
+      leaveRoom: (priority: Priority, group: string | undefined): boolean =>
+        (priority !== 'low' || low < maxShare) && (group === undefined || (groups.get(group) ?? 0) < maxShare),
+    };
+  }
+}
+
+function isHigher(one: Priority, other: Priority): boolean {
+  return PRIORITIES.indexOf(one) < PRIORITIES.indexOf(other);
 }

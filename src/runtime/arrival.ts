@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { ObjectMeta } from '../kube/object.ts';
+import type { StatusBase } from './kind.ts';
+import { RECONCILE_AT } from './reconcile.ts';
+import type { Priority } from './workqueue.ts';
+
+/** Limits for how late an object that was stalled comes back after a start. */
+const MIN_REST_MS = 60_000;
+const MAX_REST_MS = 600_000;
+
+/**
+ * When, and how urgently, an object is looked at that a list or watch brings for the first time. Most that a start finds
+ * are in order and wait behind all else. Backoff is not in memory after a start, but follows from the status: what has
+ * been stalled for some time, and that nobody changed since, is tried again within about that time more. So a restart does
+ * not try all that is stalled at once, and each restart in a row of them tries the same few, as the moment depends on uid.
+ */
+export function arrivalOf(
+  metadata: ObjectMeta,
+  status: StatusBase,
+  nowMs: number,
+): { readonly priority: Priority; readonly delayMs: number } {
+  const { annotations, generation = 0 } = metadata;
+  const unheard =
+    status.observedGeneration !== generation ||
+    (annotations?.[RECONCILE_AT] ?? '') !== (status.lastHandledReconcileAt ?? '');
+  if (unheard) return { priority: 'high', delayMs: 0 };
+  const isTrue = (wanted: string) =>
+    status.conditions?.find(({ type, status }) => type === wanted && status === 'True');
+  const stalled = isTrue('Stalled');
+  if (stalled !== undefined) {
+    const forMs = nowMs - Date.parse(stalled.lastTransitionTime);
+    return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, forMs)) };
+  }
+  return { priority: isTrue('Ready') === undefined ? 'normal' : 'low', delayMs: 0 };
+}
+
+/** In [0, 1), the same for the same text, and as good as chance for different ones. */
+function fractionOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32;
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { manualClock } from '../../test/support/clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { RateLimiter } from './rate-limiter.ts';
+
+const BACKOFF = { initialMs: 1_000, maxMs: 300_000 };
+
+function aLimiter(float: () => number) {
+  const clock = manualClock();
+  return { clock, limiter: new RateLimiter({ clock, random: { float, bytes: (count) => new Uint8Array(count) } }) };
+}
+
+test.each([
+  { chance: 0, delays: [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000] },
+  { chance: 0.5, delays: [1_500, 2_500, 4_500, 8_500, 16_500, 32_500, 64_500, 128_500, 150_500, 150_500] },
+  { chance: 1, delays: [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000] },
+])('RateLimiter waits between 1 s and a ceiling that doubles up to 5 min (chance $chance)', ({ chance, delays }) => {
+  const { limiter } = aLimiter(() => chance);
+  expect(delays.map(() => limiter.when('a', BACKOFF))).toEqual(delays);
+});
+
+test('RateLimiter counts failures for each key apart, and starts small after forget', () => {
+  const { limiter } = aLimiter(() => 1);
+  const failing = Array.from({ length: 5 }, () => limiter.when('a', BACKOFF));
+  expect([failing.at(-1), limiter.when('b', BACKOFF)]).toEqual([32_000, 2_000]);
+  limiter.forget('a');
+  expect(limiter.when('a', BACKOFF)).toBe(2_000);
+});
+
+test('RateLimiter spreads keys that failed together', () => {
+  const { limiter } = aLimiter(createSeededRandom(1).float);
+  const delays = Array.from({ length: 100 }, (_, index) => limiter.when(`key-${index}`, BACKOFF));
+  const early = delays.filter((delay) => delay < 1_500).length;
+  expect(early).toBeGreaterThan(25);
+  expect(early).toBeLessThan(75);
+});
+
+test('RateLimiter lets ten thousand that failed together come back at a rate, and is quick again once they have', () => {
+  const { limiter, clock } = aLimiter(() => 0);
+  const delays = Array.from({ length: 10_000 }, (_, index) => limiter.when(`key-${index}`, BACKOFF));
+  const perSecond = new Map<number, number>();
+  for (const delay of delays)
+    perSecond.set(Math.floor(delay / 1000), (perSecond.get(Math.floor(delay / 1000)) ?? 0) + 1);
+  const [first, ...later] = [...perSecond.entries()].toSorted(([a], [b]) => a - b).map(([, count]) => count);
+  expect(first).toBeLessThanOrEqual(600);
+  expect(Math.max(...later)).toBeLessThanOrEqual(50);
+  expect(Math.max(...delays)).toBeLessThan(200_000);
+  clock.advance(200_000);
+  expect(limiter.when('late', BACKOFF)).toBe(1_000);
+});

@@ -1,0 +1,43 @@
+import type { Backoff } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+
+/** All keys of a queue together retry this often in the long run; so many may at once after a quiet time. */
+const RETRIES_PER_SECOND = 50;
+const BURST = 500;
+const INTERVAL_MS = 1000 / RETRIES_PER_SECOND;
+
+/**
+ * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
+ * - the key's own exponential backoff, here with full jitter: drawn uniformly between the first delay and a ceiling that
+ *   doubles with each failure, up to the longest;
+ * - an overall bucket for all keys, so that thousands that failed together do not come back together.
+ */
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #failures = new Map<string, number>();
+  /** The bucket is full again at this moment; each retry moves it by an interval. */
+  #fullAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Counts a failure and says after how many milliseconds to try again. */
+  when(key: string, { initialMs, maxMs }: Backoff): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    const ceiling = Math.min(maxMs, initialMs * 2 ** Math.min(failures + 1, 30));
+    const own = initialMs + (ceiling - initialMs) * this.#random.float();
+    const now = this.#clock.monotonic();
+    this.#fullAt = Math.max(this.#fullAt, now) + INTERVAL_MS;
+    return Math.max(own, this.#fullAt - BURST * INTERVAL_MS - now);
+  }
+
+  /** The key did well: its next delay starts small again. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+}
