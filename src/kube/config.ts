@@ -1,8 +1,7 @@
 import type * as https from 'node:https';
-// Only the module for configuration: the package's index loads every API class, some 25 MB of heap.
-import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Clock } from '../base/clock.ts';
 import type { UndiciTransportOptions } from '../base/http.ts';
+import { loadPodConnection, renewed } from './in-pod.ts';
 
 export interface KubeConnection {
   readonly server: string;
@@ -14,29 +13,35 @@ export interface KubeConnection {
   readonly inPod: boolean;
 }
 
-/** How long a bearer token is used before the configuration is asked again: token files are renewed by the kubelet. */
-const AUTHORIZATION_AGE_MS = 30_000;
-
 /**
  * How to reach the API server: the named kubeconfig, else the pod's service account, else the default kubeconfig.
  * Throws when the file cannot be read or names no cluster.
  */
 export async function loadKubeConnection(clock: Clock, kubeconfig: string | undefined): Promise<KubeConnection> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
+  if (kubeconfig === undefined && host !== undefined) return loadPodConnection(clock, host, port);
+  return loadFileConnection(clock, kubeconfig);
+}
+
+async function loadFileConnection(clock: Clock, kubeconfig: string | undefined): Promise<KubeConnection> {
+  // Only the module for configuration, and only where there is a kubeconfig: it loads every model of the API, which takes
+  // half a second and some 55 MB.
+  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
   const config = new KubeConfig();
-  const inPod = kubeconfig === undefined && process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
-  if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
-  else if (inPod) config.loadFromCluster();
-  else config.loadFromDefault();
+  if (kubeconfig === undefined) config.loadFromDefault();
+  else config.loadFromFile(kubeconfig);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`Kubeconfig ${kubeconfig ?? ''} names no current cluster`.replace('  ', ' '));
 
-  const initial: https.RequestOptions = {};
-  await config.applyToHTTPSOptions(initial);
-  let headers = toHeaders(initial);
-  let readAt = clock.monotonic();
+  const readOptions = async () => {
+    const options: https.RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    return options;
+  };
+  const initial = await readOptions();
   return {
     server: cluster.server,
-    inPod,
+    inPod: false,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     tls: {
       ca: toPem(initial.ca),
@@ -45,15 +50,7 @@ export async function loadKubeConnection(clock: Clock, kubeconfig: string | unde
       serverName: initial.servername,
       insecureSkipVerify: initial.rejectUnauthorized === false,
     },
-    authorize: async (renew) => {
-      if (renew || clock.monotonic() - readAt > AUTHORIZATION_AGE_MS) {
-        const options: https.RequestOptions = {};
-        await config.applyToHTTPSOptions(options);
-        headers = toHeaders(options);
-        readAt = clock.monotonic();
-      }
-      return headers;
-    },
+    authorize: renewed(clock, toHeaders(initial), async () => toHeaders(await readOptions())),
   };
 }
 

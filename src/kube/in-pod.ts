@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { KubeConnection } from './config.ts';
+
+/** Where the kubelet puts a pod's service account. */
+export const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * How a pod reaches the API server: what client-go calls in-cluster configuration. `host` and `port` are
+ * KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. Throws when the pod has no service account's token.
+ */
+export async function loadPodConnection(
+  clock: Clock,
+  host: string,
+  port: string,
+  folder: string = SERVICE_ACCOUNT,
+): Promise<KubeConnection> {
+  const read = (name: string) => readFile(join(folder, name), 'utf8');
+  const readHeaders = async () => ({ authorization: `Bearer ${(await read('token')).trim()}` });
+  const [ca, namespace, initial] = await Promise.all([read('ca.crt'), read('namespace'), readHeaders()]);
+  return {
+    server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    inPod: true,
+    namespace: namespace.trim(),
+    tls: { ca },
+    authorize: renewed(clock, initial, readHeaders),
+  };
+}
+
+/** How long a login is used before it is read again: the kubelet renews token files. */
+const AUTHORIZATION_AGE_MS = 30_000;
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What `read` gave last, read again when it is old or when the server refused it. */
+export function renewed(clock: Clock, initial: Headers, read: () => Promise<Headers>): KubeConnection['authorize'] {
+  let headers = initial;
+  let readAt = clock.monotonic();
+  return async (renew) => {
+    if (renew || clock.monotonic() - readAt > AUTHORIZATION_AGE_MS) {
+      headers = await read();
+      readAt = clock.monotonic();
+    }
+    return headers;
+  };
+}
