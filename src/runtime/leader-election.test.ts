@@ -238,12 +238,39 @@ test('LeaderElector gives the Lease back and tells when the work fails', async (
   expect([elector.isLeader(), world.holder(), clock.timers()]).toEqual([false, '', 0]);
 });
 
-test('LeaderElector refuses times that do not exclude two leaders', () => {
+test.each([
+  [{ leaseDurationMs: 10_000 }, 'the lease duration must be longer than the renew deadline'],
+  [{ renewDeadlineMs: 2_400 }, 'the renew deadline must be longer than 1.2 times the retry period'],
+  [{ retryPeriodMs: 8_334 }, 'the renew deadline must be longer than 1.2 times the retry period'],
+  [{ retryPeriodMs: 0 }, 'the retry period must be longer than 0'],
+])('LeaderElector refuses times that do not exclude two leaders: %j', (times, problem) => {
   const { api, clock } = aWorld();
-  const elect = (times: object) => () =>
-    new LeaderElector({ ...LEASE, api, clock, random: noChance, identity: 'one', ...times });
-  expect(elect({ leaseDurationMs: 10_000 })).toThrow(RangeError);
-  expect(elect({ retryPeriodMs: 10_000 })).toThrow(RangeError);
+  const elect = () => new LeaderElector({ ...LEASE, api, clock, random: noChance, identity: 'one', ...times });
+  expect(elect).toThrow(new RangeError(`Two could lead at once: ${problem}`));
+});
+
+test.each([
+  ['forward by more than the deadline, as after a suspension of the whole machine', 10_001, false],
+  ['forward by less', 7_000, true],
+  ['back', -3_600_000, true],
+])('LeaderElector whose wall clock jumps %s, leads: %s', async (_, jumpMs, leads) => {
+  const { api, clock } = aWorld();
+  const jump = { ms: 0 };
+  const own = { ...clock, now: () => clock.now() + jump.ms };
+  const elector = new LeaderElector({ ...LEASE, api, clock: own, random: noChance, identity: 'one' });
+  const stop = new AbortController();
+  const ended = elector.run(stop.signal, {
+    onStartedLeading: (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+    onStoppedLeading: () => {},
+  });
+  await clock.advance(60_000);
+  jump.ms = jumpMs;
+  expect(elector.isLeader()).toBe(leads);
+  await clock.advance(60_000);
+  expect(elector.isLeader()).toBe(leads);
+  stop.abort();
+  await clock.settle();
+  await ended;
 });
 
 test('LeaderElectors never lead two at once, whatever freezes, is cut off or restarts, and one leads in the end', async () => {

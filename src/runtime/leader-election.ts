@@ -5,7 +5,29 @@ import { type AnyObject, isAlreadyExists, isConflict, type KubeApi, type Resourc
 
 export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
 
-export interface LeaderElectorOptions {
+/** In milliseconds, with client-go's names. */
+export interface LeaseTimes {
+  /** How long others wait after the last sign of the holder. */
+  readonly leaseDurationMs: number;
+  /** How long the holder acts after its last renewal. */
+  readonly renewDeadlineMs: number;
+  /** Between two attempts; candidates add up to a fifth. */
+  readonly retryPeriodMs: number;
+}
+
+/** What Kubernetes' own components use. */
+export const LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+const JITTER_FACTOR = 1.2;
+
+/** Why these times do not exclude two leaders, by client-go's rules; undefined: they do. */
+export function problemOf({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes): string | undefined {
+  if (retryPeriodMs <= 0) return 'the retry period must be longer than 0';
+  if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR)
+    return `the renew deadline must be longer than ${JITTER_FACTOR} times the retry period`;
+  return leaseDurationMs <= renewDeadlineMs ? 'the lease duration must be longer than the renew deadline' : undefined;
+}
+
+export interface LeaderElectorOptions extends Partial<LeaseTimes> {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
@@ -14,12 +36,6 @@ export interface LeaderElectorOptions {
   readonly name: string;
   /** Names this process, and never two of them: a holder is known by it alone. */
   readonly identity: string;
-  /** How long others wait after the last sign of the holder. Default 15 s. */
-  readonly leaseDurationMs?: number;
-  /** How long the holder acts after its last renewal. Default 10 s; less than `leaseDurationMs`. */
-  readonly renewDeadlineMs?: number;
-  /** Between two attempts. Default 2 s. */
-  readonly retryPeriodMs?: number;
   /** An attempt failed; the next one comes by itself. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -40,19 +56,27 @@ const leaseSpec = z.object({
   leaseTransitions: z.number().nullish(),
 });
 
+/** A moment by both clocks. */
+interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
 /** The Lease is ours in this version; what was written counts from when the write was asked for, as nobody saw it earlier. */
 interface Hold {
   readonly resourceVersion: string;
-  readonly askedAt: number;
+  readonly askedAt: Moment;
 }
 
 /**
- * Lets at most one of several processes act, by a Lease, with client-go's protocol and times.
+ * Lets at most one of several processes act, by a Lease, with client-go's protocol and times (tools/leaderelection).
  * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
  *   than `leaseDurationMs` after it saw that renewal, which is later.
- * - Clocks need not agree: only changes of the Lease seen here, and this process's monotonic clock, decide. Times in the
- *   Lease are for people.
- * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything.
+ * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease
+ *   are for people.
+ * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes
+ *   by whichever clock says that more time has passed: the monotonic one stands still while a whole machine is suspended,
+ *   the other one may be set back.
  */
 export class LeaderElector {
   readonly #options: Required<LeaderElectorOptions>;
@@ -62,11 +86,9 @@ export class LeaderElector {
 
   /** Throws RangeError on times that do not exclude two leaders. */
   constructor(options: LeaderElectorOptions) {
-    const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
-    this.#options = { onFailure: () => {}, ...times, ...options };
-    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#options;
-    if (leaseDurationMs <= renewDeadlineMs || renewDeadlineMs <= retryPeriodMs)
-      throw new RangeError('A lease must last longer than its renewal may take, and that longer than the retry period');
+    this.#options = { onFailure: () => {}, ...LEASE_TIMES, ...options };
+    const problem = problemOf(this.#options);
+    if (problem !== undefined) throw new RangeError(`Two could lead at once: ${problem}`);
   }
 
   /** Whether this process may act at this moment. Ask before each effect. */
@@ -106,7 +128,7 @@ export class LeaderElector {
       this.#hold = await this.#limited((limit) => this.#take(limit), signal);
       if (this.#hold !== undefined && !this.isLeader()) this.#hold = undefined;
       if (this.#hold !== undefined) return;
-      await sleep(clock, retryPeriodMs * (1 + 0.2 * random.float()), signal);
+      await sleep(clock, retryPeriodMs * (1 + (JITTER_FACTOR - 1) * random.float()), signal);
     }
   }
 
@@ -126,14 +148,16 @@ export class LeaderElector {
 
   #remainingMs(): number {
     const { clock, renewDeadlineMs } = this.#options;
-    return this.#hold === undefined ? 0 : this.#hold.askedAt + renewDeadlineMs - clock.monotonic();
+    if (this.#hold === undefined) return 0;
+    const { monotonic, wall } = this.#hold.askedAt;
+    return renewDeadlineMs - Math.max(clock.monotonic() - monotonic, clock.now() - wall);
   }
 
   /** Takes the Lease if nobody holds it; undefined: somebody does. */
   async #take(signal: AbortSignal): Promise<Hold | undefined> {
     const { api, clock, namespace, name, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name }, signal);
-    const askedAt = clock.monotonic();
+    const askedAt = momentOf(clock);
     if (lease === undefined) {
       const spec = { ...this.#record(), acquireTime: microTime(clock), leaseTransitions: 0 };
       const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
@@ -141,11 +165,11 @@ export class LeaderElector {
     }
     const spec = specOf(lease);
     const text = JSON.stringify(spec);
-    if (this.#seen?.spec !== text) this.#seen = { spec: text, since: askedAt };
+    if (this.#seen?.spec !== text) this.#seen = { spec: text, since: askedAt.monotonic };
     const holder = spec.holderIdentity ?? '';
     const ours = holder === identity;
     const expiresAt = this.#seen.since + (spec.leaseDurationSeconds ?? 0) * 1000;
-    if (!ours && holder !== '' && askedAt < expiresAt) return undefined;
+    if (!ours && holder !== '' && askedAt.monotonic < expiresAt) return undefined;
     const transition = { acquireTime: microTime(clock), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
     return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
   }
@@ -166,7 +190,7 @@ export class LeaderElector {
 
   async #write(resourceVersion: string, spec: object, signal: AbortSignal): Promise<Hold> {
     const { api, clock, namespace, name } = this.#options;
-    const askedAt = clock.monotonic();
+    const askedAt = momentOf(clock);
     return held(
       await api.patch(LEASES, { namespace, name }, { metadata: { resourceVersion }, spec }, undefined, signal),
       askedAt,
@@ -210,7 +234,11 @@ export class LeaderElector {
   }
 }
 
-function held(lease: AnyObject, askedAt: number): Hold {
+function momentOf(clock: Clock): Moment {
+  return { monotonic: clock.monotonic(), wall: clock.now() };
+}
+
+function held(lease: AnyObject, askedAt: Moment): Hold {
   return { resourceVersion: lease.metadata.resourceVersion, askedAt };
 }
 
