@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'cluster',
-          include: ['test/kube/**/*.test.ts', 'test/process/**/*.test.ts', 'test/control-plane/**/*.test.ts'],
+          include: ['test/chart/**/*.test.ts', 'test/kube/**/*.test.ts', 'test/process/**/*.test.ts', 'test/control-plane/**/*.test.ts'],
           globalSetup: 'test/support/control-plane-setup.ts',
           sequence: { groupOrder: 1 }, // After the unit tests, which say faster what is wrong.
           testTimeout: 60_000,

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { dump } from 'js-yaml';
 import { GROUP } from './base/group.ts';
 import { definitions } from './kinds/definitions.ts';
-import { customResourceDefinition } from './kube/crd.ts';
+import { type CustomResourceDefinition, customResourceDefinition } from './kube/crd.ts';
 import { referenceOf } from './kube/reference.ts';
-import { renderRbac } from './rbac.ts';
+import { renderRuleTemplates } from './rbac.ts';
 
 /*
  * Writes everything that follows from the kinds' schemas: `node src/crdgen.ts`. With --check it writes nothing, and
@@ -17,11 +17,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** Path from the project's root → text. */
 export function generatedFiles(): ReadonlyMap<string, string> {
-  return new Map([
-    ...crdFiles(),
-    ['deploy/rbac.yaml', `# ${BY}\n---\n${renderRbac()}`],
-    ['docs/reference.md', reference()],
-  ]);
+  return new Map([...crdFiles(), ...chartFiles(), ['docs/reference.md', reference()]]);
 }
 
 /** The CustomResourceDefinitions as one YAML text: the files of crds/, one after the other. */
@@ -32,6 +28,30 @@ export function renderCrds(): string {
 /** The paths of generated files, among `files`, whose text on disk is another or missing. */
 export function staleFiles(files: ReadonlyMap<string, string>): readonly string[] {
   return [...files].filter(([path, text]) => readIfThere(join(ROOT, path)) !== text).map(([path]) => path);
+}
+
+/** What the chart takes from here: the CustomResourceDefinitions as templates, and the rules of its roles. */
+function chartFiles(): ReadonlyMap<string, string> {
+  const folder = 'charts/mooring/templates';
+  const comment = `{{- /* ${BY} */ -}}\n`;
+  const crds = definitions.map((definition): [string, string] => [
+    `${folder}/crds/${definition.plural}.yaml`,
+    `${comment}${crdTemplate(customResourceDefinition(definition))}`,
+  ]);
+  return new Map([...crds, [`${folder}/_rules.tpl`, `${comment}${renderRuleTemplates()}`]]);
+}
+
+/** With the chart's switch, labels and annotations around it. Braces of descriptions are no template actions. */
+function crdTemplate({ metadata, ...crd }: CustomResourceDefinition): string {
+  const { spec, ...type } = crd;
+  const yaml = (value: object) => dump(value, { lineWidth: 120, noRefs: true }).replaceAll('{{', '{{ "{{" }}');
+  return [
+    '{{- if .Values.crds.install }}\n',
+    yaml(type),
+    `metadata:\n  name: ${metadata.name}\n  {{- include "mooring.crdMetadata" . | nindent 2 }}\n`,
+    yaml({ spec }),
+    '{{- end }}\n',
+  ].join('');
 }
 
 function crdFiles(): ReadonlyMap<string, string> {

@@ -1,4 +1,3 @@
-import { dump } from 'js-yaml';
 import { GROUP } from './base/group.ts';
 import { definitions } from './kinds/definitions.ts';
 
@@ -7,12 +6,16 @@ export interface PolicyRule {
   readonly why: string;
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
 const plurals = definitions.map(({ plural }) => plural);
 
-/** All that the operator may do in the namespaces that it watches. */
+/**
+ * All that the operator may do in the namespaces that it watches. A Role is enough for each of them: a Namespace, too, is
+ * authorized as an object within itself.
+ */
 export const policyRules: readonly PolicyRule[] = [
   {
     why: 'See our objects; put and remove finalizers.',
@@ -32,49 +35,51 @@ export const policyRules: readonly PolicyRule[] = [
     resources: ['secrets'],
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
+  {
+    why: 'Read the schema sources of Databases, notice when they change (metadata only).',
+    apiGroups: [''],
+    resources: ['configmaps'],
+    verbs: ['get', 'list', 'watch'],
+  },
   { why: 'Labels, for allowedNamespaces.', apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
   { why: 'Tell of changes of state.', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
 ];
 
+const LEASE = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+
 /** In its own namespace only. */
 export const ownRules: readonly PolicyRule[] = [
+  { why: 'Agree with other replicas on who acts (--leader-elect).', ...LEASE, verbs: ['create'] },
+  { why: 'Of the Lease, once it is there.', ...LEASE, resourceNames: ['mooring'], verbs: ['get', 'patch'] },
+];
+
+/** For people, aggregated to the cluster's own roles. */
+export const viewRules: readonly PolicyRule[] = [
+  { why: 'Look at all of it.', apiGroups: [GROUP], resources: plurals, verbs: ['get', 'list', 'watch'] },
+];
+
+export const editRules: readonly PolicyRule[] = [
   {
-    why: 'Agree with other replicas on who acts (--leader-elect).',
-    apiGroups: ['coordination.k8s.io'],
-    resources: ['leases'],
-    verbs: ['get', 'create', 'patch'],
+    why: 'Change all but the status.',
+    apiGroups: [GROUP],
+    resources: plurals,
+    verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
   },
 ];
 
-const NAME = 'mooring';
-
-/** Namespace, ServiceAccount, roles and bindings, as YAML: what the operator needs in a cluster before it can run. */
-export function renderRbac(): string {
-  const labels = { 'app.kubernetes.io/name': NAME };
-  const namespace = `${NAME}-system`;
-  const wide = { name: NAME, labels };
-  const own = { name: NAME, namespace, labels };
-  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }];
-  const binding = (kind: string, metadata: object, role: string) => ({
-    apiVersion: RBAC_VERSION,
-    kind,
-    metadata,
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: role, name: NAME },
-    subjects,
-  });
-  const documents = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: own },
-    { apiVersion: RBAC_VERSION, kind: 'ClusterRole', metadata: wide, rules: policyRules.map(withoutWhy) },
-    binding('ClusterRoleBinding', wide, 'ClusterRole'),
-    { apiVersion: RBAC_VERSION, kind: 'Role', metadata: own, rules: ownRules.map(withoutWhy) },
-    binding('RoleBinding', own, 'Role'),
-  ];
-  return documents.map((document) => dump(document, { lineWidth: 120, noRefs: true })).join('---\n');
+/** The rules as named templates for the chart's roles: the one place where their text stands. */
+export function renderRuleTemplates(): string {
+  const templates = { rules: policyRules, leaseRules: ownRules, viewRules, editRules };
+  return Object.entries(templates)
+    .map(([name, rules]) => `{{- define "mooring.${name}" -}}\n${rules.map(renderRule).join('')}{{- end }}\n`)
+    .join('\n');
 }
 
-const RBAC_VERSION = 'rbac.authorization.k8s.io/v1';
+function renderRule({ why, ...rule }: PolicyRule): string {
+  const fields = Object.entries(rule).map(([field, words]) => `${field}: [${words.map(quoted).join(', ')}]`);
+  return `# ${why}\n- ${fields.join('\n  ')}\n`;
+}
 
-function withoutWhy({ apiGroups, resources, verbs }: PolicyRule): Omit<PolicyRule, 'why'> {
-  return { apiGroups, resources, verbs };
+function quoted(word: string): string {
+  return word === '' ? "''" : word;
 }

@@ -82,7 +82,7 @@ function hintOf(error: unknown, resource: Resource): string {
     return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401)
     return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one`;
-  if (error.status === 403) return `${message}: the operator lacks a right, see deploy/rbac.yaml`;
+  if (error.status === 403) return `${message}: the operator lacks a right, see its roles in deploy/base/rbac.yaml`;
   return message;
 }
 

@@ -124,7 +124,7 @@ async function install(kubectl: Kubectl, cloud: SimulatedCloud, pollInterval: st
   const names = definitions.map(({ plural }) => `${plural}.${GROUP}`);
   const { code, stderr } = await kubectl(['wait', '--for=condition=Established', 'crd', ...names]);
   if (code !== 0) throw new Error(`The definitions were not established: ${stderr.trim()}`);
-  await apply(readFileSync(`${ROOT}deploy/rbac.yaml`, 'utf8'));
+  for (const name of ['namespace', 'rbac']) await apply(readFileSync(`${ROOT}deploy/base/${name}.yaml`, 'utf8'));
   await apply(spaceManifests(cloud.baseURL, pollInterval));
 }
 

@@ -9,7 +9,7 @@ import { type OperatorProcess, startOperator } from './operator.ts';
 import { type ServedCloudOptions, startCloud } from './served-cloud.ts';
 import { createSite, type Site } from './site.ts';
 
-const RBAC = join(import.meta.dirname, '../../deploy/rbac.yaml');
+const RBAC = ['namespace', 'rbac'].map((name) => join(import.meta.dirname, `../../deploy/base/${name}.yaml`));
 
 /** An operator that runs for all tests of a file, and a namespace with a cloud for each of them. */
 export interface OperatorBench {
@@ -25,10 +25,10 @@ export interface TestContext {
   onTestFinished(run: () => Promise<void>): void;
 }
 
-/** CRDs and the rules of deploy/rbac.yaml in place; returns the kubeconfig of the operator's service account. */
+/** CRDs and the rules of deploy/base/rbac.yaml in place; returns the kubeconfig of the operator's service account. */
 export async function installOperator(api: Api): Promise<string> {
   await installCrds(api);
-  await applyYaml(readFileSync(RBAC, 'utf8'));
+  for (const path of RBAC) await applyYaml(readFileSync(path, 'utf8'));
   return kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
 }
 

@@ -45,7 +45,7 @@ function quoted(text: string): string {
   return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The path of a file of this project, such as `deploy/rbac.yaml`. */
+/** The path of a file of this project, such as `deploy/base/rbac.yaml`. */
 export function fileOfProject(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }

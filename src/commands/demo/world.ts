@@ -65,7 +65,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await screen.step(
     'Resources and roles',
     () => install(kubectl, signal),
-    () => 'crds/, deploy/rbac.yaml',
+    () => 'crds/, deploy/base/rbac.yaml',
   );
   const cloudURL = await screen.step(
     'Simulated cloud',
@@ -87,7 +87,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 }
 
 async function install(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
-  const files = ['crds', 'deploy/rbac.yaml'].map((path) => `--filename=${fileOfProject(path)}`);
+  const files = ['crds', 'deploy/base/namespace.yaml', 'deploy/base/rbac.yaml'].map(
+    (path) => `--filename=${fileOfProject(path)}`,
+  );
   await kubectl(['apply', '--server-side', '--force-conflicts', ...files], { signal });
   const names = definitions.map(({ plural }) => `customresourcedefinition/${plural}.${GROUP}`);
   await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names], { signal });

@@ -1,0 +1,52 @@
+{{/* Values that contradict each other. Each says what is wrong and what to do. */}}
+{{- define "mooring.checks" -}}
+{{- $elects := .Values.leaderElection.enabled }}
+{{- if and (gt (int .Values.replicaCount) 1) (not $elects) }}
+{{- fail "replicaCount is more than 1 without leader election, so that several would act at once: set leaderElection.enabled to true, or replicaCount to 1" }}
+{{- end }}
+{{- if and (eq (default "" .Values.strategy.type) "RollingUpdate") (not $elects) }}
+{{- fail "strategy.type RollingUpdate lets two pods run at once, which needs leader election: set leaderElection.enabled to true, or strategy.type to Recreate" }}
+{{- end }}
+{{- if and (eq (default "" .Values.strategy.type) "Recreate") .Values.strategy.rollingUpdate }}
+{{- fail "strategy.rollingUpdate has no meaning with strategy.type Recreate: remove one of them" }}
+{{- end }}
+{{- with .Values.podDisruptionBudget }}
+{{- if .enabled }}
+{{- if and (not (kindIs "invalid" .minAvailable)) (not (kindIs "invalid" .maxUnavailable)) }}
+{{- fail "podDisruptionBudget takes minAvailable or maxUnavailable, not both: remove one of them" }}
+{{- end }}
+{{- if and (kindIs "float64" .minAvailable) (ge (int .minAvailable) (int $.Values.replicaCount)) }}
+{{- fail (printf "podDisruptionBudget.minAvailable %v with replicaCount %v keeps every node from being drained: raise replicaCount, or set maxUnavailable instead" .minAvailable $.Values.replicaCount) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}
+{{- fail "serviceAccount.create is false and serviceAccount.name is not set: name the ServiceAccount that is there" }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.service.enabled) }}
+{{- fail "metrics.serviceMonitor needs the Service: set service.enabled to true, or use metrics.podMonitor" }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
+{{- fail "metrics.serviceMonitor and metrics.podMonitor would both scrape the same pods: enable one of them" }}
+{{- end }}
+{{- if eq (int .Values.metrics.port) (int .Values.health.port) }}
+{{- fail "metrics.port and health.port are the same: choose another one for one of them" }}
+{{- end }}
+{{- $flags := dict
+  "allow-http" "allowHTTP"
+  "allowed-base-urls" "allowedBaseURLs"
+  "allowed-networks" "allowedNetworks"
+  "concurrency" "concurrency"
+  "health-address" "health.port"
+  "leader-elect" "leaderElection.enabled"
+  "log-format" "log.format"
+  "log-level" "log.level"
+  "metrics-address" "metrics.port"
+  "namespaces" "watchNamespaces" }}
+{{- range $argument := .Values.extraArgs }}
+{{- $value := get $flags (regexReplaceAll "^--(no-)?([^=]*).*$" $argument "${2}") }}
+{{- if $value }}
+{{- fail (printf "extraArgs has %s, which the chart sets itself: set %s instead" $argument $value) }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,80 @@
+import type { Schema, Types } from './schema.ts';
+import { isRecord } from './values.ts';
+
+/*
+ * Types of Kubernetes for the chart's schema, out of what an API server says of itself, closed: a key that is not known is
+ * refused, as a typing error in a security context would otherwise be dropped in silence.
+ */
+
+/** `/openapi/v3/…` → the types that values.yaml takes from there. */
+export const WANTED: Readonly<Record<string, readonly string[]>> = {
+  '/openapi/v3/apis/apps/v1': [
+    ...['Affinity', 'Container', 'EnvFromSource', 'EnvVar', 'HostAlias', 'LocalObjectReference', 'PodDNSConfig'],
+    ...['PodSecurityContext', 'ResourceRequirements', 'SecurityContext', 'Toleration', 'TopologySpreadConstraint'],
+    ...['Volume', 'VolumeMount', 'DeploymentStrategy'],
+  ],
+  '/openapi/v3/apis/networking.k8s.io/v1': ['NetworkPolicyEgressRule', 'NetworkPolicyPeer'],
+};
+
+const TIMES = [
+  ...['initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'successThreshold', 'failureThreshold'],
+  'terminationGracePeriodSeconds',
+];
+
+/** `documents`: path → its OpenAPI document. */
+export function typesOf(documents: ReadonlyMap<string, unknown>): Types {
+  const types: Record<string, Schema> = {};
+  for (const [path, wanted] of Object.entries(WANTED)) {
+    const schemas = schemasOf(documents.get(path));
+    const visit = (name: string) => {
+      if (types[name] !== undefined) return;
+      const full = [...schemas.keys()].find((key) => key.endsWith(`.${name}`));
+      if (full === undefined) throw new Error(`The API server's ${path} has no type ${name}`);
+      types[name] = {};
+      const closed = close(schemas.get(full));
+      types[name] = closed;
+      for (const [, other = ''] of JSON.stringify(closed).matchAll(/"#\/definitions\/(\w+)"/g)) visit(other);
+    };
+    wanted.forEach(visit);
+  }
+  // The chart sets what a probe asks; only its times are values.
+  const times = Object.fromEntries(TIMES.map((name) => [name, { type: 'integer', minimum: 0 }]));
+  types['ProbeTimes'] = { type: 'object', additionalProperties: false, properties: times };
+  return Object.fromEntries(Object.entries(types).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function schemasOf(document: unknown): ReadonlyMap<string, unknown> {
+  const components = isRecord(document) ? document['components'] : undefined;
+  const schemas = isRecord(components) ? components['schemas'] : undefined;
+  if (!isRecord(schemas)) throw new Error('The API server has no OpenAPI document of that path');
+  return new Map(Object.entries(schemas));
+}
+
+/** Types and names remain; descriptions, defaults and what only Kubernetes reads do not. */
+function close(schema: unknown): Schema {
+  if (!isRecord(schema)) return {};
+  const { $ref, allOf, oneOf, type, properties, items, additionalProperties, required, enum: values } = schema;
+  const reference = typeof $ref === 'string' ? $ref : referenceIn(allOf);
+  if (reference !== undefined) return { $ref: `#/definitions/${reference.split('.').at(-1)}` };
+  // IntOrString and Quantity.
+  if (Array.isArray(oneOf)) return { type: oneOf.map((each) => (isRecord(each) ? each['type'] : undefined)) };
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(isRecord(properties)
+      ? { additionalProperties: false, properties: Object.fromEntries(Object.entries(properties).map(closeEntry)) }
+      : {}),
+    ...(items === undefined ? {} : { items: close(items) }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: close(additionalProperties) }),
+    ...(required === undefined ? {} : { required }),
+    ...(values === undefined ? {} : { enum: values }),
+  };
+}
+
+function closeEntry([name, schema]: readonly [string, unknown]): readonly [string, Schema] {
+  return [name, close(schema)];
+}
+
+function referenceIn(allOf: unknown): string | undefined {
+  const [only] = Array.isArray(allOf) ? allOf : [];
+  return isRecord(only) && typeof only['$ref'] === 'string' ? only['$ref'] : undefined;
+}
