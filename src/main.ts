@@ -7,6 +7,7 @@ import { VERSION } from './version.ts';
 const COMMANDS: Readonly<Record<string, { readonly about: string; readonly load: () => Promise<Command> }>> = {
   controller: { about: 'run the operator', load: async () => (await import('./commands/controller.ts')).controller },
   crds: { about: 'print the CustomResourceDefinitions', load: async () => (await import('./commands/crds.ts')).crds },
+  probe: { about: 'ask an operator whether it is well', load: async () => (await import('./commands/probe.ts')).probe },
   simulate: {
     about: 'serve a simulated cloud and its database servers',
     load: async () => (await import('./commands/simulate.ts')).simulate,
