@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { FakeKube } from '../test/support/fake-kube.ts';
+import { cluster } from '../test/support/manifests.ts';
 import { virtualClock } from '../test/support/virtual-clock.ts';
 import { HttpError } from './base/http.ts';
 import { createLog } from './base/log.ts';
+import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { type KubeApi, SECRETS } from './kube/api.ts';
 import { createOperator } from './operator.ts';
 import { LEASES } from './runtime/leader-election.ts';
@@ -51,7 +53,7 @@ function anOperator(
     },
   );
   const leads = async () => /^mooring_leader 1$/m.test(await metrics.text());
-  return { operator, stop, running, result, leads };
+  return { operator, stop, running, result, leads, metrics };
 }
 
 test('createOperator() is ready once every collection is listed, and says what it waits for', async () => {
@@ -109,4 +111,33 @@ test('createOperator() that lost its lease ends with an error, as what it knows 
   await world.api.patch(LEASES, lease, { spec: { holderIdentity: 'somebody else' } });
   await world.clock.advance(60_000);
   expect([one.result.ended, await one.leads()]).toEqual([expect.any(Error), false]);
+});
+
+test('createOperator() does not try all stalled objects at once when it starts, and tries all of them in time', async () => {
+  const world = aWorld();
+  const { clock, api } = world;
+  const lastTransitionTime = new Date(clock.now() - 3_600_000).toISOString();
+  const about = { reason: 'RefusedByCloud', message: 'No', observedGeneration: 1, lastTransitionTime };
+  const conditions = [
+    { type: 'Ready', status: 'False', ...about },
+    { type: 'Stalled', status: 'True', ...about },
+  ];
+  for (let index = 0; index < 100; index++) {
+    const name = `orders-${index}`;
+    await api.create(DATABASE_CLUSTERS, 'shop', cluster({}, {}, name));
+    const status = { observedGeneration: 1, conditions };
+    await api.patch(DATABASE_CLUSTERS, { namespace: 'shop', name }, { status }, { subresource: 'status' });
+  }
+  const { stop, running, metrics } = anOperator(world);
+  const tried = async () => {
+    const text = await metrics.text();
+    return Number(/^workqueue_queue_duration_seconds_count{name="databasecluster"} (\d+)$/m.exec(text)?.[1] ?? 0);
+  };
+  await clock.advance(10_000);
+  expect(await tried()).toBeLessThan(10);
+  await clock.advance(600_000);
+  expect(await tried()).toBeGreaterThanOrEqual(100);
+  stop.abort();
+  await clock.advance(30_000);
+  await running;
 });

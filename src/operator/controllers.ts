@@ -20,7 +20,7 @@ import type { Informer } from '../runtime/informer.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Reference } from '../runtime/reference-index.ts';
-import type { WorkQueue } from '../runtime/workqueue.ts';
+import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { wordOf } from './word.ts';
 
@@ -42,7 +42,7 @@ export interface ControllerDependencies {
 export interface AnyController {
   readonly queue: WorkQueue;
   run(stop: AbortSignal, kill: AbortSignal): Promise<void>;
-  changed(reference: Reference): void;
+  changed(reference: Reference, priority?: Priority): void;
 }
 
 export interface Controllers {
@@ -57,18 +57,23 @@ export function createControllers(dependencies: ControllerDependencies, informer
   const { api, clock, random, log, metrics, concurrency } = dependencies;
   const { spaces, clusters, secrets, configMaps } = informers;
   const all: AnyController[] = [];
-  const notify = (reference: Reference) => {
-    for (const controller of all) controller.changed(reference);
+  const notify = (reference: Reference, priority: Priority = 'normal') => {
+    for (const controller of all) controller.changed(reference, priority);
   };
+  /** What a start finds is no news to those who were there before. */
+  const noNews = (source: { hasSynced(): boolean }, otherwise: Priority): Priority =>
+    source.hasSynced() ? otherwise : 'low';
+  const listed = new Set<ObjectKey>();
   const connections = new SpaceConnections({
     ...dependencies,
     onRequest: metrics.apiRequest,
     onClusters: (space, ids) => {
-      for (const id of ids) notify(`clusters/${space}/${id}`);
+      for (const id of ids) notify(`clusters/${space}/${id}`, listed.has(space) ? 'normal' : 'low');
     },
     onListed: (space, first) => {
+      listed.add(space);
       notify(`spaces/${space}`);
-      if (first) notify(`databasespaces/${space}`);
+      if (first) notify(`databasespaces/${space}`, 'low');
     },
   });
   const kept = new FinalizerIndex();
@@ -97,7 +102,8 @@ export function createControllers(dependencies: ControllerDependencies, informer
     });
     share.watchQueue(controller.queue);
     source.onChange((key, before, after) => {
-      if (isNews(before, after) || wordOf(before) !== wordOf(after)) notify(`${kind.definition.plural}/${key}`);
+      if (isNews(before, after) || wordOf(before) !== wordOf(after))
+        notify(`${kind.definition.plural}/${key}`, noNews(source, 'normal'));
     });
     all.push(controller);
     return controller;
@@ -149,7 +155,8 @@ export function createControllers(dependencies: ControllerDependencies, informer
     if (needed !== needs)
       for (const space of [needed, needs]) if (space !== undefined) spaceController.changedSoon(`spaces/${space}`);
     if (!isNews(before, after)) return;
-    for (const reference of new Set([...concerns(before), ...concerns(after)])) notify(reference);
+    for (const reference of new Set([...concerns(before), ...concerns(after)]))
+      notify(reference, noNews(clusters, 'normal'));
     const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });
@@ -159,7 +166,8 @@ export function createControllers(dependencies: ControllerDependencies, informer
     ['configmaps', configMaps],
   ] as const) {
     source.onChange((key, before, after) => {
-      if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion) notify(`${plural}/${key}`);
+      if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion)
+        notify(`${plural}/${key}`, noNews(source, 'high'));
     });
   }
   return { spaces: spaceController, inSpaces: all.filter((each) => each !== spaceController), connections };
