@@ -278,8 +278,8 @@ test('Controller works on as many objects at once as it has workers, and never t
     },
     3,
   );
-  for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name, { friend: 'x' });
-  controller.changed('friends/x');
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name, { friend: name < 'd' ? 'x' : 'y' });
+  for (const friend of ['x', 'y']) controller.changed(`friends/${friend}`);
   await clock.advance(60_000);
   expect(most).toBe(3);
 });
@@ -387,6 +387,15 @@ test('Controller that starts beside many objects in order looks at what a person
   expect(order.slice(1, 4)).toEqual(['new', 'toy-40', 'toy-30']);
   expect(order[0]).toBe('toy-49');
   expect(new Set(order)).toEqual(new Set([...toys, 'new']));
+});
+
+test('Controller turns from one group to the other, so that a crowd of new objects holds up no other group', async () => {
+  const order = await anOrder(aCluster(), async ({ create }) => {
+    await create('first');
+    for (let index = 0; index < 20; index++) await create(`crowd-${index}`, { friend: 'x' });
+    await create('other', { friend: 'y' });
+  });
+  expect(order.slice(0, 3)).toEqual(['first', 'crowd-0', 'other']);
 });
 
 test('Controller that starts beside many objects in order writes nothing', async () => {

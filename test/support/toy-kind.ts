@@ -62,13 +62,14 @@ const definition: ResourceDefinition<ToySpec, ToyStatus> = {
   printerColumns: [],
 };
 
-/** A kind whose steps are words. It holds something as soon as its status has a size, and may refer to a friend. */
+/** A kind whose steps are words. It holds something as soon as its status has a size, and may refer to a friend, with whose other toys it is grouped. */
 export function toyKind(behaviour: ToyBehaviour, log: string[]): ToyKind {
   return {
     definition,
     resource: TOYS,
     finalizer: TOY_FINALIZER,
     references: ({ spec }) => (spec.friend === undefined ? [] : [`friends/${spec.friend}`]),
+    group: ({ spec }) => spec.friend ?? '',
     holds: (status) => status.size !== undefined,
     observe: (subject) => {
       log.push('observe');

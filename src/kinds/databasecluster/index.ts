@@ -29,6 +29,7 @@ export function databaseClusterKind(
         ...(source === undefined ? [] : [`databaseclusters/${objectKey(metadata.namespace ?? '', source)}`]),
       ];
     },
+    group: spaceKeyOf,
     holds: (status) =>
       status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined,
     observe: (subject, signal) => observeCluster(world, subject, signal),
