@@ -82,6 +82,11 @@ export class SpacePoller {
     return this.#clusters.get(id)?.cluster;
   }
 
+  /** Whether more is known of the id than the newest List says: undefined from `get` is then the answer to a single call. */
+  knows(id: string): boolean {
+    return this.#clusters.has(id);
+  }
+
   *clusters(): IterableIterator<Cluster> {
     for (const { cluster } of this.#clusters.values()) if (cluster !== undefined) yield cluster;
   }

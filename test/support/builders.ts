@@ -213,6 +213,7 @@ export function anObservation(): ObservationBuilder {
     canDestroy: true,
     id: 'orders',
     cluster: aCloudCluster(),
+    lookalikes: [],
     renameTaken: false,
     endpoint: ENDPOINT,
     login: { login: 'settled', verifyInMs: 600_000 },

@@ -5,11 +5,11 @@ import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { fence, isAsDecidedOn, isFree } from './act-guard.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
+import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
 import { type ClusterChanges, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
-import { spaceKeyOf } from './observe.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import type { ClusterWorld } from './world.ts';
 

@@ -5,6 +5,8 @@ import {
   type ClusterObservation,
   type ClusterSubject,
   createdAtOf,
+  currentID,
+  desiredID,
   identityOf,
   type SpaceSeen,
 } from './observation.ts';
@@ -53,7 +55,7 @@ export function decideDeletion(
 
 function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs);
+  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs) ?? calledOtherwise(subject, seen);
   if (found !== undefined) return found;
   const say = (summary: ReturnType<typeof failing>): ClusterDecision => ({
     conditions: [...summary, ...clusterConditions(subject, seen)],
@@ -74,7 +76,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
 
 function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs);
+  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs) ?? calledOtherwise(subject, seen);
   if (found !== undefined) return found;
   if (cluster === undefined || !isOursToEnd(subject, seen)) return { conditions: 'keep', release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
@@ -106,6 +108,20 @@ function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): 
     conditions: [...reconciling('Deploying', message), ...clusterConditions(subject, seen)],
     requeueAfterMs: mayLandUntilMs - nowMs,
   };
+}
+
+/** Somebody renamed it, or may have: neither is ended what nobody has called by its name, nor let go what may be ours. */
+function calledOtherwise(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
+  const { cluster } = seen;
+  const id = currentID(subject);
+  const isRenamed = cluster !== undefined && isOurs(subject, seen) && ![id, desiredID(subject)].includes(cluster.id);
+  const ids = isRenamed ? [cluster.id] : seen.lookalikes;
+  const [first] = ids;
+  if (first === undefined) return undefined;
+  const message =
+    `Cluster "${id}" is not there any more, but there is ${ids.map((other) => `"${other}"`).join(', ')}, created when it was: ` +
+    `somebody may have renamed it. If it is this one, set clusterID: ${first} to go on. ${LET_GO}`;
+  return { conditions: [...failing('DeletionBlocked', message), ...clusterConditions(subject, seen)], retry: 'slowly' };
 }
 
 /**

@@ -40,9 +40,9 @@ function withoutIdentity(subject: ClusterSubject): ClusterSubject {
 function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { spec, status } = subject;
   const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
-  if (status.createdAt !== undefined && spec.recreatePolicy === 'Never') {
+  if (status.createdAt !== undefined && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
     const message =
-      `Cluster "${seen.id}" has vanished from ${seen.place}. A new one would be empty, so none is created: restore it in ` +
+      `Cluster "${seen.id}" has vanished from ${seen.place}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
       'the cloud, or set recreatePolicy: Always for an empty one, or delete this object';
     return { conditions: say(stalled('ClusterMissing', message)), retry: 'slowly' };
   }
@@ -137,6 +137,14 @@ export function isFromOperation({ spec, status }: ClusterSubject, { cluster, att
   return fixed.every(([asked, found]) => asked === undefined || found === undefined || asked === found);
 }
 
+/** What may be ours under another id, to go on in a sentence: a person can tell. */
+export function lookalikesOf({ lookalikes }: SpaceSeen): string {
+  const [first] = lookalikes;
+  if (first === undefined) return '';
+  const ids = lookalikes.map((id) => `"${id}"`).join(', ');
+  return `, but there is ${ids}, created when it was: if that is this one under another id, set clusterID: ${first}`;
+}
+
 function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
   const createdAt = createdAtOf(cluster);
   if (createdAt !== undefined && subject.metadata.annotations?.[ACCEPT_IDENTITY] === createdAt) {
@@ -151,7 +159,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   }
   const message =
     `Cluster "${seen.id}" in ${seen.place} is another one than before: it was created ${createdAt}, ours ` +
-    `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}`;
+    `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}${lookalikesOf(seen)}`;
   return {
     conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)],
     // Nobody may be led to the other one.

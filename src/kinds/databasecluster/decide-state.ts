@@ -1,7 +1,7 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
-import { backupOf, backupPending, type Difference, differences, UPDATABLE } from './differences.ts';
+import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
 import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
 import { type ClusterDecision, clusterConditions, factoryLoginRetired, isDrift, mustHold } from './present.ts';
 
@@ -80,9 +80,10 @@ export const decideChanges: Rule = (subject, seen) => {
   if (changes === undefined && !rename) return undefined;
   if (rename && seen.renameTaken) return cannotRename(subject, seen);
   const list = all.map(({ field, desired, observed }) => `${field} from ${observed} to ${desired}`).join(', ');
+  const [reason, what] = renamedElsewhere(subject, seen) ?? ['Updating', ''];
   return {
     conditions: [
-      ...reconciling('Updating', `Cluster "${seen.id}" is being changed: ${list}`),
+      ...reconciling(reason, `${what}Cluster "${seen.id}" is being changed: ${list}`),
       ...clusterConditions(subject, seen),
     ],
     steps: [
@@ -92,6 +93,13 @@ export const decideChanges: Rule = (subject, seen) => {
     ],
   };
 };
+
+/** Reason and message where the cluster has another id, and it is not the spec that changed. */
+function renamedElsewhere(subject: ClusterSubject, { cluster }: SpaceSeen): readonly [string, string] | undefined {
+  const id = desiredID(subject);
+  if (cluster === undefined || cluster.id === id || !isDrift(subject)) return undefined;
+  return ['RenamedElsewhere', `Cluster "${id}" was renamed to "${cluster.id}", and not by Mooring. `];
+}
 
 function isSmaller({ spec }: ClusterSubject, observed: number | undefined): boolean {
   return spec.storageSizeGB !== undefined && observed !== undefined && spec.storageSizeGB < observed;
@@ -125,9 +133,9 @@ export function settled(
 ): readonly ConditionUpdate[] {
   const drift = seen.cluster === undefined ? [] : differences(subject, seen.cluster);
   if (drift.length === 0) return ready(reason, message);
-  const fields = drift.map(({ field }) => field).join(', ');
-  const told = `Cluster "${seen.id}" differs from the spec in ${fields}; with ${leavesAsIs(subject)} nothing is changed`;
-  return [{ type: 'Ready', status: 'False', reason: 'Drifted', message: told }];
+  const told = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}. With ${leavesAsIs(subject)} nothing is changed`;
+  const [word, what] = renamedElsewhere(subject, seen) ?? ['Drifted', ''];
+  return [{ type: 'Ready', status: 'False', reason: word, message: `${what}${told}` }];
 }
 
 /** Why the cluster can never become what the spec says, as reason and message; undefined: it can. */

@@ -32,6 +32,11 @@ export function differences({ metadata, spec, status }: ClusterSubject, cluster:
   ];
 }
 
+/** For people: each field with what it is and what it should be. */
+export function inWords(list: readonly Difference[]): string {
+  return list.map(({ field, desired, observed }) => `${field} is ${observed}, should be ${desired}`).join('; ');
+}
+
 /** In the spec's words, a new cluster's included; another word of the cloud's for what is on its way. */
 function stateOf(cluster: Cluster): string {
   if (cluster.status === 'running' || cluster.status === 'starting') return 'Running';

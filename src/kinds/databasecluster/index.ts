@@ -1,9 +1,10 @@
 import { objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
+import { spaceKeyOf } from './claimants.ts';
 import { decideCluster } from './decide.ts';
 import { adminSecretName, type ClusterObservation, type ClusterStep, currentID, desiredID } from './observation.ts';
-import { observeCluster, spaceKeyOf } from './observe.ts';
+import { observeCluster } from './observe.ts';
 import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
 import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';

@@ -39,6 +39,8 @@ export interface SpaceSeen {
   readonly claimedBy?: string | undefined;
   /** Undefined: neither listed nor, where that matters, found by asking for it. */
   readonly cluster: Cluster | undefined;
+  /** Ids of clusters that were created when ours was, where ours is not to be found: one may be ours under another id. */
+  readonly lookalikes: readonly string[];
   /** Whether the id that the cluster is to be renamed to is another cluster's. */
   readonly renameTaken: boolean;
   /** Where the server is; undefined while there is none that runs. */

@@ -1,28 +1,23 @@
 import type { Cluster } from '../../cloud/schema.ts';
-import { parseSpec, parseStatus } from '../../kube/definition.ts';
-import { type KubeObject, objectKey } from '../../kube/object.ts';
+import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { admits } from '../namespaces.ts';
+import { claimantOf, firstClaimant, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
+import { findCluster, maybeAttempted } from './find-cluster.ts';
 import { hasMoved, isToFollow } from './moved.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
   createdAtOf,
-  currentID,
   desiredID,
   isSame,
   type SpaceSeen,
 } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
 import { isOnlyObserved } from './present.ts';
-import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
-
-export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): string {
-  return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
-}
 
 /**
  * Reads what the decision needs: the space's List, as the poller last had it; the cloud itself only where that is not
@@ -40,7 +35,7 @@ export async function observeCluster(
   if ('space' in connection) return connection;
   const { poller } = connection;
   if (subject.lookNow) await poller.refresh();
-  const { id, cluster } = await find(world, subject, connection, signal);
+  const { id, cluster, lookalikes } = await findCluster(world, subject, connection, signal);
   const moved = hasMoved(world, subject, connection.place);
   if (moved !== undefined && !(cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt))
     return moved;
@@ -57,6 +52,7 @@ export async function observeCluster(
     mayLandUntilMs: mayLandUntilMs(world, subject),
     self: world.memory.self,
     cluster,
+    lookalikes,
     renameTaken: isRenameTaken(subject, connection, cluster),
     endpoint,
     cloneSource: cloneSourceOf(world, subject, connection),
@@ -111,24 +107,6 @@ function hasBegun({ status, deleting }: ClusterSubject): boolean {
   return deleting || status.createdAt !== undefined || status.operation !== undefined;
 }
 
-/** The cluster under its id; or under the id that it was being renamed to, if that is where the very same cluster is. */
-async function find(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  signal: AbortSignal,
-): Promise<{ readonly id: string; readonly cluster: Cluster | undefined }> {
-  const look = async (id: string) =>
-    connection.poller.get(id) ?? (mustAsk(world, subject) ? await askFor(world, connection, id, signal) : undefined);
-  const id = currentID(subject);
-  const cluster = await look(id);
-  const desired = desiredID(subject);
-  if (cluster !== undefined || desired === id || subject.status.createdAt === undefined) return { id, cluster };
-  const renamed = await look(desired);
-  const same = renamed !== undefined && createdAtOf(renamed) === subject.status.createdAt;
-  return same ? { id: desired, cluster: renamed } : { id, cluster };
-}
-
 function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, cluster: Cluster | undefined): boolean {
   const desired = desiredID(subject);
   const target = cluster === undefined || cluster.id === desired ? undefined : poller.get(desired);
@@ -137,74 +115,12 @@ function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, clu
   return createdAt === undefined || createdAt !== subject.status.createdAt;
 }
 
-/**
- * The other object that stands for this id in this place of the cloud, by whatever DatabaseSpace, if it comes first. Who
- * has the cluster comes before who is about to create it, before who only wants it; then the older comes first.
- */
-function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string): string | undefined {
-  let first = { rank: rankOf(subject), uid: subject.metadata.uid, key: subject.key };
-  for (const space of world.connections.samePlace(spaceKeyOf(subject))) {
-    for (const key of world.claimants(space, id)) {
-      const other = claimantOf(world.cluster(key));
-      if (other === undefined || currentID(other) !== id || isElsewhere(other, world.connections.get(space))) continue;
-      const rank = rankOf(other);
-      if (other.metadata.uid !== first.uid && rank < first.rank) first = { rank, uid: other.metadata.uid, key };
-    }
-  }
-  return first.uid === subject.metadata.uid ? undefined : first.key;
-}
-
-type Claimant = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
-
-/** What it stands for is in another place than its space is now. */
-function isElsewhere({ status }: Claimant, connection: SpaceConnection | undefined): boolean {
-  return connection !== undefined && status.place !== undefined && !isSamePlace(status.place, connection.place);
-}
-
-function claimantOf(object: KubeObject | undefined): Claimant | undefined {
-  if (object === undefined) return undefined;
-  const parsed = parseSpec(databaseClusterDefinition, object.spec);
-  const status = parseStatus(databaseClusterDefinition, object.status);
-  return parsed.ok ? { metadata: object.metadata, spec: parsed.spec, status } : undefined;
-}
-
-/** Sorts as text: what comes first has the id. */
-function rankOf({ metadata, status }: Claimant): string {
-  const hold = status.createdAt !== undefined ? 0 : status.operation !== undefined ? 1 : 2;
-  return [hold, metadata.creationTimestamp ?? '', metadata.uid].join('/');
-}
-
-/**
- * Whether a cluster that is not in the List must be asked for: a List may be older than what matters, and neither a
- * second cluster nor the loss of one may follow from it.
- */
-function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
-  return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
-}
-
-/** Whether the operation that was written down may have been asked of the cloud, here or by a process before. */
-function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
-  return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation);
-}
-
 /** How long after a call was made without an answer the cloud may still carry it out. */
 const LANDING_MS = 120_000;
 
 function mayLandUntilMs(world: ClusterWorld, { key, status }: ClusterSubject): number | undefined {
   const atMs = status.operation === undefined ? undefined : world.memory.attemptedAtMs(key, status.operation);
   return atMs === undefined ? undefined : atMs + LANDING_MS;
-}
-
-async function askFor(
-  world: ClusterWorld,
-  { client, poller }: SpaceConnection,
-  id: string,
-  signal: AbortSignal,
-): Promise<Cluster | undefined> {
-  const askedAt = world.clock.monotonic();
-  const cluster = await client.get(id, signal);
-  if (cluster !== undefined) poller.learn(id, cluster, askedAt);
-  return cluster;
 }
 
 /** Of the first server that runs. */
@@ -225,12 +141,12 @@ function cloneSourceOf(
   if (cloneFrom.clusterRef === undefined) {
     const id = cloneFrom.clusterID ?? '';
     if (isReady(poller.get(id))) return { is: 'known', id };
-    return { is: 'waiting', message: `Waiting for cluster "${id}" in ${place}, which is to be cloned` };
+    return { is: 'waiting', message: `Waiting for cluster "${id}" in ${placeName(place)}, which is to be cloned` };
   }
   const { name } = cloneFrom.clusterRef;
   const source = claimantOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
   if (source !== undefined && ![...world.connections.samePlace(spaceKeyOf(subject))].includes(spaceKeyOf(source))) {
-    const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${place}: delete this object, and create it in the space of that one`;
+    const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${placeName(place)}: delete this object, and create it in the space of that one`;
     return { is: 'elsewhere', message };
   }
   const cluster = poller.get(source?.status.clusterID ?? '');

@@ -1,6 +1,6 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
-import { differences } from './differences.ts';
+import { differences, inWords } from './differences.ts';
 import { type ClusterStep, type ClusterSubject, isSame, type SpaceSeen } from './observation.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
@@ -141,12 +141,9 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   }
   const differing = differences(subject, seen.cluster);
   if (differing.length > 0) {
-    const list = differing
-      .map(({ field, desired, observed }) => `${field} is ${observed}, should be ${desired}`)
-      .join('; ');
     // Also while it is on its way: how it came to differ must not be forgotten.
     const reason = isDrift(subject) ? 'Drifted' : 'Differs';
-    return { type, status: 'False', reason, message: `Cluster "${seen.id}": ${list}` };
+    return { type, status: 'False', reason, message: `Cluster "${seen.id}": ${inWords(differing)}` };
   }
   if (isBeingCreated(subject, seen)) return notYet;
   const backup = 'Backup settings cannot be read back: what the cloud accepted last is in status.backup';

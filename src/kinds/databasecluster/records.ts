@@ -1,9 +1,9 @@
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
+import { spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { type ClusterSubject, currentID, desiredID } from './observation.ts';
-import { spaceKeyOf } from './observe.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 import { databaseClusterDefinition } from './schema.ts';
 

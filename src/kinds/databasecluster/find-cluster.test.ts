@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../test/support/simulator.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
+
+const SPACE = 'shop/production';
+const MINUTE_MS = 60_000;
+
+/** A cluster that is Ready, created at a moment that no other cluster shares. */
+const settled = (spec: Readonly<Record<string, unknown>> = {}) => withTwins([], true, spec);
+
+const list = (bench: KindBench) => bench.world().connections.get(SPACE)?.poller.refresh();
+const message = (bench: KindBench) => bench.status().conditions?.find(({ type }) => type === 'Ready')?.message;
+
+type Foreign = Parameters<KindBench['simulator']['deployForeign']>[0];
+
+/** A cluster that is Ready, and others that were created at the same moment, at a whole second or not. */
+async function withTwins(twins: readonly Foreign[], precise: boolean, spec: Readonly<Record<string, unknown>> = {}) {
+  const bench = await kindBench({ spec });
+  if (precise) await bench.clock.advance(123);
+  while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();
+  const createdAt = clusterNamed(bench.simulator, 'orders')?.createdAt ?? 0;
+  expect(createdAt % 1000).toBe(precise ? 123 : 0);
+  for (const twin of twins) bench.simulator.deployForeign({ version: '3.5.0', ...twin });
+  // The simulator gives each cluster a moment of its own; other clouds need not.
+  for (const cluster of bench.simulator.clusters()) Object.assign(cluster, { createdAt, rendered: undefined });
+  await bench.until('True Running');
+  return bench;
+}
+
+describe('A cluster that somebody renames', () => {
+  it('is told of, and renamed back with driftPolicy Revert', async () => {
+    const bench = await settled();
+    const { createdAt } = bench.status();
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    await list(bench);
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown RenamedElsewhere');
+    expect(message(bench)).toMatch(
+      /^Cluster "orders" was renamed to "orders-x", and not by Mooring\. .*from orders-x to orders/,
+    );
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders-x')).toBeUndefined();
+    expect(bench.status()).toMatchObject({ clusterID: 'orders', createdAt });
+    expect(bench.corrected).toEqual(['clusterID']);
+    expect(bench.simulator.count('deploy')).toBe(1);
+    expectOneWorkingLogin(bench);
+  });
+
+  it('keeps its new id with driftPolicy Report', async () => {
+    const bench = await settled({ driftPolicy: 'Report' });
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    await list(bench);
+    await bench.until('False RenamedElsewhere');
+    expect(message(bench)).toMatch(/"orders" was renamed to "orders-x".*driftPolicy: Report nothing is changed/);
+    expect(bench.status()).toMatchObject({
+      clusterID: 'orders-x',
+      drift: [{ field: 'clusterID', desired: 'orders', observed: 'orders-x' }],
+    });
+    expect(bench.simulator.count('update')).toBe(0);
+
+    await bench.edit({ clusterID: 'orders-x' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench, 'orders-x');
+  });
+
+  it.each(['Never', 'Always'])(
+    'is not created anew with recreatePolicy %s, though it is renamed between two Lists',
+    async (recreatePolicy) => {
+      const bench = await settled({ recreatePolicy });
+      bench.simulator.changeCluster('orders', { id: 'orders-x' });
+      // The List is old: the change finds that there is no such cluster any more.
+      await bench.edit({ storageSizeGB: 200 });
+      await bench.until('True Running');
+      expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
+      expect(bench.simulator.count('deploy')).toBe(1);
+    },
+  );
+
+  it('is found though another cluster has taken its id, and that one is left alone', async () => {
+    const bench = await settled();
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    await bench.clock.advance(7);
+    bench.simulator.deployForeign({ id: 'orders' });
+    const before = clusterNamed(bench.simulator, 'orders');
+    await list(bench);
+    await bench.until('False ClusterIDInUse');
+    expect(message(bench)).toMatch(/"orders-x" cannot be renamed to "orders"/);
+    expect(clusterNamed(bench.simulator, 'orders')).toEqual(before);
+  });
+
+  it('is not destroyed under an id that nobody has said, but once its object names it', async () => {
+    const bench = await settled({ deletionPolicy: 'Delete' });
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    await bench.pass();
+    await bench.pass();
+    expect(bench.ready()).toBe('False DeletionBlocked');
+    expect(message(bench)).toMatch(/there is "orders-x", created when it was.*set clusterID: orders-x.*abandon=true/);
+    expect(bench.secret()).toBeDefined();
+
+    await bench.edit({ clusterID: 'orders-x' });
+    await bench.pass();
+    expect(clusterNamed(bench.simulator, 'orders-x')).toBeUndefined();
+    expect(bench.simulator.count('destroy')).toBe(1);
+  });
+});
+
+describe('A rename of ours whose answer was lost', () => {
+  it('is undone where the spec has the former id again', async () => {
+    const bench = await settled();
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'lostAnswer', times: 1 });
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.pass();
+    expect(clusterNamed(bench.simulator, 'orders-eu')).toBeDefined();
+    await bench.edit({ clusterID: 'orders' });
+    await list(bench);
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders')).toBeDefined();
+    expect(bench.simulator.count('deploy')).toBe(1);
+    expect(bench.corrected).toEqual([]);
+  });
+});
+
+describe('A cluster that has vanished is not mistaken for', () => {
+  async function vanished(bench: KindBench): Promise<KindBench> {
+    bench.simulator.vanish('orders');
+    await list(bench);
+    return bench;
+  }
+
+  it('one that was created in the same second, of which it is told', async () => {
+    const bench = await withTwins([{ id: 'other' }], false, { recreatePolicy: 'Always', deletionPolicy: 'Delete' });
+    const before = clusterNamed(bench.simulator, 'other');
+    await vanished(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).toMatch(/there is "other", created when it was: .* set clusterID: other/);
+    expect(bench.simulator.count('deploy')).toBe(1);
+
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    await bench.pass();
+    expect(bench.ready()).toBe('False DeletionBlocked');
+    expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
+  });
+
+  it('several of the same moment, of which it is told', async () => {
+    const bench = await vanished(await withTwins([{ id: 'one' }, { id: 'two' }], true));
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).toMatch(/there is "one", "two", created when it was/);
+    expect(bench.simulator.count('update')).toBe(0);
+  });
+
+  it('one that was created elsewhere', async () => {
+    const bench = await vanished(await withTwins([{ id: 'one', region: 'us-east1' }], true));
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).not.toContain('one"');
+    expect(bench.simulator.count('update')).toBe(0);
+  });
+
+  it("another object's", async () => {
+    const bench = await withTwins([{ id: 'other' }], true);
+    const { createdAt } = bench.status();
+    const world = bench.world();
+    const other = {
+      ...(world.cluster('shop/orders') ?? expect.unreachable()),
+      metadata: { name: 'other', namespace: 'shop', uid: 'other', resourceVersion: '1' },
+      status: { observedGeneration: 1, clusterID: 'other', createdAt },
+    };
+    Object.assign(world, { cluster: () => other, claimants: () => ['shop/other'] });
+    await vanished(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).not.toContain('other"');
+  });
+});
+
+it('A List that is newer than all that is known of a cluster is not asked for again', async () => {
+  const bench = await settled();
+  bench.simulator.vanish('orders');
+  await bench.clock.advance(2 * MINUTE_MS);
+  await bench.until('False ClusterMissing');
+  bench.forgetCalls();
+  await bench.pass();
+  expect(bench.calls).toEqual(['get']);
+});

@@ -1,0 +1,112 @@
+import type { Cluster } from '../../cloud/schema.ts';
+import type { SpaceConnection } from '../databasespace/connection.ts';
+import { type Claimant, claimantsOf } from './claimants.ts';
+import { type ClusterSubject, createdAtOf, currentID, desiredID, isSame } from './observation.ts';
+import type { ClusterWorld } from './world.ts';
+
+export interface Found {
+  /** The id that it was found under, or looked for. */
+  readonly id: string;
+  readonly cluster: Cluster | undefined;
+  /** Ids of clusters that were created when ours was, where that does not tell for sure that one of them is ours. */
+  readonly lookalikes: readonly string[];
+}
+
+/** A creation time of whole seconds may be that of several clusters. In milliseconds since the epoch, as the examples show. */
+const PRECISE_FROM = 1e11;
+
+/**
+ * The cluster under its id; or under the id that it was being renamed to; or, where somebody renamed it, under whichever
+ * id the List shows the very same cluster.
+ */
+export async function findCluster(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<Found> {
+  const { poller } = connection;
+  const look = async (id: string) =>
+    poller.get(id) ?? (mustAsk(world, subject) ? await askFor(world, connection, id, signal) : undefined);
+  const id = currentID(subject);
+  const { createdAt } = subject.status;
+  const isOurs = (cluster: Cluster | undefined) => cluster !== undefined && createdAtOf(cluster) === createdAt;
+  const cluster = await look(id);
+  if (createdAt === undefined || (cluster !== undefined && isSame(subject, cluster)))
+    return { id, cluster, lookalikes: [] };
+  const desired = desiredID(subject);
+  const renamed = desired === id ? undefined : await look(desired);
+  if (isOurs(renamed)) return { id: desired, cluster: renamed, lookalikes: [] };
+  // That it is not here was the answer to a call: only a List that was asked for since shows where it is.
+  if (cluster === undefined && poller.knows(id)) {
+    await poller.refresh();
+    if (poller.error !== undefined) throw poller.error;
+  }
+  return amongAll(world, subject, connection, { id, cluster });
+}
+
+/** Identity is id and creation time. Of these the latter alone must do here, so it must be beyond doubt. */
+function amongAll(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  asked: Pick<Found, 'id' | 'cluster'>,
+): Found {
+  const { status } = subject;
+  const candidates = [...connection.poller.clusters()].filter(
+    (cluster) =>
+      createdAtOf(cluster) === status.createdAt &&
+      cluster.id !== asked.id &&
+      hasFixedPropertiesOf(status, cluster) &&
+      !isAnothers(world, subject, cluster),
+  );
+  const [only] = candidates;
+  if (only !== undefined && candidates.length === 1 && isPrecise(only))
+    return { id: only.id, cluster: only, lookalikes: [] };
+  return { ...asked, lookalikes: candidates.map(({ id }) => id) };
+}
+
+function isPrecise({ createdAt = 0 }: Cluster): boolean {
+  return createdAt > PRECISE_FROM && createdAt % 1000 !== 0;
+}
+
+/** What a cluster was created with, as far as it was recorded, and nothing changes. */
+function hasFixedPropertiesOf({ observed = {} }: ClusterSubject['status'], cluster: Cluster): boolean {
+  return (['provider', 'region', 'serverCount'] as const).every(
+    (field) => observed[field] === undefined || cluster[field] === undefined || observed[field] === cluster[field],
+  );
+}
+
+/** Another object has recorded it as its own. */
+function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
+  const records = ({ metadata, status }: Claimant) =>
+    metadata.uid !== subject.metadata.uid &&
+    status.clusterID === cluster.id &&
+    status.createdAt === createdAtOf(cluster);
+  return [...claimantsOf(world, subject, cluster.id)].some(({ claimant }) => records(claimant));
+}
+
+/**
+ * Whether a cluster that is not in the List must be asked for: a List may be older than what matters, and neither a
+ * second cluster nor the loss of one may follow from it.
+ */
+function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
+  return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
+}
+
+/** Whether the operation that was written down may have been asked of the cloud, here or by a process before. */
+export function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
+  return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation);
+}
+
+async function askFor(
+  world: ClusterWorld,
+  { client, poller }: SpaceConnection,
+  id: string,
+  signal: AbortSignal,
+): Promise<Cluster | undefined> {
+  const askedAt = world.clock.monotonic();
+  const cluster = await client.get(id, signal);
+  if (cluster !== undefined) poller.learn(id, cluster, askedAt);
+  return cluster;
+}
