@@ -3,6 +3,14 @@ import { VERSION } from './version.ts';
 
 /* The composition root: the only reader of the process's arguments, environment and signals. */
 
+const CHANGES_ABOUT = {
+  rotate: 'replace the password of a cluster or user by a new one now',
+  suspend: 'suspend a cluster, and wait until it is',
+  resume: 'resume a cluster, and wait until it runs',
+  pause: 'have Mooring change nothing about an object',
+  unpause: 'have Mooring go on with an object',
+} as const;
+
 /** Loaded when asked for: none pays for another's packages. */
 const COMMANDS: Readonly<Record<string, { readonly about: string; readonly load: () => Promise<Command> }>> = {
   controller: { about: 'run the operator', load: async () => (await import('./commands/controller.ts')).controller },
@@ -16,6 +24,20 @@ const COMMANDS: Readonly<Record<string, { readonly about: string; readonly load:
     about: 'show it all in one go, on a control plane of its own',
     load: async () => (await import('./commands/demo.ts')).demo,
   },
+  status: {
+    about: 'show all objects as a tree, with what blocks each',
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  explain: {
+    about: 'say of one object what is there, what is missing, why, and what to do',
+    load: async () => (await import('./commands/explain.ts')).explain,
+  },
+  ...Object.fromEntries(
+    (['rotate', 'suspend', 'resume', 'pause', 'unpause'] as const).map((name) => [
+      name,
+      { about: CHANGES_ABOUT[name], load: async () => (await import('./commands/change.ts')).change(name) },
+    ]),
+  ),
 };
 
 async function main(): Promise<number> {
@@ -36,6 +58,7 @@ async function main(): Promise<number> {
   return run(argv, {
     stdout: (text) => process.stdout.write(text),
     stderr: (text) => process.stderr.write(text),
+    isTerminal: process.stdout.isTTY === true,
     env: process.env,
     signal: abort.signal,
   });

@@ -67,8 +67,21 @@ const SEES: Readonly<Record<string, readonly string[]>> = {
   config: ['base', 'runtime'],
   rbac: ['base', 'kube', 'kinds', 'runtime'],
   operator: ['base', 'cloud', 'database', 'kube', 'runtime', 'kinds', 'version'],
+  plugin: ['base', 'kube', 'runtime', 'kinds'],
   crdgen: ['base', 'kube', 'runtime', 'kinds', 'rbac', 'version'],
-  commands: ['base', 'kube', 'runtime', 'kinds', 'operator', 'config', 'simulator', 'rbac', 'crdgen', 'version'],
+  commands: [
+    'base',
+    'kube',
+    'runtime',
+    'kinds',
+    'plugin',
+    'operator',
+    'config',
+    'simulator',
+    'rbac',
+    'crdgen',
+    'version',
+  ],
   main: ['base', 'commands', 'version'],
 };
 

@@ -2,6 +2,8 @@
 export interface CommandIO {
   stdout(text: string): void;
   stderr(text: string): void;
+  /** Whether stdout is a terminal that a person looks at. */
+  readonly isTerminal?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborting ends the command. */
   readonly signal: AbortSignal;

@@ -17,6 +17,8 @@ export interface KubeClientOptions {
   /** Headers that authenticate. `renew` asks for fresh ones, after a 401. */
   readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
   readonly userAgent: string;
+  /** Who owns the fields that patches set; default: the operator. */
+  readonly fieldManager?: string;
   /** Called after each request with the HTTP status, or 0 where there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
 }
@@ -130,7 +132,7 @@ export function createKubeClient(options: KubeClientOptions): KubeApi {
 
     async patch(resource, ref, patch, patchOptions, signal) {
       const subresource = patchOptions?.subresource === undefined ? '' : `/${patchOptions.subresource}`;
-      const path = `${objectPath(resource, ref)}${subresource}?fieldManager=mooring`;
+      const path = `${objectPath(resource, ref)}${subresource}?fieldManager=${options.fieldManager ?? 'mooring'}`;
       const request = { method: 'PATCH', path, ...json(patch, 'application/merge-patch+json') } as const;
       return toObject(await call('patch', resource, { ...request, ...given(signal) }));
     },

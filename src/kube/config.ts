@@ -17,19 +17,33 @@ export interface KubeConnection {
  * How to reach the API server: the named kubeconfig, else the pod's service account, else the default kubeconfig.
  * Throws when the file cannot be read or names no cluster.
  */
-export async function loadKubeConnection(clock: Clock, kubeconfig: string | undefined): Promise<KubeConnection> {
+export async function loadKubeConnection(
+  clock: Clock,
+  kubeconfig: string | undefined,
+  context?: string,
+): Promise<KubeConnection> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
-  if (kubeconfig === undefined && host !== undefined) return loadPodConnection(clock, host, port);
-  return loadFileConnection(clock, kubeconfig);
+  if (kubeconfig === undefined && context === undefined && host !== undefined)
+    return loadPodConnection(clock, host, port);
+  return loadFileConnection(clock, kubeconfig, context);
 }
 
-async function loadFileConnection(clock: Clock, kubeconfig: string | undefined): Promise<KubeConnection> {
+async function loadFileConnection(
+  clock: Clock,
+  kubeconfig: string | undefined,
+  context: string | undefined,
+): Promise<KubeConnection> {
   // Only the module for configuration, and only where there is a kubeconfig: it loads every model of the API, which takes
   // half a second and some 55 MB.
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
   const config = new KubeConfig();
   if (kubeconfig === undefined) config.loadFromDefault();
   else config.loadFromFile(kubeconfig);
+  if (context !== undefined) {
+    const known = config.getContexts().map(({ name }) => name);
+    if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
+    config.setCurrentContext(context);
+  }
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`Kubeconfig ${kubeconfig ?? ''} names no current cluster`.replace('  ', ' '));
 

@@ -1,0 +1,25 @@
+import { systemClock } from '../base/clock.ts';
+import { explainText } from '../plugin/explain.ts';
+import { loadInventory, nodeName } from '../plugin/inventory.ts';
+import { parseTarget } from '../plugin/kinds.ts';
+import { onCluster } from './on-cluster.ts';
+
+/** `mooring explain KIND/NAME`. Exit code 1 where there is no such object. */
+export const explain = onCluster({
+  name: 'explain',
+  about: 'says of one object what is declared, what is there, what is missing, why, and what to do',
+  usage: ['databasecluster/orders', 'dbu app --namespace shop'],
+  flags: {},
+  async run({ api, namespace, args, io, style }) {
+    const { definition, name } = parseTarget(args.words);
+    const inventory = await loadInventory(api, namespace, io.signal);
+    const wanted = nodeName(definition.kind, `${namespace}/${name}`);
+    const item = inventory.items.find(({ kind, key }) => nodeName(kind, key) === wanted);
+    if (item === undefined) {
+      io.stderr(`${wanted} is not there\n`);
+      return 1;
+    }
+    io.stdout(explainText(inventory, item, systemClock.now(), style));
+    return 0;
+  },
+});

@@ -1,0 +1,100 @@
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { createUndiciTransport } from '../base/http.ts';
+import { type KubeApi, KubeError } from '../kube/api.ts';
+import { createKubeClient } from '../kube/client.ts';
+import { loadKubeConnection } from '../kube/config.ts';
+import {
+  type Arguments,
+  CONNECTION_FLAGS,
+  type Flag,
+  helpText,
+  parseArguments,
+  UsageError,
+} from '../plugin/arguments.ts';
+import { type Style, styleFor } from '../plugin/text.ts';
+import { VERSION } from '../version.ts';
+import type { Command, CommandIO } from './command.ts';
+
+/* What the commands share that a person runs against a cluster, with the person's own rights. */
+
+export interface OnCluster {
+  readonly api: KubeApi;
+  /** That of --namespace, else of the context. */
+  readonly namespace: string;
+  readonly args: Arguments;
+  readonly io: CommandIO;
+  readonly style: Style;
+}
+
+export interface ClusterCommand {
+  readonly name: string;
+  readonly about: string;
+  /** Lines for --help, without the command's name. */
+  readonly usage: readonly string[];
+  readonly flags: Readonly<Record<string, Flag>>;
+  /** The exit code. Throws UsageError where it was called wrongly. */
+  run(on: OnCluster): Promise<number>;
+}
+
+/** The command as the program runs it: 0 well, 1 failed, 2 called wrongly. */
+export function onCluster(command: ClusterCommand): Command {
+  const flags = { ...command.flags, ...CONNECTION_FLAGS };
+  return async (argv, io) => {
+    if (argv.includes('--help') || argv.includes('-h')) {
+      const usage = command.usage.map((line) => `mooring ${command.name} ${line}`.trimEnd());
+      io.stdout(helpText(`mooring ${command.name}: ${command.about}.`, usage, flags));
+      return 0;
+    }
+    try {
+      return await connected(command, parseArguments(argv, flags), io);
+    } catch (error) {
+      if (error instanceof UsageError) {
+        io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);
+        return 2;
+      }
+      io.stderr(`${explained(error)}\n`);
+      return 1;
+    }
+  };
+}
+
+async function connected(command: ClusterCommand, args: Arguments, io: CommandIO): Promise<number> {
+  const connection = await loadKubeConnection(
+    systemClock,
+    args.text('kubeconfig') ?? io.env['KUBECONFIG'],
+    args.text('context'),
+  );
+  const transport = createUndiciTransport({ ...connection.tls, connections: 16 });
+  try {
+    const api = createKubeClient({
+      server: connection.server,
+      transport,
+      authorize: connection.authorize,
+      userAgent: `kubectl-mooring/${VERSION}`,
+      fieldManager: 'kubectl-mooring',
+    });
+    const coloured = io.isTerminal === true && io.env['NO_COLOR'] === undefined;
+    return await command.run({
+      api,
+      namespace: args.text('namespace') ?? connection.namespace,
+      args,
+      io,
+      style: styleFor(coloured),
+    });
+  } finally {
+    await transport.close();
+  }
+}
+
+/** What a person can do about a failure. */
+function explained(error: unknown): string {
+  const message = messageOf(error).trim();
+  if (!(error instanceof KubeError)) return message;
+  if (error.status === 403)
+    return `${message}\nYou lack a right: have it granted, for example by the role mooring-view or mooring-edit`;
+  if (error.status === 404)
+    return `${message}\nThe resources of Mooring are not installed here: mooring crds | kubectl apply --server-side -f -`;
+  if (error.status === 401) return `${message}\nThe API server does not accept this login: check the kubeconfig`;
+  return message;
+}

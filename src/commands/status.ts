@@ -1,0 +1,68 @@
+import { dump } from 'js-yaml';
+import { sleep, systemClock } from '../base/clock.ts';
+import { ALL_NAMESPACES, OUTPUT, UsageError } from '../plugin/arguments.ts';
+import { type Inventory, loadInventory, nodeName } from '../plugin/inventory.ts';
+import { parseTarget } from '../plugin/kinds.ts';
+import { statusText } from '../plugin/status.ts';
+import { blockerOf } from '../plugin/tree.ts';
+import { type OnCluster, onCluster } from './on-cluster.ts';
+
+const WATCH_MS = 2_000;
+/** Moves to the top left, and clears what is below. */
+const REDRAW = '\u001B[H\u001B[J';
+
+/** `mooring status`: all objects as a tree, with what blocks each. Exit code 1 where something is not Ready. */
+export const status = onCluster({
+  name: 'status',
+  about: 'shows all objects as a tree, with readiness, age and the first thing that blocks each',
+  usage: ['', 'databasecluster/orders', '--all-namespaces --watch', '--output json'],
+  flags: {
+    ...ALL_NAMESPACES,
+    ...OUTPUT,
+    watch: { type: 'boolean', short: 'w', about: 'draw again every two seconds, until Ctrl-C' },
+  },
+  async run(on) {
+    if (!on.args.is('watch')) return show(on, '');
+    let code = 0;
+    while (!on.io.signal.aborted) {
+      code = await show(on, on.io.isTerminal === true ? REDRAW : '');
+      await sleep(systemClock, WATCH_MS, on.io.signal);
+    }
+    return code;
+  },
+});
+
+async function show({ api, namespace, args, io, style }: OnCluster, before: string): Promise<number> {
+  const target = args.words.length === 0 ? undefined : parseTarget(args.words);
+  const scope = args.is('all-namespaces') ? undefined : namespace;
+  const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
+  const inventory = await loadInventory(api, scope, io.signal);
+  if (only !== undefined && !inventory.items.some(({ kind, key }) => nodeName(kind, key) === only)) {
+    io.stderr(`${only} is not there\n`);
+    return 1;
+  }
+  const output = args.text('output');
+  io.stdout(
+    before +
+      (output === undefined ? statusText(inventory, only, systemClock.now(), style) : printed(output, inventory)),
+  );
+  return inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
+}
+
+function printed(output: string, inventory: Inventory): string {
+  const items = inventory.items.map((item) => {
+    const { kind, metadata, conditions } = item;
+    const ready = conditions.find(({ type }) => type === 'Ready');
+    return {
+      kind,
+      namespace: metadata.namespace,
+      name: metadata.name,
+      ready: ready?.status ?? 'Unknown',
+      reason: ready?.reason ?? '',
+      blockedBy: blockerOf(inventory, item) ?? null,
+    };
+  });
+  if (output === 'json') return `${JSON.stringify({ items }, null, 2)}\n`;
+  if (output === 'yaml') return dump({ items }, { lineWidth: 120 });
+  throw new UsageError(`--output cannot be "${output}": use json or yaml`);
+}

@@ -1,0 +1,88 @@
+import { ROTATE_AT } from '../kinds/rotation.ts';
+import type { ResourceDefinition } from '../kube/definition.ts';
+import { PAUSED } from '../runtime/reconcile.ts';
+import { UsageError } from './arguments.ts';
+import { type Item, isOutOfDate, isRecord, readyOf } from './inventory.ts';
+
+/** A change that a person makes with one word, and how it is seen to be done. */
+export interface Change {
+  /** Kinds that take it. */
+  readonly kinds: readonly string[];
+  readonly about: string;
+  /** A merge patch. `value`: new each time. */
+  patch(value: string): object;
+  /** Undefined: not yet. Otherwise the outcome in words. */
+  outcome(item: Item, value: string): string | undefined;
+}
+
+const ALL = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
+const annotate = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
+
+export const CHANGES: Readonly<Record<string, Change>> = {
+  rotate: {
+    kinds: ['DatabaseCluster', 'DatabaseUser'],
+    about: 'replaces the password by a new one now',
+    patch: (value) => annotate(ROTATE_AT, value),
+    outcome: (item, value) => {
+      const handled = field(item, 'lastHandledRotateAt') === value;
+      return handled && readyOf(item)?.status === 'True'
+        ? `Rotated: the new password is in the Secret, and works`
+        : undefined;
+    },
+  },
+  suspend: {
+    kinds: ['DatabaseCluster'],
+    about: 'suspends the cluster: its servers stop, its data stays',
+    patch: () => ({ spec: { state: 'Suspended' } }),
+    outcome: (item) => reached(item, 'Suspended'),
+  },
+  resume: {
+    kinds: ['DatabaseCluster'],
+    about: 'resumes the cluster',
+    patch: () => ({ spec: { state: 'Running' } }),
+    outcome: (item) => reached(item, 'Running'),
+  },
+  pause: {
+    kinds: ALL,
+    about: 'has Mooring look and tell, but change nothing',
+    patch: () => annotate(PAUSED, 'true'),
+    outcome: () => 'Paused: Mooring changes nothing until mooring unpause',
+  },
+  unpause: {
+    kinds: ALL,
+    about: 'has Mooring go on',
+    patch: () => annotate(PAUSED, null),
+    outcome: (item) => (item.metadata.annotations?.[PAUSED] === undefined ? 'Mooring goes on' : undefined),
+  },
+};
+
+/** Throws UsageError where the kind does not take the change. */
+export function checkKind(name: string, { kinds }: Change, { kind }: ResourceDefinition): void {
+  if (!kinds.includes(kind))
+    throw new UsageError(`A ${kind} cannot be changed by ${name}: it is for ${kinds.join(', ')}`);
+}
+
+function reached(item: Item, reason: string): string | undefined {
+  const ready = readyOf(item);
+  const there =
+    !isOutOfDate(item) && ready?.observedGeneration === item.metadata.generation && ready?.status === 'True';
+  return there && ready.reason === reason ? ready.message : undefined;
+}
+
+/** A person must act: waiting longer leads nowhere. */
+export function failureOf(item: Item): string | undefined {
+  const stalled = item.conditions.find(({ type }) => type === 'Stalled');
+  return isOutOfDate(item) || stalled === undefined ? undefined : `${stalled.reason}: ${stalled.message}`;
+}
+
+/** The line shown while it is waited for. */
+export function progressOf(item: Item): string {
+  const ready = readyOf(item);
+  return ready === undefined || isOutOfDate(item)
+    ? 'Waiting for Mooring to look at it'
+    : `${ready.reason}: ${ready.message}`;
+}
+
+function field({ status }: Item, name: string): unknown {
+  return isRecord(status) ? status[name] : undefined;
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { anItem } from '../../test/support/items.ts';
+import { explainText } from './explain.ts';
+import type { Item } from './inventory.ts';
+import { reasonHelp } from './reasons.ts';
+import { styleFor } from './text.ts';
+
+const NOW = Date.parse('2026-11-21T11:00:00Z');
+const explain = (item: Item, items: readonly Item[] = [item]) =>
+  explainText({ items, hidden: new Set() }, item, NOW, styleFor(false));
+
+describe('explainText()', () => {
+  it('gives the message, the remedy of the document, the last error verbatim, and what differs', () => {
+    const item = anItem('DatabaseCluster', 'shop/orders', {
+      ready: ['False', 'ClusterMissing', 'Cluster "orders" has vanished'],
+      stalled: true,
+      spec: { machineType: 'large' },
+      status: {
+        state: 'running',
+        drift: [{ field: 'machineType', desired: 'large', observed: 'small' }],
+        lastError: {
+          operation: 'Deploy',
+          httpStatus: 400,
+          code: 'Q1',
+          message: 'No payment',
+          time: '2026-11-21T10:59:00Z',
+        },
+      },
+    });
+    const text = explain(item);
+    expect(text).toContain('DatabaseCluster shop/orders: Ready is False ClusterMissing, for 60m');
+    expect(text).toContain('Why\n  Cluster "orders" has vanished');
+    expect(text).toContain('What to do\n  Restore it in the cloud');
+    expect(text).toContain('Last error\n  Deploy, 60s ago: HTTP 400, code Q1\n  No payment');
+    expect(text).toContain('Missing\n  machineType is small, should be large');
+    expect(text).toContain('Declared\n  machineType  large');
+    expect(text).toContain('a person must act first');
+    expect(text).toContain(
+      'kubectl annotate databasecluster orders --namespace shop --overwrite mooring.dev/reconcile-at=',
+    );
+  });
+
+  it('follows the cause to the object that is really in the way', () => {
+    const space = anItem('DatabaseSpace', 'shop/production', {
+      ready: ['False', 'CredentialsInvalid', 'Secret "cloud" is refused'],
+      stalled: true,
+    });
+    const cluster = anItem('DatabaseCluster', 'shop/orders', {
+      spec: { spaceRef: { name: 'production' } },
+      ready: ['Unknown', 'WaitingForSpace', 'Waiting for the space'],
+    });
+    const text = explain(cluster, [space, cluster]);
+    expect(text).toContain('Comes from\n  DatabaseSpace shop/production: Ready is False CredentialsInvalid');
+    expect(text).toContain('What to do\n  Correct client id and client secret');
+  });
+
+  it('says of what is Ready nothing that is not the case', () => {
+    const text = explain(anItem('Database', 'shop/orders', { spec: { name: 'orders' } }));
+    expect(text).not.toMatch(/What to do|Last error|Missing|Next try|Comes from/);
+  });
+});
+
+describe('reasonHelp()', () => {
+  it('finds the row for the kind where a reason means different things', () => {
+    expect(reasonHelp('DatabaseSpace', 'SpaceNotFound')?.remedy).toContain('teamID');
+    expect(reasonHelp('DatabaseCluster', 'SpaceNotFound')?.chapter).toBe('Waiting for something else');
+  });
+
+  it('has nothing for a word that is not in the document', () => {
+    expect(reasonHelp('DatabaseCluster', 'NoSuchReason')).toBeUndefined();
+    expect(reasonHelp('DatabaseCluster', 'Ready', '')).toBeUndefined();
+  });
+});

@@ -1,0 +1,34 @@
+import { API_VERSION, GROUP, VERSION } from '../base/group.ts';
+import { definitions } from '../kinds/definitions.ts';
+import type { Resource } from '../kube/api.ts';
+import type { ResourceDefinition } from '../kube/definition.ts';
+import { UsageError } from './arguments.ts';
+
+export { API_VERSION };
+
+export function resourceOf({ plural, kind }: ResourceDefinition): Resource {
+  return { group: GROUP, version: VERSION, plural, kind };
+}
+
+/** `KIND/NAME` or `KIND NAME`, the kind by any of its names, as kubectl takes it. Throws UsageError. */
+export function parseTarget(words: readonly string[]): {
+  readonly definition: ResourceDefinition;
+  readonly name: string;
+} {
+  const [first = '', second] = words;
+  const slash = first.indexOf('/');
+  const [word, name] = slash < 0 ? [first, second] : [first.slice(0, slash), first.slice(slash + 1)];
+  if (name === undefined || name === '' || words.length > (slash < 0 ? 2 : 1))
+    throw new UsageError(`Name one object, such as databasecluster/orders, not "${words.join(' ')}"`);
+  return { definition: definitionOf(word), name };
+}
+
+function definitionOf(word: string): ResourceDefinition {
+  const wanted = word.toLowerCase().split('.')[0] ?? '';
+  const found = definitions.find(({ plural, singular, shortNames }) =>
+    [plural, singular, ...shortNames].includes(wanted),
+  );
+  if (found !== undefined) return found;
+  const names = definitions.map(({ singular, shortNames }) => [singular, ...shortNames].join(' or '));
+  throw new UsageError(`There is no kind "${word}": use ${names.join(', ')}`);
+}

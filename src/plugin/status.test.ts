@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { anItem } from '../../test/support/items.ts';
+import type { Item } from './inventory.ts';
+import { statusText } from './status.ts';
+import { styleFor } from './text.ts';
+
+const NOW = Date.parse('2026-11-21T11:00:00Z');
+const NONE: ReadonlySet<string> = new Set();
+const show = (items: readonly Item[], only?: string, hidden = NONE) =>
+  statusText({ items, hidden }, only, NOW, styleFor(false)).trimEnd().split('\n');
+
+const space = anItem('DatabaseSpace', 'shop/production');
+const onSpace = { spaceRef: { name: 'production' } };
+const onOrders = { clusterRef: { name: 'orders' } };
+
+describe('statusText()', () => {
+  it('shows what hangs on what, with readiness, reason and age', () => {
+    const items = [
+      anItem('Database', 'shop/orders', { spec: onOrders }),
+      anItem('DatabaseUser', 'shop/app', { spec: onOrders }),
+      anItem('DatabaseCluster', 'shop/orders', { spec: onSpace }),
+      space,
+    ];
+    expect(show(items)).toEqual([
+      'OBJECT                          READY  REASON  AGE  WHAT BLOCKS IT',
+      'DatabaseSpace shop/production   True   Fine    2h',
+      '└─ DatabaseCluster shop/orders  True   Fine    2h',
+      '   ├─ Database shop/orders      True   Fine    2h',
+      '   └─ DatabaseUser shop/app     True   Fine    2h',
+    ]);
+  });
+
+  it('says what an object waits for, and why that is not ready', () => {
+    const refused = ['False', 'CredentialsInvalid', 'Secret "cloud" is refused: put in a new one'] as const;
+    const items = [
+      anItem('DatabaseSpace', 'shop/production', { ready: refused, stalled: true }),
+      anItem('DatabaseCluster', 'shop/orders', { spec: onSpace, ready: ['Unknown', 'WaitingForSpace', 'Waiting'] }),
+      anItem('DatabaseUser', 'shop/app', { spec: onOrders, ready: ['Unknown', 'WaitingForCluster', 'Waiting'] }),
+    ];
+    const [, , cluster, user] = show(items);
+    for (const line of [cluster, user])
+      expect(line).toContain('DatabaseSpace shop/production: CredentialsInvalid: Secret "cloud" is refused');
+  });
+
+  it('tells of what is referred to and not there, and of what may not be seen', () => {
+    const elsewhere = { spaceRef: { name: 'production', namespace: 'platform' } };
+    const items = [
+      anItem('DatabaseUser', 'shop/app', { spec: onOrders, ready: ['Unknown', 'ClusterNotFound', 'Waiting'] }),
+      anItem('DatabaseCluster', 'shop/stock', { spec: elsewhere }),
+    ];
+    const lines = show(items, undefined, new Set(['DatabaseSpace platform/production']));
+    expect(lines[1]).toMatch(/^DatabaseCluster shop\/orders +- +NotThere +it is not there: create it$/);
+    expect(lines[2]).toContain('DatabaseCluster shop/orders is not there');
+    expect(lines[3]).toMatch(/^DatabaseSpace platform\/production +\? +you may not see it/);
+  });
+
+  it('says of an object that the operator has not seen yet that it was not seen', () => {
+    const items = [anItem('DatabaseSpace', 'shop/production', { generation: 2 })];
+    expect(show(items)[1]).toMatch(/Unknown +Fine +2h +Mooring has not looked at this version/);
+  });
+
+  it('narrows to one object, with what it needs and what needs it', () => {
+    const items = [
+      space,
+      anItem('DatabaseCluster', 'shop/orders', { spec: onSpace }),
+      anItem('DatabaseCluster', 'shop/stock', { spec: onSpace }),
+      anItem('DatabaseUser', 'shop/app', { spec: onOrders }),
+    ];
+    const text = show(items, 'DatabaseCluster shop/orders').join('\n');
+    expect(text).toContain('DatabaseSpace shop/production');
+    expect(text).toContain('DatabaseUser shop/app');
+    expect(text).not.toContain('stock');
+  });
+
+  it('lists clusters of the cloud that nobody manages', () => {
+    const status = { unmanagedClusters: [{ clusterID: 'legacy' }, { clusterID: 'test-7' }] };
+    const text = show([anItem('DatabaseSpace', 'shop/production', { status })]).join('\n');
+    expect(text).toContain('the cloud has 2 more, which no object stands for: legacy, test-7');
+  });
+
+  it('says of nothing that there is nothing', () => {
+    expect(show([])).toEqual(['There are no DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases here.']);
+  });
+});

@@ -1,0 +1,79 @@
+import { type Inventory, type Item, isOutOfDate, isRecord, nodeName, readyOf } from './inventory.ts';
+import { age, type Style, table } from './text.ts';
+import { ancestorsOf, blockerOf, type Node, treeOf } from './tree.ts';
+
+/** The tree of everything, or of what hangs on one object, with what blocks each. `nowMs`: for ages. */
+export function statusText(inventory: Inventory, only: string | undefined, nowMs: number, style: Style): string {
+  const shown = only === undefined ? inventory : narrowed(inventory, only);
+  const lines = treeOf(shown.items).flatMap((node) => linesOf(node, '', ''));
+  if (lines.length === 0) return 'There are no DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases here.\n';
+  const rows = lines.map(({ label, node }) => [label, ...cellsOf(node, inventory, nowMs)]);
+  const text = table([['OBJECT', 'READY', 'REASON', 'AGE', 'WHAT BLOCKS IT'], ...rows], (cell, row, column) => {
+    if (row === 0) return style.dim(cell);
+    return column === 1 ? paint(cell, style) : cell;
+  });
+  const unmanaged = shown.items.flatMap(unmanagedOf);
+  return `${[text, ...unmanaged].join('\n')}\n`;
+}
+
+/** The object with its ancestors, and all that hangs on it. */
+function narrowed(inventory: Inventory, only: string): Inventory {
+  const item = inventory.items.find(({ kind, key }) => nodeName(kind, key) === only);
+  if (item === undefined) return { ...inventory, items: [] };
+  const above = ancestorsOf(inventory.items, item).filter((each) => typeof each !== 'string');
+  const below = inventory.items.filter((each) =>
+    ancestorsOf(inventory.items, each).some((ancestor) => ancestor === item),
+  );
+  return { ...inventory, items: [...above, item, ...below] };
+}
+
+interface Line {
+  readonly label: string;
+  readonly node: Node;
+}
+
+function linesOf(node: Node, first: string, rest: string): readonly Line[] {
+  const below = node.children.flatMap((child, index) => {
+    const last = index === node.children.length - 1;
+    return linesOf(child, `${rest}${last ? '└─ ' : '├─ '}`, `${rest}${last ? '   ' : '│  '}`);
+  });
+  return [{ label: `${first}${node.name}`, node }, ...below];
+}
+
+function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): readonly string[] {
+  if (item === undefined) {
+    const hidden = inventory.hidden.has(name);
+    return hidden
+      ? ['?', '', '', 'you may not see it, or it is not there']
+      : ['-', 'NotThere', '', 'it is not there: create it'];
+  }
+  const ready = readyOf(item);
+  const blocker = blockerOf(inventory, item);
+  const readiness = ready === undefined || isOutOfDate(item) ? 'Unknown' : ready.status;
+  const away = blocker === undefined || blocker.name === nodeName(item.kind, item.key) ? '' : `${blocker.name}: `;
+  return [
+    readiness,
+    ready?.reason ?? '',
+    age(item.metadata.creationTimestamp, nowMs),
+    blocker === undefined ? '' : `${away}${away === '' ? '' : `${blocker.reason}: `}${firstSentence(blocker.message)}`,
+  ];
+}
+
+/** A status line is one line; `explain` shows the rest. */
+function firstSentence(message: string): string {
+  const end = message.search(/[.:;] [A-Za-z]/);
+  const text = end < 20 ? message : message.slice(0, end);
+  return text.length <= 120 ? text : `${text.slice(0, 119)}…`;
+}
+
+function paint(cell: string, style: Style): string {
+  if (cell.startsWith('True')) return style.good(cell);
+  return cell.startsWith('False') || cell.startsWith('-') ? style.bad(cell) : style.going(cell);
+}
+
+function unmanagedOf({ kind, key, status }: Item): readonly string[] {
+  const found = isRecord(status) ? status['unmanagedClusters'] : undefined;
+  if (!Array.isArray(found) || found.length === 0) return [];
+  const ids = found.map((each) => (isRecord(each) ? String(each['clusterID']) : '')).join(', ');
+  return [`${nodeName(kind, key)}: the cloud has ${found.length} more, which no object stands for: ${ids}`];
+}

@@ -1,0 +1,71 @@
+import { type Inventory, type Item, isOutOfDate, nodeName, readyOf } from './inventory.ts';
+
+/** A line of the tree: one object, or one that is referred to and not there. */
+export interface Node {
+  readonly item: Item | undefined;
+  /** `kind namespace/name`. */
+  readonly name: string;
+  readonly children: readonly Node[];
+}
+
+/** Objects under what they cannot be without: spaces, their clusters, these clusters' users and databases. */
+export function treeOf(items: readonly Item[]): readonly Node[] {
+  const present = new Set(items.map(({ kind, key }) => nodeName(kind, key)));
+  const children = Map.groupBy(items, ({ parent }) => parent);
+  const node = (item: Item): Node => {
+    const name = nodeName(item.kind, item.key);
+    return { item, name, children: (children.get(name) ?? []).map(node).toSorted(byName) };
+  };
+  const roots = (children.get(undefined) ?? []).map(node);
+  const missing = [...children.keys()].filter((name) => name !== undefined && !present.has(name)) as string[];
+  const orphans = missing.map((name) => ({
+    item: undefined,
+    name,
+    children: (children.get(name) ?? []).map(node).toSorted(byName),
+  }));
+  return [...roots, ...orphans].toSorted(byName);
+}
+
+function byName(a: Node, b: Node): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** The objects from this one up to its space, nearest first; ends where one is not there. */
+export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item | string)[] {
+  const byNode = new Map(items.map((each) => [nodeName(each.kind, each.key), each]));
+  const found: (Item | string)[] = [];
+  for (let name = item.parent; name !== undefined; ) {
+    const parent = byNode.get(name);
+    found.push(parent ?? name);
+    name = parent?.parent;
+  }
+  return found;
+}
+
+/** Reasons that only say that another object is waited for. */
+const WAITING = /^(WaitingFor(Cluster|Space)|Cluster(NotFound|Suspended|Deleting)|SpaceNotFound)$/;
+
+export interface Blocker {
+  /** What has to change first: the object itself, or one that it waits for. `kind namespace/name`. */
+  readonly name: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The first thing in the way of the object; undefined: it is Ready. */
+export function blockerOf(inventory: Inventory, item: Item): Blocker | undefined {
+  const ready = readyOf(item);
+  const name = nodeName(item.kind, item.key);
+  if (ready === undefined || isOutOfDate(item)) {
+    const message = 'Mooring has not looked at this version of the object yet: is the operator running?';
+    return { name, reason: 'NotSeen', message };
+  }
+  if (ready.status === 'True') return undefined;
+  const own = { name, reason: ready.reason, message: ready.message };
+  if (!WAITING.test(ready.reason)) return own;
+  const [parent] = ancestorsOf(inventory.items, item);
+  if (parent === undefined || inventory.hidden.has(String(parent))) return own;
+  if (typeof parent === 'string')
+    return { name: parent, reason: 'NotThere', message: `${parent} is not there: create it` };
+  return blockerOf(inventory, parent) ?? own;
+}
