@@ -18,6 +18,7 @@ test('parseConfig() needs nothing', () => {
     metricsAddress: ':8080',
     healthAddress: ':8081',
     leaderElect: false,
+    leaseTimes: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
     concurrency: 10,
     allowedBaseURLs: undefined,
     allowHTTP: false,
@@ -35,6 +36,9 @@ test('parseConfig() takes every flag as a variable too', () => {
     'metrics-address': '127.0.0.1:1',
     'health-address': ':2',
     'leader-elect': 'true',
+    'leader-elect-lease-duration': '30s',
+    'leader-elect-renew-deadline': '20s',
+    'leader-elect-retry-period': '5s',
     concurrency: '3',
     'allowed-base-urls': 'https://a.example.com',
     'allow-http': 'true',
@@ -106,4 +110,15 @@ test('parseConfig() takes boolean flags as Kubernetes components do', () => {
 
 test('parseConfig() gives what nobody can change', () => {
   expect(Object.isFrozen(parseConfig([], {}))).toBe(true);
+});
+
+test.each([
+  [['--leader-elect-lease-duration=10s'], 'the lease duration must be longer than the renew deadline'],
+  [['--leader-elect-retry-period=9s'], 'the renew deadline must be longer than 1.2 times the retry period'],
+  [
+    ['--leader-elect-retry-period=soon'],
+    '--leader-elect-retry-period (MOORING_LEADER_ELECT_RETRY_PERIOD) must be a duration',
+  ],
+])('parseConfig() refuses %j: %s', (argv, problem) => {
+  expect(problemsOf(argv)).toEqual([expect.stringContaining(problem)]);
 });

@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { networksOf } from './base/address.ts';
+import { DURATION_PATTERN, parseDuration } from './base/duration.ts';
 import { parseAddress } from './runtime/http-server.ts';
+import { LEASE_TIMES, type LeaseTimes, problemOf } from './runtime/leader-election.ts';
 
 /** How the operator was started: read once, checked whole. */
 export interface Config {
@@ -12,6 +14,7 @@ export interface Config {
   readonly metricsAddress: string;
   readonly healthAddress: string;
   readonly leaderElect: boolean;
+  readonly leaseTimes: LeaseTimes;
   /** Workers a kind. */
   readonly concurrency: number;
   readonly allowedBaseURLs: readonly string[] | undefined;
@@ -48,6 +51,21 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
     about: 'act only while holding the Lease, for several replicas',
     fallback: 'false',
   },
+  'leader-elect-lease-duration': {
+    type: 'string',
+    about: 'how long other replicas wait after the last sign of the one that acts',
+    fallback: `${LEASE_TIMES.leaseDurationMs / 1000}s`,
+  },
+  'leader-elect-renew-deadline': {
+    type: 'string',
+    about: 'how long a replica acts after it last renewed the Lease; shorter than the lease duration',
+    fallback: `${LEASE_TIMES.renewDeadlineMs / 1000}s`,
+  },
+  'leader-elect-retry-period': {
+    type: 'string',
+    about: 'between two attempts to take or renew the Lease; shorter than the renew deadline',
+    fallback: `${LEASE_TIMES.retryPeriodMs / 1000}s`,
+  },
   concurrency: { type: 'string', about: 'objects of one kind that are worked on at the same time', fallback: '10' },
   'allowed-base-urls': {
     type: 'string',
@@ -70,6 +88,7 @@ const list = z.string().transform((text) => {
 });
 const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 const address = z.string().refine(isAddress, 'must be host:port, such as :8080 or 127.0.0.1:8080');
+const duration = z.string().regex(DURATION_PATTERN, 'must be a duration such as 15s').transform(parseDuration);
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 const schema = z.object({
@@ -81,6 +100,9 @@ const schema = z.object({
   'metrics-address': address,
   'health-address': address,
   'leader-elect': yesOrNo,
+  'leader-elect-lease-duration': duration,
+  'leader-elect-renew-deadline': duration,
+  'leader-elect-retry-period': duration,
   concurrency: z.coerce
     .number('must be a whole number from 1 to 100')
     .int()
@@ -117,14 +139,23 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
       problems.push(`--${name} (${variableOf(name)}) ${issue.message}, not "${String(given[name])}"`);
     }
   }
-  if (!result.success || problems.length > 0) throw new ConfigError(problems.join('\n'));
+  if (!result.success) throw new ConfigError(problems.join('\n'));
   const value = result.data;
+  const leaseTimes = {
+    leaseDurationMs: value['leader-elect-lease-duration'],
+    renewDeadlineMs: value['leader-elect-renew-deadline'],
+    retryPeriodMs: value['leader-elect-retry-period'],
+  };
+  const problem = problemOf(leaseTimes);
+  if (problem !== undefined)
+    throw new ConfigError(`With the flags --leader-elect-… two could lead at once: ${problem}`);
   return Object.freeze({
     kubeconfig: value.kubeconfig,
     namespaces: value.namespaces,
     metricsAddress: value['metrics-address'],
     healthAddress: value['health-address'],
     leaderElect: value['leader-elect'],
+    leaseTimes,
     concurrency: value.concurrency,
     allowedBaseURLs: value['allowed-base-urls'],
     allowHTTP: value['allow-http'],

@@ -5,14 +5,14 @@ import { type ControllerDependencies, createControllers } from './operator/contr
 import { conditionsOf, observedAt } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
-import { LeaderElector } from './runtime/leader-election.ts';
+import { LeaderElector, type LeaseTimes } from './runtime/leader-election.ts';
 import type { WorkQueue } from './runtime/workqueue.ts';
 
 export interface OperatorDependencies extends ControllerDependencies {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   /** The Lease to act under; undefined: alone, without one. */
-  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
+  readonly lease: ({ readonly namespace: string; readonly name: string } & Partial<LeaseTimes>) | undefined;
 }
 
 export interface Operator {
@@ -107,7 +107,10 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
 }
 
-function electorFor(dependencies: OperatorDependencies, lease: { namespace: string; name: string }): LeaderElector {
+function electorFor(
+  dependencies: OperatorDependencies,
+  lease: NonNullable<OperatorDependencies['lease']>,
+): LeaderElector {
   const { api, clock, random, instance, log } = dependencies;
   return new LeaderElector({
     api,

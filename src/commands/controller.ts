@@ -82,7 +82,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     concurrency: config.concurrency,
     urlPolicy,
     instance: hostname(),
-    lease: config.leaderElect ? { namespace: connection.namespace, name: 'mooring' } : undefined,
+    lease: config.leaderElect ? { namespace: connection.namespace, name: 'mooring', ...config.leaseTimes } : undefined,
   });
   const servers = await serveEndpoints(config, metrics, operator);
   log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');
