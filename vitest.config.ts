@@ -16,6 +16,7 @@ export default defineConfig({
             'test/unit/**/*.test.ts',
             'test/sim/**/*.test.ts',
             'test/browser/**/*.test.ts',
+            'test/{gitops,observing}/*.test.ts',
             'test/tidy*.test.ts',
           ],
         },
@@ -25,7 +26,13 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'cluster',
-          include: ['test/chart/**/*.test.ts', 'test/kube/**/*.test.ts', 'test/process/**/*.test.ts', 'test/control-plane/**/*.test.ts'],
+          include: [
+            'test/chart/**/*.test.ts',
+            'test/{gitops,observing}/cluster/**/*.test.ts',
+            'test/kube/**/*.test.ts',
+            'test/process/**/*.test.ts',
+            'test/control-plane/**/*.test.ts',
+          ],
           globalSetup: 'test/support/control-plane-setup.ts',
           sequence: { groupOrder: 1 }, // After the unit tests, which say faster what is wrong.
           testTimeout: 60_000,

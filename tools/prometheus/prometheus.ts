@@ -90,7 +90,8 @@ export async function startPrometheus({ targets, rules, ...options }: Prometheus
 
 async function get(url: string): Promise<unknown> {
   const response = await fetch(url);
-  const { status, data, error }: { status: string; data?: unknown; error?: string } = await response.json();
+  const answer = (await response.json()) as { status: string; data?: unknown; error?: string };
+  const { status, data, error } = answer;
   if (status !== 'success') throw new Error(`Prometheus refuses ${url}: ${error}`);
   return data;
 }

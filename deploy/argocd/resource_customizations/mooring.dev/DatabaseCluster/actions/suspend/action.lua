@@ -1,0 +1,2 @@
+obj.spec.state = "Suspended"
+return obj

@@ -1,0 +1,53 @@
+import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
+import type { Condition } from '../../src/kube/condition.ts';
+import { SCENARIOS } from '../sim/scenarios.ts';
+import { World } from '../sim/world.ts';
+import { SITUATIONS } from './situations.ts';
+
+/** How a kind has told a reason: `DatabaseCluster Deploying: Ready=Unknown Reconciling`. */
+export type Told = string;
+
+/** What sums an object up: Ready's status, and which of the other two are there. */
+export function toldBy(kind: string, conditions: readonly Pick<Condition, 'type' | 'status' | 'reason'>[]): Told {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const others = conditions.filter(({ type }) => type === 'Reconciling' || type === 'Stalled').map(({ type }) => type);
+  return [`${kind} ${ready?.reason}:`, `Ready=${ready?.status}`, ...others].join(' ');
+}
+
+/** Everything that the operator writes as summary while the scenarios of the simulation and the situations are played. */
+export async function everythingTold(): Promise<ReadonlySet<Told>> {
+  const told = new Set<Told>();
+  for (const { bring } of SITUATIONS) await listen(told, bring);
+  for (const scenario of SCENARIOS) {
+    await listen(told, async (world) => {
+      await scenario.prepare?.(world);
+      await scenario.act(world);
+      await world.until(() => scenario.ends(world), `the end of ${scenario.name}`);
+    });
+  }
+  return told;
+}
+
+async function listen(told: Set<Told>, play: (world: World) => Promise<void>): Promise<void> {
+  const world = new World(undefined);
+  const end = new AbortController();
+  const collect = async (resource: typeof DATABASE_CLUSTERS, kind: string) => {
+    for await (const event of world.kube.watch(resource, { resourceVersion: '0', timeoutSeconds: 300 }, end.signal)) {
+      if (event.type !== 'MODIFIED') continue;
+      // An object of this kind.
+      const { status } = event.object as { status?: { conditions?: readonly Condition[] } };
+      if (status?.conditions !== undefined) told.add(toldBy(kind, status.conditions));
+    }
+  };
+  const collecting = [collect(DATABASE_CLUSTERS, 'DatabaseCluster'), collect(DATABASE_SPACES, 'DatabaseSpace')];
+  try {
+    await world.start();
+    await play(world);
+    await world.clock.settle();
+  } finally {
+    world.stop();
+    end.abort();
+    await Promise.all(collecting);
+  }
+}
