@@ -22,6 +22,8 @@ export interface Operator {
   notReady(): string | undefined;
   /** What is stuck; undefined: nothing is. */
   stuck(): string | undefined;
+  /** Why it must not change anything now; undefined: it may. */
+  fence(): string | undefined;
 }
 
 /** How long clusters wait at the start for the first look at their spaces: a cloud that hangs must not hold all up. */
@@ -64,12 +66,14 @@ export function createOperator(given: OperatorDependencies): Operator {
       ),
     ]);
     await aborted(signal);
-    await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
+    // Whoever may not change anything any more has nothing to bring to an end.
+    if (fence() === undefined) await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
     kill.abort();
     leading = false;
   }
 
   return {
+    fence,
     async run(signal) {
       // Whatever ends first, ends all: a lost lease, too.
       const end = new AbortController();

@@ -207,3 +207,34 @@ test('the transport leaves no timer and no listener behind when the answer was r
     },
   );
 });
+
+test('The transport asks when the first byte is about to leave, however long it waited for a connection', async () => {
+  const seen: string[] = [];
+  const held = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    seen.push(request.method ?? '');
+    arrived.resolve();
+    await held.promise;
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const transport = createUndiciTransport({ connections: 1 });
+  let reason: string | undefined;
+  const ask = async (method: HttpRequest['method']) =>
+    readText(await transport({ method, url, body: '{}', refusal: () => reason }), 10);
+  const first = ask('PUT');
+  await arrived.promise;
+  const second = errorOf(ask('POST'));
+  reason = 'the lease is lost';
+  held.resolve();
+  await first;
+  expect(await second).toMatchObject({ kind: 'unreachable', message: 'Not sent: the lease is lost' });
+  reason = undefined;
+  await ask('PATCH');
+  expect(seen).toEqual(['PUT', 'PATCH']);
+  await transport.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, request as undiciRequest } from 'undici';
+import { Agent, buildConnector, type Dispatcher, request as undiciRequest } from 'undici';
 import { messageOf } from './errors.ts';
 
 /** One HTTP exchange. The seam through which everything outside the process is reached. */
@@ -15,6 +15,11 @@ export interface HttpRequest {
   readonly body?: string;
   readonly signal?: AbortSignal;
   readonly timeouts?: Partial<HttpTimeouts>;
+  /**
+   * Asked when the first byte is about to leave, after all waiting for a connection: why it must not; undefined: it may.
+   * A process may be frozen while it waits, and what was true before need not be true then.
+   */
+  readonly refusal?: (() => string | undefined) | undefined;
 }
 
 /** All in milliseconds; 0 means none. */
@@ -104,7 +109,7 @@ export function createUndiciTransport(
     const failure = (error: unknown) => toHttpError(error, request, limit.isOver());
     try {
       const response = await undiciRequest(request.url, {
-        dispatcher: agent,
+        dispatcher: request.refusal === undefined ? agent : agent.compose(askingFirst(request.refusal)),
         method: request.method,
         headers: { ...request.headers },
         body: request.body ?? null,
@@ -123,6 +128,18 @@ export function createUndiciTransport(
     }
   };
   return Object.assign(transport, { close: () => agent.destroy() });
+}
+
+function askingFirst(refusal: () => string | undefined): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const start = handler.onRequestStart?.bind(handler);
+    handler.onRequestStart = (controller, context) => {
+      const reason = refusal();
+      if (reason === undefined) start?.(controller, context);
+      else controller.abort(new HttpError('unreachable', `Not sent: ${reason}`));
+    };
+    return dispatch(options, handler);
+  };
 }
 
 function connectorOf(options: UndiciTransportOptions): buildConnector.connector {

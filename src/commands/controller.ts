@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
-import { getCACertificates } from 'node:tls';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { createUndiciTransport, type HttpTransport } from '../base/http.ts';
+import { createUndiciTransport } from '../base/http.ts';
 import { createLog } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
@@ -11,9 +10,11 @@ import { createKubeClient } from '../kube/client.ts';
 import { type KubeConnection, loadKubeConnection } from '../kube/config.ts';
 import { createOperator, type Operator } from '../operator.ts';
 import { serve } from '../runtime/http-server.ts';
+import { LEASES } from '../runtime/leader-election.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
+import { transportsFor } from './transports.ts';
 
 /** At least as many as there are informers. */
 const WATCHES_A_NAMESPACE = 8;
@@ -69,13 +70,14 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     authorize: connection.authorize,
     userAgent: `mooring/${VERSION}`,
     onRequest: metrics.kubeRequest,
+    refusal: (resource) => (resource === LEASES ? undefined : operator.fence()),
   });
   const urlPolicy = urlPolicyOf(config, connection);
-  const operator = createOperator({
+  const operator: Operator = createOperator({
     api,
     clock: systemClock,
     random: systemRandom,
-    transport: transports(urlPolicy),
+    transport: transportsFor(connectionGuard(urlPolicy)).of,
     log,
     metrics,
     namespaces: config.namespaces,
@@ -99,18 +101,6 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
 function urlPolicyOf({ allowHTTP, allowedBaseURLs, allowedNetworks }: Config, { inPod }: KubeConnection): UrlPolicy {
   const loopback = inPod && !allowHTTP ? [] : LOOPBACK_NETWORKS;
   return { allowHTTP, allowedBaseURLs, allowedNetworks: [...allowedNetworks, ...loopback] };
-}
-
-/** One pool of connections for each set of trusted certificates. */
-function transports(policy: UrlPolicy): (ca: string | undefined) => HttpTransport {
-  const guard = connectionGuard(policy);
-  const known = new Map<string | undefined, HttpTransport>();
-  return (ca) => {
-    const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
-    const transport = known.get(ca) ?? createUndiciTransport({ ca: trusted, guard });
-    known.set(ca, transport);
-    return transport;
-  };
 }
 
 async function serveEndpoints(config: Config, metrics: Metrics, operator: Operator) {

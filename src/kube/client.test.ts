@@ -36,6 +36,7 @@ function aClient(script: Script) {
       return { authorization: `Bearer ${renewals.length}` };
     },
     userAgent: 'mooring/test',
+    refusal: ({ plural }) => `no ${plural}`,
     onRequest: ({ verb, resource, code }) => told.push(`${verb} ${resource} ${code}`),
   });
   const urls = () =>
@@ -172,4 +173,15 @@ test('delete() says whether there was one', async () => {
   expect(await errorOf(aClient(() => status(409, 'Conflict')).api.delete(TOYS, REF, { uid: 'u' }))).toMatchObject({
     status: 409,
   });
+});
+
+test('The client has it asked, when a write is about to leave, whether it may, and never when it only reads', async () => {
+  const { api, transport } = aClient(() => ({ status: 200, body: { ...OBJECT, items: [] } }));
+  await api.get(TOYS, REF);
+  await api.list(TOYS, {});
+  await api.create(SECRETS, 'ns', {});
+  await api.patch(TOYS, REF, {});
+  await api.delete(TOYS, REF, { uid: 'u' });
+  const refusals = transport.requests.map(({ refusal }) => refusal?.());
+  expect(refusals).toEqual([undefined, undefined, 'no secrets', 'no toys', 'no toys']);
 });

@@ -19,6 +19,8 @@ export interface KubeClientOptions {
   readonly userAgent: string;
   /** Who owns the fields that patches set; default: the operator. */
   readonly fieldManager?: string;
+  /** Asked when the first byte of a write is about to leave: why it must not; undefined: it may. */
+  readonly refusal?: (resource: Resource) => string | undefined;
   /** Called after each request with the HTTP status, or 0 where there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
 }
@@ -36,6 +38,8 @@ const METADATA_WATCH = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 export function createKubeClient(options: KubeClientOptions): KubeApi {
   const server = options.server.replace(/\/$/, '');
 
+  const { refusal } = options;
+
   async function send(
     verb: string,
     resource: Resource,
@@ -48,6 +52,7 @@ export function createKubeClient(options: KubeClientOptions): KubeApi {
       try {
         const response = await options.transport({
           ...rest,
+          ...(rest.method === 'GET' || refusal === undefined ? {} : { refusal: () => refusal(resource) }),
           url: server + path,
           headers: { accept: JSON_TYPE, 'user-agent': options.userAgent, ...rest.headers, ...authorization },
         });

@@ -65,10 +65,12 @@ test('fencedApi() reads on and writes nothing once it may not', async () => {
 
 test('fencedTransport() asks right before each request, and sends GETs only while the fence is up', async () => {
   const sent: string[] = [];
+  const refusals: (string | undefined)[] = [];
   let reason: string | undefined;
   const transport = fencedTransport(
-    async ({ method }) => {
+    async ({ method, refusal }) => {
       sent.push(method);
+      refusals.push(refusal?.());
       return { status: 200, headers: {}, body: nothing() };
     },
     () => reason,
@@ -81,4 +83,21 @@ test('fencedTransport() asks right before each request, and sends GETs only whil
   expect(refused).toBeInstanceOf(HttpError);
   expect(refused).toMatchObject({ kind: 'unreachable', message: 'Not sent: the lease is lost' });
   expect(sent).toEqual(['POST', 'GET']);
+  expect(refusals).toEqual([undefined, undefined]);
+});
+
+test('fencedTransport() has the fence asked once more when the first byte of a change is about to leave', async () => {
+  const answers: (string | undefined)[] = [];
+  let reason: string | undefined;
+  const transport = fencedTransport(
+    async ({ refusal }) => {
+      reason = 'frozen meanwhile';
+      answers.push(refusal?.());
+      reason = undefined;
+      return { status: 200, headers: {}, body: nothing() };
+    },
+    () => reason,
+  );
+  for (const method of ['POST', 'GET'] as const) await transport({ method, url: 'http://127.0.0.1/' });
+  expect(answers).toEqual(['frozen meanwhile', undefined]);
 });

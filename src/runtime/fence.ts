@@ -3,8 +3,9 @@ import { HttpError, type HttpTransport } from '../base/http.ts';
 import type { KubeApi } from '../kube/api.ts';
 
 /*
- * Nothing is changed, in Kubernetes or in the cloud, by a process that may not act any more: it lost the lease, or was
- * frozen until after another could take it. Looked at right before each call, as that is when it counts.
+ * Fencing, which client-go leaves to its users: nothing is changed, in Kubernetes or in the cloud, by a process that may
+ * not act any more, as it lost the lease or was frozen until after another could take it. Looked at right before each call,
+ * so that its caller hears at once, and once more when its first byte is about to leave.
  */
 
 /** Why this process may not change anything now; undefined: it may. */
@@ -40,6 +41,6 @@ export function fencedTransport(transport: HttpTransport, fence: Fence): HttpTra
   return async (request) => {
     const reason = request.method === 'GET' ? undefined : fence();
     if (reason !== undefined) throw new HttpError('unreachable', `Not sent: ${reason}`);
-    return transport(request);
+    return transport({ ...request, ...(request.method === 'GET' ? {} : { refusal: fence }) });
   };
 }
