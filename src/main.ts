@@ -32,6 +32,14 @@ const COMMANDS: Readonly<Record<string, { readonly about: string; readonly load:
     about: 'say of one object what is there, what is missing, why, and what to do',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
+  export: {
+    about: 'print manifests for all clusters of a space',
+    load: async () => (await import('./commands/export.ts')).exportSpace,
+  },
+  query: {
+    about: 'run one query with the login of a DatabaseUser',
+    load: async () => (await import('./commands/query.ts')).query,
+  },
   ...Object.fromEntries(
     (['rotate', 'suspend', 'resume', 'pause', 'unpause'] as const).map((name) => [
       name,

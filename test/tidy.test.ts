@@ -67,7 +67,7 @@ const SEES: Readonly<Record<string, readonly string[]>> = {
   config: ['base', 'runtime'],
   rbac: ['base', 'kube', 'kinds', 'runtime'],
   operator: ['base', 'cloud', 'database', 'kube', 'runtime', 'kinds', 'version'],
-  plugin: ['base', 'kube', 'runtime', 'kinds'],
+  plugin: ['base', 'cloud', 'database', 'kube', 'runtime', 'kinds'],
   crdgen: ['base', 'kube', 'runtime', 'kinds', 'rbac', 'version'],
   commands: [
     'base',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
@@ -13,6 +14,8 @@ export interface SecretContents {
   readonly ownerReferences: readonly OwnerReference[];
   readonly type: string;
   readonly data: ReadonlyMap<string, string>;
+  /** Keys whose value is not UTF-8, and so does not stand in `data` as it is. */
+  readonly notText: ReadonlySet<string>;
 }
 
 export interface NewSecret {
@@ -60,6 +63,8 @@ export interface Secrets {
 
 /** Label of the Secrets that are ours: which object they belong to. */
 export const OWNER_LABEL = `${GROUP}/cluster`;
+/** The same of connection Secrets: which DatabaseUser. */
+export const USER_LABEL = `${GROUP}/user`;
 const MAX_LABEL = 63;
 
 /** The label's value for an object: its name, so that it fits again after a restore; of a longer one, a part and a digest. */
@@ -106,10 +111,7 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
   const lookUp = (key: ObjectKey) => cache.get(key);
   return {
     version: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.resourceVersion,
-    async read(namespace, name, signal) {
-      const object = await api.get(SECRETS, { namespace, name }, signal);
-      return object === undefined ? undefined : contentsOf(object);
-    },
+    read: (namespace, name, signal) => readSecret(api, namespace, name, signal),
     async create(namespace, name, { data, labels, type = 'Opaque', ...more }) {
       const metadata = { name, namespace, labels: { ...MANAGED_BY, ...labels }, ...more };
       const secret = { apiVersion: 'v1', kind: 'Secret', type, metadata, data: encoded(data) };
@@ -141,6 +143,17 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
     },
   };
+}
+
+/** Undefined: there is none. */
+export async function readSecret(
+  api: KubeApi,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<SecretContents | undefined> {
+  const object = await api.get(SECRETS, { namespace, name }, signal);
+  return object === undefined ? undefined : contentsOf(object);
 }
 
 /**
@@ -177,12 +190,18 @@ function contentsOf(object: AnyObject): SecretContents {
     readonly data?: Readonly<Record<string, string>>;
     readonly type?: string;
   };
-  const decoded = Object.entries(data ?? {}).map(([key, value]): [string, string] => [
-    key,
-    Buffer.from(value, 'base64').toString('utf8'),
-  ]);
+  const values = Object.entries(data ?? {}).map(([key, value]) => ({ key, bytes: Buffer.from(value, 'base64') }));
   const { uid, resourceVersion, labels = {}, annotations = {}, ownerReferences = [] } = object.metadata;
-  return { uid, resourceVersion, labels, annotations, ownerReferences, type: type ?? '', data: new Map(decoded) };
+  return {
+    uid,
+    resourceVersion,
+    labels,
+    annotations,
+    ownerReferences,
+    type: type ?? '',
+    data: new Map(values.map(({ key, bytes }) => [key, bytes.toString('utf8')])),
+    notText: new Set(values.filter(({ bytes }) => !isUtf8(bytes)).map(({ key }) => key)),
+  };
 }
 
 function encoded(data: Readonly<Record<string, string | null>>): Record<string, string | null> {

@@ -3,8 +3,9 @@ import { GROUP } from '../../base/group.ts';
 import { isRefusedExchange } from '../../cloud/token.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
-import { loginFrom, type Secrets, valueFrom } from '../secrets.ts';
+import { loginFrom, type Secrets } from '../secrets.ts';
 import type { SpaceConnection, SpaceConnections } from './connection.ts';
+import { credentialsFrom } from './credentials.ts';
 import { placeName } from './place.ts';
 import type { DatabaseSpaceSpec, DatabaseSpaceStatus } from './schema.ts';
 
@@ -124,15 +125,7 @@ async function connected(world: SpaceWorld, subject: SpaceSubject, signal: Abort
   const contents = new Map(
     await Promise.all(names.map(async (name) => [name, await world.secrets.read(namespace, name, signal)] as const)),
   );
-  const credentials = spec.apiTokens.map(({ level, secretRef }) => {
-    const secret = contents.get(secretRef.name);
-    const value = (wanted: string) => valueFrom(secret, secretRef.name, wanted, namespace);
-    return {
-      level,
-      clientID: value(secretRef.clientIDKey ?? 'clientID'),
-      clientSecret: value(secretRef.clientSecretKey ?? 'clientSecret'),
-    };
-  });
+  const credentials = credentialsFrom(spec, contents, namespace);
   const ref = spec.defaultCredentialsSecretRef;
   const factory = contents.get(ref.name);
   const login = loginFrom(factory, ref, namespace);

@@ -1,0 +1,53 @@
+import { systemClock } from '../base/clock.ts';
+import { systemRandom } from '../base/random.ts';
+import { answerJson, answerText } from '../plugin/answer.ts';
+import { UsageError } from '../plugin/arguments.ts';
+import { sessionFor } from '../plugin/server.ts';
+import { onCluster } from './on-cluster.ts';
+import { transportsFor } from './transports.ts';
+
+const TYPES = ['read', 'write', 'schema'] as const;
+
+/** Flags of what works on a cluster's server. */
+export const SERVER_FLAGS = {
+  database: { type: 'string', short: 'd', about: 'database to query; otherwise the one called as the cluster' },
+  user: { type: 'string', short: 'u', about: 'DatabaseUser to sign in as; otherwise the only one of the cluster' },
+  server: { type: 'string', about: 'base URL of the server instead of the published one, such as a port-forward' },
+} as const;
+
+/** `mooring query CLUSTER "…"`: one query in a transaction of its own. */
+export const query = onCluster({
+  name: 'query',
+  about: 'runs one query with the login of a DatabaseUser',
+  usage: ["orders 'match $p isa person;' --database people", "orders --type write 'insert $p isa person;'"],
+  flags: {
+    ...SERVER_FLAGS,
+    type: { type: 'string', short: 't', about: 'read (default), write or schema; write and schema are committed' },
+    output: { type: 'string', short: 'o', about: 'json, instead of text for people' },
+  },
+  async run({ api, namespace, args, io }) {
+    const [word = '', text, ...more] = args.words;
+    const cluster = word.slice(word.indexOf('/') + 1);
+    if (cluster === '' || text === undefined || more.length > 0)
+      throw new UsageError('Name a DatabaseCluster and one query in quotes');
+    const type = TYPES.find((each) => each === (args.text('type') ?? 'read'));
+    if (type === undefined) throw new UsageError(`--type cannot be "${args.text('type')}": use ${TYPES.join(', ')}`);
+    const transports = transportsFor();
+    try {
+      const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
+      const target = { namespace, cluster, user: args.text('user'), server: args.text('server') };
+      const session = await sessionFor(dependencies, target, io.signal);
+      const request = {
+        databaseName: args.text('database') ?? cluster,
+        transactionType: type,
+        query: text,
+        commit: type !== 'read',
+      };
+      const answer = await session.use((client, token) => client.oneShotQuery(token, request, io.signal), io.signal);
+      io.stdout(args.text('output') === 'json' ? answerJson(answer) : answerText(answer));
+      return 0;
+    } finally {
+      await transports.close();
+    }
+  },
+});

@@ -1,0 +1,58 @@
+import type { QueryAnswer } from '../database/query-answer.ts';
+import type { Concept } from '../database/schema.ts';
+import { table } from './text.ts';
+
+/** The answer for people: a table for rows, JSON for documents. */
+export function answerText(answer: QueryAnswer): string {
+  const warning = answer.warning === undefined ? '' : `${answer.warning}\n`;
+  switch (answer.answerType) {
+    case 'ok':
+      return `Done.\n${warning}`;
+    case 'conceptRows': {
+      const variables = [...new Set(answer.answers.flatMap((row) => [...row.keys()]))];
+      const rows = answer.answers.map((row) => variables.map((variable) => conceptText(row.get(variable))));
+      const text = rows.length === 0 ? '' : `${table([variables, ...rows])}\n`;
+      return `${text}${counted(rows.length, 'row')}\n${warning}`;
+    }
+    case 'conceptDocuments':
+    case 'other': {
+      const text = answer.answers.map((document) => `${jsonText(document)}\n`).join('');
+      return `${text}${counted(answer.answers.length, 'document')}\n${warning}`;
+    }
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** The answer for programs. */
+export function answerJson(answer: QueryAnswer): string {
+  const answers =
+    answer.answerType === 'ok'
+      ? []
+      : answer.answerType === 'conceptRows'
+        ? answer.answers.map((row) => Object.fromEntries(row))
+        : answer.answers;
+  return `${jsonText({ queryType: answer.queryType, answerType: answer.answerType, warning: answer.warning, answers })}\n`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** Integers that a number cannot hold exactly come as bigints, and are written as the digits that they are. */
+function jsonText(value: unknown): string {
+  const rawJSON = (JSON as { readonly rawJSON?: (text: string) => unknown }).rawJSON;
+  return JSON.stringify(
+    value,
+    (_, inner: unknown) => (typeof inner === 'bigint' ? (rawJSON?.(String(inner)) ?? String(inner)) : inner),
+    2,
+  );
+}
+
+function conceptText(concept: Concept | undefined): string {
+  if (concept === undefined) return '';
+  if ('value' in concept) return String(concept.value);
+  if ('label' in concept) return concept.label;
+  if ('iid' in concept) return concept.type === undefined ? concept.iid : `${concept.type.label} ${concept.iid}`;
+  return JSON.stringify(concept);
+}

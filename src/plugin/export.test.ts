@@ -1,0 +1,76 @@
+import { loadAll } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+import { anItem } from '../../test/support/items.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { parseSpec } from '../kube/definition.ts';
+import { exportText } from './export.ts';
+
+const cluster = {
+  id: 'old_reports',
+  status: 'running',
+  createdAt: 1_700_000_000_000,
+  version: '3.5.0',
+  provider: 'aws',
+  region: 'eu-west-2',
+  machineType: 'c7g.large',
+  storageType: 'gp2',
+  storageSizeGB: 50,
+  serverCount: 1,
+  isFree: false,
+  servers: [],
+};
+const options = { namespace: 'shop', space: { namespace: 'platform', name: 'production' }, unmanagedOnly: false };
+const exported = (...args: Parameters<typeof exportText>) =>
+  loadAll(exportText(...args)).filter(Boolean) as { metadata: { name: string }; spec: Record<string, unknown> }[];
+
+describe('exportText()', () => {
+  it('writes for a cluster that nobody stands for a manifest that is valid and only observes it', () => {
+    const [manifest] = exported([cluster], [], options);
+    expect(manifest).toEqual({
+      apiVersion: 'mooring.dev/v1alpha1',
+      kind: 'DatabaseCluster',
+      metadata: { name: 'old-reports', namespace: 'shop' },
+      spec: {
+        spaceRef: { name: 'production', namespace: 'platform' },
+        clusterID: 'old_reports',
+        provider: 'aws',
+        region: 'eu-west-2',
+        machineType: 'c7g.large',
+        storageSizeGB: 50,
+        serverCount: 1,
+        isFree: false,
+        version: '3.5.0',
+        state: 'Running',
+        adoptionPolicy: 'MustExist',
+        managementPolicy: 'Observe',
+      },
+    });
+    expect(parseSpec(databaseClusterDefinition, manifest?.spec).ok).toBe(true);
+  });
+
+  it('leaves out what the cloud does not say, and lets through what is not listed', () => {
+    const [manifest] = exported([{ ...cluster, machineType: 'new.huge', version: undefined }], [], options);
+    expect(manifest?.spec).toMatchObject({ allowUnlisted: true, machineType: 'new.huge' });
+    expect(manifest?.spec).not.toHaveProperty('version');
+  });
+
+  it('keeps a suspended cluster suspended', () => {
+    expect(exported([{ ...cluster, status: 'suspended' }], [], options)[0]?.spec['state']).toBe('Suspended');
+  });
+
+  it('shows what objects stand for as it is declared, or not at all where that is asked for', () => {
+    const spec = {
+      spaceRef: { name: 'production', namespace: 'platform' },
+      clusterID: 'old_reports',
+      version: 'latest',
+    };
+    const owner = anItem('DatabaseCluster', 'shop/reports', { spec, status: { clusterID: 'old_reports' } });
+    expect(exported([cluster], [owner], options)).toMatchObject([{ metadata: { name: 'reports' }, spec }]);
+    expect(exportText([cluster], [owner], { ...options, unmanagedOnly: true })).toMatch(/^# Nothing/);
+  });
+
+  it('gives no two manifests one name', () => {
+    const ids = ['a_b', 'a-b'].map((id) => ({ ...cluster, id }));
+    expect(exported(ids, [], options).map(({ metadata }) => metadata.name)).toEqual(['a-b', 'a-b-2']);
+  });
+});

@@ -1,0 +1,82 @@
+import { dump } from 'js-yaml';
+import { API_VERSION } from '../base/group.ts';
+import type { Cluster } from '../cloud/schema.ts';
+import { machineTypes } from '../kinds/databasecluster/offerings.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { type Item, isRecord } from './inventory.ts';
+
+export interface ExportOptions {
+  /** Where the manifests are to be applied. */
+  readonly namespace: string;
+  /** The DatabaseSpace. */
+  readonly space: { readonly namespace: string; readonly name: string };
+  /** Only clusters that no object stands for. */
+  readonly unmanagedOnly: boolean;
+}
+
+const INTRO = `# Every cluster of the space as a manifest. Those that no object stands for yet are only observed: applying this changes
+# nothing in the cloud. To have Mooring manage one, remove its line managementPolicy: Observe, and where its login is not
+# the one that new clusters come with, name a Secret with it in adminCredentials.existingSecretRef.
+`;
+
+/** Manifests for what is in the space: as they are for what objects stand for, otherwise to be taken over. No secrets. */
+export function exportText(clusters: readonly Cluster[], objects: readonly Item[], options: ExportOptions): string {
+  const owners = new Map(objects.map((item) => [idOf(item), item]));
+  const names = new Set(objects.map(({ metadata }) => metadata.name));
+  const documents = clusters
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .flatMap((cluster) => {
+      const owner = owners.get(cluster.id);
+      if (owner === undefined) return [adopted(cluster, nameFor(cluster.id, names), options)];
+      return options.unmanagedOnly ? [] : [asDeclared(owner)];
+    });
+  if (documents.length === 0) return '# Nothing: an object stands for every cluster of the space.\n';
+  return INTRO + documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
+}
+
+/** Id of the cluster that the object stands for, or wants. */
+function idOf({ metadata, spec, status }: Item): string {
+  const id = isRecord(status) ? status['clusterID'] : undefined;
+  return String(id ?? spec['clusterID'] ?? metadata.name);
+}
+
+function asDeclared({ metadata, spec }: Item): object {
+  const { namespace = '', name } = metadata;
+  return { apiVersion: API_VERSION, kind: databaseClusterDefinition.kind, metadata: { name, namespace }, spec };
+}
+
+function adopted(cluster: Cluster, name: string, { namespace, space }: ExportOptions): object {
+  const { id, provider, region, machineType, storageSizeGB, serverCount, isFree, version, status } = cluster;
+  const listed = machineTypes.some((type) => type.name === machineType && type.regions.includes(region ?? ''));
+  const spec = {
+    spaceRef: { name: space.name, ...(space.namespace === namespace ? {} : { namespace: space.namespace }) },
+    ...(name === id ? {} : { clusterID: id }),
+    provider,
+    region,
+    machineType,
+    storageSizeGB,
+    serverCount,
+    isFree,
+    version,
+    state: status === 'suspended' || status === 'suspending' ? 'Suspended' : 'Running',
+    adoptionPolicy: 'MustExist',
+    managementPolicy: 'Observe',
+    ...(listed ? {} : { allowUnlisted: true }),
+  };
+  const known = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
+  return {
+    apiVersion: API_VERSION,
+    kind: databaseClusterDefinition.kind,
+    metadata: { name, namespace },
+    spec: known,
+  };
+}
+
+/** An id may have underscores, which a name cannot; and another object may have the name. */
+function nameFor(id: string, taken: Set<string>): string {
+  const wanted = id.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 60);
+  let name = wanted;
+  for (let count = 2; taken.has(name); count++) name = `${wanted}-${count}`;
+  taken.add(name);
+  return name;
+}

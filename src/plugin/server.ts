@@ -1,0 +1,95 @@
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { ServerClient } from '../database/client.ts';
+import { Session } from '../database/session.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import { readSecret } from '../kinds/secrets.ts';
+import type { KubeApi } from '../kube/api.ts';
+import { parseSpec, parseStatus } from '../kube/definition.ts';
+import { itemOf } from './inventory.ts';
+import { caOf, readSpace, type SpaceDependencies } from './space.ts';
+
+export interface ServerTarget {
+  readonly namespace: string;
+  /** Name of the DatabaseCluster, in the same namespace as the user. */
+  readonly cluster: string;
+  /** Name of the DatabaseUser; undefined: the only one of the cluster that is Ready. */
+  readonly user: string | undefined;
+  /** Base URL to use instead of the published one, for example of a port-forward. */
+  readonly server: string | undefined;
+}
+
+/** A session with the login of a DatabaseUser's connection Secret. Throws an Error that says what to do. */
+export async function sessionFor(
+  dependencies: SpaceDependencies & { readonly clock: Clock; readonly random: Random },
+  target: ServerTarget,
+  signal: AbortSignal,
+): Promise<Session> {
+  const { api, clock, random, transport } = dependencies;
+  const secretName = await connectionSecret(api, target, signal);
+  const secret = await readSecret(api, target.namespace, secretName, signal);
+  const value = (key: string) => secret?.data.get(key);
+  const username = value('username');
+  const baseURL = target.server ?? value('uri');
+  if (username === undefined || baseURL === undefined)
+    throw new Error(`Secret "${secretName}" in namespace "${target.namespace}" is not there, or not whole`);
+  const ca = await caFor(api, target, signal);
+  const client = new ServerClient({ baseURL, clock, random, transport: transport(ca) });
+  const passwords = [value('password'), value('nextPassword')].filter((password) => password !== undefined);
+  for (const [index, password] of passwords.entries()) {
+    const session = new Session(client, { username, password });
+    try {
+      await session.signIn(signal);
+      return session;
+    } catch (error) {
+      // While it is being replaced, the other one may be right.
+      if (index === passwords.length - 1) throw error;
+    }
+  }
+  throw new Error(`Secret "${secretName}" holds no password yet: its DatabaseUser says why`);
+}
+
+async function connectionSecret(api: KubeApi, { namespace, cluster, user }: ServerTarget, signal: AbortSignal) {
+  const { items } = await api.list(DATABASE_USERS, { namespace }, signal);
+  const users = items
+    .map((object) => ({
+      item: itemOf(databaseUserDefinition, object),
+      status: parseStatus(databaseUserDefinition, 'status' in object ? object.status : undefined),
+    }))
+    .filter(({ item }) => item.parent === `${databaseClusterDefinition.kind} ${namespace}/${cluster}`);
+  const bound = users.filter(({ status }) => status.binding !== undefined);
+  const names = bound.map(({ item }) => item.metadata.name).join(', ') || 'none';
+  if (user === undefined && bound.length !== 1)
+    throw new Error(
+      `Say with --user which DatabaseUser of cluster "${cluster}" to sign in as (those that can: ${names})`,
+    );
+  const found = user === undefined ? bound[0] : bound.find(({ item }) => item.metadata.name === user);
+  if (found?.status.binding === undefined)
+    throw new Error(
+      `DatabaseUser "${user}" of cluster "${cluster}" has no Secret that works (those that have: ${names})`,
+    );
+  return found.status.binding.name;
+}
+
+/** What the space of the cluster says is to be trusted; nothing where the caller may not see them. */
+async function caFor(
+  api: KubeApi,
+  { namespace, cluster }: ServerTarget,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const object = await api.get(DATABASE_CLUSTERS, { namespace, name: cluster }, signal);
+    const parsed = parseSpec(
+      databaseClusterDefinition,
+      object !== undefined && 'spec' in object ? object.spec : undefined,
+    );
+    if (!parsed.ok) return undefined;
+    const { spaceRef } = parsed.spec;
+    return caOf(await readSpace(api, { namespace: spaceRef.namespace ?? namespace, name: spaceRef.name }, signal));
+  } catch {
+    return undefined;
+  }
+}

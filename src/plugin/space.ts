@@ -1,0 +1,51 @@
+import type { Clock } from '../base/clock.ts';
+import type { HttpTransport } from '../base/http.ts';
+import type { Random } from '../base/random.ts';
+import { CloudClient } from '../cloud/client.ts';
+import { credentialsFrom } from '../kinds/databasespace/credentials.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
+import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import { readSecret } from '../kinds/secrets.ts';
+import type { KubeApi } from '../kube/api.ts';
+import { parseSpec } from '../kube/definition.ts';
+
+export interface SpaceDependencies {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** `ca`: PEM to trust besides the system's. */
+  readonly transport: (ca: string | undefined) => HttpTransport;
+}
+
+/** The spec of a DatabaseSpace. Throws an Error that says what to do where it is not there or cannot be read. */
+export async function readSpace(
+  api: KubeApi,
+  ref: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<DatabaseSpaceSpec> {
+  const object = await api.get(DATABASE_SPACES, ref, signal);
+  if (object === undefined) throw new Error(`DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" is not there`);
+  const parsed = parseSpec(databaseSpaceDefinition, 'spec' in object ? object.spec : undefined);
+  if (!parsed.ok) throw new Error(`DatabaseSpace "${ref.name}" cannot be used: ${parsed.message}`);
+  return parsed.spec;
+}
+
+export function caOf({ caBundle }: Pick<DatabaseSpaceSpec, 'caBundle'>): string | undefined {
+  return caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString('utf8');
+}
+
+/** A client of the space's cloud, with the tokens that the caller may read. */
+export async function cloudOf(
+  { api, clock, random, transport }: SpaceDependencies,
+  namespace: string,
+  spec: DatabaseSpaceSpec,
+  signal: AbortSignal,
+): Promise<CloudClient> {
+  const names = new Set(spec.apiTokens.map(({ secretRef }) => secretRef.name));
+  const contents = new Map(
+    await Promise.all([...names].map(async (name) => [name, await readSecret(api, namespace, name, signal)] as const)),
+  );
+  const { baseURL, teamID, spaceID } = spec;
+  const credentials = credentialsFrom(spec, contents, namespace);
+  return new CloudClient({ baseURL, teamID, spaceID, credentials, clock, random, transport: transport(caOf(spec)) });
+}
