@@ -1,14 +1,1 @@
-/** JSON merge patch, as RFC 7386 section 2 writes it. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isRecord(patch)) return patch;
-  const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete result[name];
-    else if (value !== undefined) result[name] = mergePatch(result[name], value);
-  }
-  return result;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export * from '../../src/sandbox/merge-patch.ts';

@@ -1,0 +1,141 @@
+import { type AnyObject, KubeError, type WatchEvent } from '../kube/api.ts';
+
+interface Entry {
+  readonly version: number;
+  readonly plural: string;
+  readonly event: Exclude<WatchEvent, { type: 'BOOKMARK' }>;
+}
+
+interface Follower {
+  /** What came since it last looked. */
+  readonly pending: WatchEvent[];
+  readonly takes: (entry: Entry) => boolean;
+  wake: () => void;
+  closed: boolean;
+}
+
+export interface Following {
+  readonly plural: string;
+  readonly namespace: string | undefined;
+  /** Only what is newer than this version. */
+  readonly after: number;
+}
+
+/** What happened to all objects, in one order, and who watches it. */
+export class FakeHistory {
+  #version = 1;
+  #oldest = 0;
+  /** From here on it is told; what was before serves lists that lag. */
+  #told = 0;
+  #initializing = false;
+  readonly #entries: Entry[] = [];
+  readonly #followers = new Set<Follower>();
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Versions before this one are forgotten. */
+  get oldest(): number {
+    return this.#oldest;
+  }
+
+  get watches(): number {
+    return this.#followers.size;
+  }
+
+  next(): string {
+    this.#version++;
+    return String(this.#version);
+  }
+
+  record(plural: string, event: Entry['event']): void {
+    const entry = { version: this.#version, plural, event };
+    this.#entries.push(entry);
+    for (const follower of this.#followers) {
+      if (!follower.takes(entry)) continue;
+      follower.pending.push(event);
+      follower.wake();
+    }
+  }
+
+  compact(): void {
+    this.#oldest = this.#version;
+    this.#told = this.#entries.length;
+  }
+
+  restart(): void {
+    this.#initializing = true;
+    this.compact();
+    this.closeWatches();
+  }
+
+  initialized(): void {
+    this.#initializing = false;
+  }
+
+  /** The objects of a collection as they were at a version, in the order of their names. */
+  asOf(scope: Omit<Following, 'after'> & { readonly version: number }): readonly AnyObject[] {
+    const objects = new Map<string, AnyObject>();
+    for (const { version, plural, event } of this.#entries) {
+      if (version > scope.version || plural !== scope.plural || !isIn(scope.namespace, event.object)) continue;
+      const { namespace, name } = event.object.metadata;
+      if (event.type === 'DELETED') objects.delete(`${namespace}/${name}`);
+      else objects.set(`${namespace}/${name}`, event.object);
+    }
+    return [...objects].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object);
+  }
+
+  bookmark(): void {
+    for (const follower of this.#followers) {
+      follower.pending.push({ type: 'BOOKMARK', resourceVersion: String(this.#version) });
+      follower.wake();
+    }
+  }
+
+  closeWatches(): void {
+    for (const follower of this.#followers) {
+      follower.closed = true;
+      follower.wake();
+    }
+  }
+
+  async *follow(
+    following: Following,
+    show: (event: WatchEvent) => WatchEvent,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<WatchEvent> {
+    if (this.#initializing) {
+      const message = 'storage is (re)initializing';
+      throw new KubeError(message, { status: 429, reason: 'TooManyRequests', retryAfterMs: 1_000 });
+    }
+    if (following.after < this.#oldest) {
+      throw new KubeError('too old resource version', { status: 410, reason: 'Expired' });
+    }
+    const takes = ({ plural, event }: Entry) => plural === following.plural && isIn(following.namespace, event.object);
+    const missed = this.#entries.slice(this.#told).filter((entry) => entry.version > following.after && takes(entry));
+    const follower: Follower = { pending: missed.map(({ event }) => event), takes, wake: () => {}, closed: false };
+    this.#followers.add(follower);
+    const onAbort = () => follower.wake();
+    signal?.addEventListener('abort', onAbort);
+    try {
+      for (;;) {
+        for (let event = follower.pending.shift(); event !== undefined; event = follower.pending.shift()) {
+          if (signal?.aborted) return;
+          yield show(event);
+        }
+        if (follower.closed || signal?.aborted) return;
+        await new Promise<void>((resolve) => {
+          follower.wake = resolve;
+        });
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.#followers.delete(follower);
+    }
+  }
+}
+
+function isIn(namespace: string | undefined, { metadata }: AnyObject): boolean {
+  return namespace === undefined || metadata.namespace === namespace;
+}

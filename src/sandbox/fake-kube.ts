@@ -1,0 +1,293 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Random, uuid } from '../base/random.ts';
+import {
+  type AnyObject,
+  type KubeApi,
+  KubeError,
+  type ListOptions,
+  type ObjectRef,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+} from '../kube/api.ts';
+import { FakeHistory } from './fake-kube-history.ts';
+import { mergePatch } from './merge-patch.ts';
+
+export interface FakeKubeOptions {
+  readonly now: () => number;
+  readonly random: Random;
+  /** Plurals whose status is written through the subresource only, with the status that a new object is born with. */
+  readonly statusDefaults?: Readonly<Record<string, object>>;
+  /** Told of a patch that changed nothing. */
+  readonly onUnchanged?: (resource: Resource, ref: ObjectRef) => void;
+}
+
+/** An object as stored: what any kind may hold besides metadata is its own affair. */
+export type FakeObject = AnyObject & Readonly<Record<string, unknown>>;
+
+/**
+ * The part of a Kubernetes API server that KubeApi reaches, in memory. What it does was measured on a real one; the suite
+ * in test/contract holds both to it.
+ */
+export class FakeKube implements KubeApi {
+  readonly #options: FakeKubeOptions;
+  readonly #objects = new Map<string, FakeObject>();
+  readonly #terminating = new Set<string>();
+  readonly #history = new FakeHistory();
+  /** Lists answer as of this version, as far as they may; undefined: as of now. */
+  #laggingAt: number | undefined;
+
+  constructor(options: FakeKubeOptions) {
+    this.#options = options;
+  }
+
+  async get(resource: Resource, ref: ObjectRef): Promise<FakeObject | undefined> {
+    return this.#objects.get(pathOf(resource, ref));
+  }
+
+  async list(resource: Resource, options: ListOptions) {
+    const { limit = Number.POSITIVE_INFINITY, notOlderThan = '0' } = options;
+    const version = this.#history.version;
+    if (Number(notOlderThan) > version) throw refused(504, 'Timeout', 'Too large resource version');
+    const mayLag = this.#laggingAt !== undefined && options.notOlderThan !== undefined;
+    const from = mayLag ? Math.max(Number(notOlderThan), this.#laggingAt ?? 0) : version;
+    const [start, asOf] = (options.continueToken ?? `0/${from}`).split('/').map(Number);
+    if (start === undefined || asOf === undefined) throw refused(400, 'BadRequest', 'continue token is invalid');
+    if (options.continueToken !== undefined && asOf < this.#history.oldest)
+      throw refused(410, 'Expired', 'The provided continue parameter is too old');
+    // The pages of a list are all of the version of its first.
+    const found =
+      asOf === version ? this.all(resource, options.namespace) : this.#allAsOf(resource, options.namespace, asOf);
+    const items = found.slice(start, start + limit).map((object) => shown(object, options.metadataOnly));
+    const end = start + items.length;
+    return {
+      items,
+      resourceVersion: String(asOf),
+      continueToken: end < found.length ? `${end}/${asOf}` : undefined,
+    };
+  }
+
+  watch(resource: Resource, options: WatchOptions, signal?: AbortSignal): AsyncIterable<WatchEvent> {
+    const { metadataOnly } = options;
+    return this.#history.follow(
+      { plural: resource.plural, namespace: options.namespace, after: Number(options.resourceVersion) },
+      (event) => (event.type === 'BOOKMARK' ? event : { ...event, object: shown(event.object, metadataOnly) }),
+      signal,
+    );
+  }
+
+  async create(resource: Resource, namespace: string, object: unknown): Promise<FakeObject> {
+    const { metadata, ...rest } = structuredClone(object) as FakeObject & { metadata: { name?: string } };
+    const name = metadata.name;
+    if (name === undefined) throw refused(422, 'Invalid', 'metadata.name: Required value');
+    const path = pathOf(resource, { namespace, name });
+    if (this.#objects.has(path)) throw refused(409, 'AlreadyExists', `${resource.plural} "${name}" already exists`);
+    if (this.#terminating.has(namespace)) {
+      const message = `namespace ${namespace} is being terminated`;
+      throw new KubeError(message, { status: 403, reason: 'Forbidden', causes: ['NamespaceTerminating'] });
+    }
+    const status = this.#options.statusDefaults?.[resource.plural];
+    if (status !== undefined) delete (rest as { status?: unknown }).status;
+    const created = {
+      ...rest,
+      metadata: {
+        ...metadata,
+        namespace,
+        uid: uuid(this.#options.random),
+        ...(counts(resource) ? { generation: 1 } : {}),
+        creationTimestamp: seconds(this.#options.now()),
+      },
+      ...(status === undefined ? {} : { status }),
+    };
+    return this.#store(resource, path, 'ADDED', created);
+  }
+
+  async patch(
+    resource: Resource,
+    ref: ObjectRef,
+    patch: unknown,
+    options?: { readonly subresource?: 'status' },
+  ): Promise<FakeObject> {
+    const path = pathOf(resource, ref);
+    const before = this.#objects.get(path);
+    if (before === undefined) throw refused(404, 'NotFound', `${resource.plural} "${ref.name}" not found`);
+    const merged = mergePatch(before, patch) as FakeObject;
+    if (merged.metadata.resourceVersion !== before.metadata.resourceVersion) {
+      throw refused(409, 'Conflict', 'the object has been modified; please apply your changes to the latest version');
+    }
+    const hasStatus = this.#options.statusDefaults?.[resource.plural] !== undefined;
+    if (options?.subresource === 'status') {
+      if (!hasStatus) throw refused(404, 'NotFound', 'the server could not find the requested resource');
+      const status = { ...before, status: merged['status'] };
+      if (isDeepStrictEqual(status, before)) return this.#unchanged(resource, ref, before);
+      return this.#store(resource, path, 'MODIFIED', status);
+    }
+    const wanted = hasStatus ? { ...merged, status: before['status'] } : merged;
+    refuseWrongMetadata(before, wanted);
+    if (isDeepStrictEqual(wanted, before)) return this.#unchanged(resource, ref, before);
+    const { metadata } = wanted;
+    if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0) {
+      this.#remove(resource, path, wanted);
+      return wanted;
+    }
+    const generation =
+      (before.metadata.generation ?? 0) + (isDeepStrictEqual(payload(wanted), payload(before)) ? 0 : 1);
+    const next = counts(resource) ? { ...wanted, metadata: { ...metadata, generation } } : wanted;
+    return this.#store(resource, path, 'MODIFIED', next);
+  }
+
+  async delete(resource: Resource, ref: ObjectRef, preconditions: { readonly uid: string }): Promise<boolean> {
+    const path = pathOf(resource, ref);
+    const object = this.#objects.get(path);
+    if (object === undefined) return false;
+    if (preconditions.uid !== object.metadata.uid) throw refused(409, 'Conflict', 'Precondition failed: UID');
+    this.#delete(resource, path, object);
+    return true;
+  }
+
+  // What a real server does by other ways than KubeApi.
+
+  /** All objects of a collection now. */
+  all(resource: Resource, namespace?: string): readonly FakeObject[] {
+    return [...this.#objects]
+      .filter(([path]) => path.startsWith(`${resource.plural}/${namespace === undefined ? '' : `${namespace}/`}`))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, object]) => object);
+  }
+
+  /** As a person deletes it: by name alone. */
+  remove(resource: Resource, ref: ObjectRef): void {
+    const path = pathOf(resource, ref);
+    const object = this.#objects.get(path);
+    if (object !== undefined) this.#delete(resource, path, object);
+  }
+
+  /** Nothing can be created in it any more. */
+  terminate(namespace: string): void {
+    this.#terminating.add(namespace);
+  }
+
+  /** Forgets history: a watch or continue token from before answers 410. */
+  compact(): void {
+    this.#history.compact();
+  }
+
+  /** From now on a list answers no more than it must: as of now, or as of the version that it may not be older than. */
+  lag(): void {
+    this.#laggingAt = this.#history.version;
+  }
+
+  catchUp(): void {
+    this.#laggingAt = undefined;
+  }
+
+  /** Ends every watch; until `initialized` no other one begins, and then only from what is newest. */
+  restart(): void {
+    this.#history.restart();
+  }
+
+  initialized(): void {
+    this.#history.initialized();
+  }
+
+  /** Sends a bookmark on every watch. */
+  bookmark(): void {
+    this.#history.bookmark();
+  }
+
+  /** Ends every watch as the server's time limit does. */
+  closeWatches(): void {
+    this.#history.closeWatches();
+  }
+
+  get watches(): number {
+    return this.#history.watches;
+  }
+
+  #unchanged(resource: Resource, ref: ObjectRef, object: FakeObject): FakeObject {
+    this.#options.onUnchanged?.(resource, ref);
+    return object;
+  }
+
+  #allAsOf({ plural }: Resource, namespace: string | undefined, version: number): readonly FakeObject[] {
+    // What the history holds was stored here.
+    return this.#history.asOf({ plural, namespace, version }) as readonly FakeObject[];
+  }
+
+  #delete(resource: Resource, path: string, object: FakeObject): void {
+    if ((object.metadata.finalizers ?? []).length === 0) {
+      this.#remove(resource, path, object);
+      return;
+    }
+    if (object.metadata.deletionTimestamp !== undefined) return;
+    const generation = (object.metadata.generation ?? 0) + 1;
+    const metadata = {
+      ...object.metadata,
+      ...(counts(resource) ? { generation } : {}),
+      deletionTimestamp: seconds(this.#options.now()),
+    };
+    this.#store(resource, path, 'MODIFIED', { ...object, metadata });
+  }
+
+  #remove(resource: Resource, path: string, object: FakeObject): void {
+    this.#objects.delete(path);
+    const resourceVersion = this.#history.next();
+    const last = deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion } });
+    this.#history.record(resource.plural, { type: 'DELETED', object: last });
+  }
+
+  #store(
+    resource: Resource,
+    path: string,
+    type: 'ADDED' | 'MODIFIED',
+    object: Omit<FakeObject, 'metadata'> & { readonly metadata: object },
+  ): FakeObject {
+    const metadata = { ...object.metadata, resourceVersion: this.#history.next() };
+    const stored = deepFreeze(structuredClone({ ...object, metadata })) as unknown as FakeObject;
+    this.#objects.set(path, stored);
+    this.#history.record(resource.plural, { type, object: stored });
+    return stored;
+  }
+}
+
+/** Of built-in kinds only those with a spec that a controller fulfils count generations; Secrets, ConfigMaps, Leases do not. */
+function counts(resource: Resource): boolean {
+  return !['', 'coordination.k8s.io', 'events.k8s.io'].includes(resource.group);
+}
+
+function pathOf(resource: Resource, ref: ObjectRef): string {
+  return `${resource.plural}/${ref.namespace ?? ''}/${ref.name}`;
+}
+
+function shown(object: AnyObject, metadataOnly: boolean | undefined): AnyObject {
+  return metadataOnly ? { metadata: object.metadata } : object;
+}
+
+function payload({ metadata: _, status: __, ...rest }: FakeObject): unknown {
+  return rest;
+}
+
+function refuseWrongMetadata({ metadata: before }: FakeObject, { metadata: after }: FakeObject): void {
+  if (after.uid !== before.uid) throw refused(409, 'Conflict', 'Precondition failed: UID in precondition');
+  const had = new Set(before.finalizers);
+  const added = (after.finalizers ?? []).filter((name) => !had.has(name));
+  if (before.deletionTimestamp !== undefined && added.length > 0) {
+    throw refused(422, 'Invalid', `metadata.finalizers: Forbidden: no new finalizers can be added: ${added.join()}`);
+  }
+}
+
+function refused(status: number, reason: string, message: string): KubeError {
+  return new KubeError(message, { status, reason });
+}
+
+function seconds(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(deepFreeze);
+  }
+  return value;
+}

@@ -1,0 +1,179 @@
+import type { Clock } from '../base/clock.ts';
+
+/** Time that moves only when told, and lets everything that follows from one moment happen before the next. */
+export interface VirtualClock extends Clock {
+  /** Moves time by `ms`: timers run in their order, and between two of them all that waits for nothing else. */
+  advance(ms: number): Promise<void>;
+  /** Moves time to each next timer until `done`; throws after `limitMs`, naming what it waited for. */
+  runUntil(done: () => boolean, what: string, limitMs?: number): Promise<void>;
+  /** Lets all happen that waits for no timer. */
+  settle(): Promise<void>;
+  /** Timers that wait. */
+  readonly timers: () => number;
+}
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly run: () => void;
+  /** Neither run nor cancelled. */
+  waits: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+
+export function virtualClock(startMs = 1_700_000_000_000): VirtualClock {
+  const heap = new TimerHeap();
+  let elapsed = 0;
+  let order = 0;
+  let waiting = 0;
+
+  const stepTo = async (end: number): Promise<boolean> => {
+    await settle();
+    const timer = heap.popUntil(end);
+    if (timer === undefined) return false;
+    elapsed = Math.max(elapsed, timer.at);
+    timer.waits = false;
+    waiting--;
+    timer.run();
+    return true;
+  };
+  return {
+    now: () => startMs + elapsed,
+    monotonic: () => elapsed,
+    after: (delayMs, run) => {
+      const timer: Timer = { at: elapsed + Math.max(delayMs, 0), order: order++, run, waits: true };
+      heap.push(timer);
+      waiting++;
+      return () => {
+        if (timer.waits) waiting--;
+        timer.waits = false;
+      };
+    },
+    advance: async (ms) => {
+      const end = elapsed + ms;
+      while (await stepTo(end));
+      elapsed = end;
+      await settle();
+    },
+    runUntil: async (done, what, limitMs = HOUR_MS) => {
+      const end = elapsed + limitMs;
+      await settle();
+      while (!done()) {
+        if (!(await stepTo(end)) && !done()) throw new Error(`Waited in vain for ${limitMs} ms: ${what}`);
+        await settle();
+      }
+    },
+    settle,
+    timers: () => waiting,
+  };
+}
+
+/** Microtasks run dry before an immediate; some chains pass through the platform's queues more than once. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A binary heap by time, then by order of arrival. */
+class TimerHeap {
+  readonly #timers: Timer[] = [];
+
+  push(timer: Timer): void {
+    const timers = this.#timers;
+    timers.push(timer);
+    for (let index = timers.length - 1; index > 0; ) {
+      const parent = (index - 1) >> 1;
+      if (!this.#swapIfEarlier(index, parent)) return;
+      index = parent;
+    }
+  }
+
+  /** The earliest that falls due by `end`; undefined: none does. */
+  popUntil(end: number): Timer | undefined {
+    for (let first = this.#timers[0]; first !== undefined && first.at <= end; first = this.#timers[0]) {
+      this.#removeFirst();
+      if (first.waits) return first;
+    }
+    return undefined;
+  }
+
+  #removeFirst(): void {
+    const timers = this.#timers;
+    const last = timers.pop();
+    if (last === undefined || timers.length === 0) return;
+    timers[0] = last;
+    for (let index = 0; ; ) {
+      const [left, right] = [2 * index + 1, 2 * index + 2];
+      const child = this.#isEarlier(right, left) ? right : left;
+      if (!this.#swapIfEarlier(child, index)) return;
+      index = child;
+    }
+  }
+
+  #swapIfEarlier(child: number, parent: number): boolean {
+    const [below, above] = [this.#timers[child], this.#timers[parent]];
+    if (below === undefined || above === undefined || !this.#isEarlier(child, parent)) return false;
+    this.#timers[child] = above;
+    this.#timers[parent] = below;
+    return true;
+  }
+
+  #isEarlier(one: number, other: number): boolean {
+    const [a, b] = [this.#timers[one], this.#timers[other]];
+    if (a === undefined || b === undefined) return false;
+    return a.at < b.at || (a.at === b.at && a.order < b.order);
+  }
+}
+
+/** One process's view of the time: its wall clock may be off, and while it is frozen none of its timers runs. */
+export interface ProcessClock extends Clock {
+  freeze(): void;
+  thaw(): void;
+  /** Resolves at once unless frozen, else with `thaw`. */
+  running(): Promise<void>;
+  /** Moves its wall clock; what measures durations goes on. */
+  jump(ms: number): void;
+  /** As a machine that was suspended: so much of the time that passed is not in its monotonic clock. */
+  lose(ms: number): void;
+}
+
+export function processClock(clock: Clock, skewMs = 0): ProcessClock {
+  let frozen = false;
+  let held: (() => void)[] = [];
+  let skew = skewMs;
+  let lost = 0;
+  return {
+    now: () => clock.now() + skew,
+    monotonic: () => clock.monotonic() - lost,
+    after: (delayMs, run) => {
+      let cancelled = false;
+      const runUnlessCancelled = () => {
+        if (!cancelled) run();
+      };
+      const cancel = clock.after(delayMs, () => {
+        if (frozen) held.push(runUnlessCancelled);
+        else run();
+      });
+      return () => {
+        cancelled = true;
+        cancel();
+      };
+    },
+    freeze: () => {
+      frozen = true;
+    },
+    thaw: () => {
+      frozen = false;
+      const due = held;
+      held = [];
+      for (const run of due) run();
+    },
+    running: () => new Promise((resolve) => (frozen ? held.push(resolve) : resolve())),
+    jump: (ms) => {
+      skew += ms;
+    },
+    lose: (ms) => {
+      lost += ms;
+    },
+  };
+}
