@@ -1,0 +1,44 @@
+# syntax=docker/dockerfile:1
+
+# The operator's image: Node, the runtime packages and the sources, which Node runs as they are. No shell, no package manager,
+# nothing that is written to, for amd64 and arm64. Both bases can be replaced; a release is built from their digests:
+#   docker build --build-arg RUNTIME_IMAGE=registry.example.com/base/cc@sha256:… .
+# The first has Node in the version that package.json pins; the second has glibc and libstdc++.
+ARG BUILD_IMAGE=node:26.10.0-trixie
+ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian13:nonroot
+
+FROM ${BUILD_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# Types, sources, source maps and what is for another JavaScript engine: half of what npm installs.
+RUN find node_modules -type f -regex '.*\.\(map\|[cm]?ts\|bare\)' -delete
+COPY LICENSE THIRD-PARTY-NOTICES.md ./
+COPY bin/mooring bin/
+COPY tools/bootstrap.mjs tools/lock.mjs tools/
+COPY src src
+RUN mkdir compile-cache && chmod 777 compile-cache
+# What Node compiles now, as the user that it is for, it need not compile at each start: half of the time, a fifth of the memory.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache
+USER 65532:65532
+RUN ["/usr/local/bin/node", "/app/bin/mooring", "controller", "--help"]
+RUN ["/usr/local/bin/node", "/app/bin/mooring", "crds"]
+USER 0
+RUN chown -R 0:0 compile-cache && chmod -R a+rX,go-w compile-cache
+
+FROM ${BUILD_IMAGE} AS libraries
+WORKDIR /libraries
+# The one library that Node needs and that the runtime image lacks.
+RUN cp -L "$(ldconfig -p | sed -n 's|.*libatomic\.so\.1 .*=> ||p' | head -n 1)" .
+
+FROM ${RUNTIME_IMAGE}
+COPY --from=libraries /libraries/ /usr/lib/
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /app /app
+WORKDIR /app
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache
+# By number, so that runAsNonRoot can be checked.
+USER 65532:65532
+EXPOSE 8080 8081
+ENTRYPOINT ["/usr/local/bin/node", "/app/bin/mooring"]
+CMD ["controller"]

@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { SERVICE_ACCOUNT } from '../../src/kube/in-pod.ts';
+import { run } from '../../tools/control-plane/run.ts';
+import { jailed } from '../image/jail.ts';
+import { buildTree, sizeOf, type Tree } from '../image/tree.ts';
+import { openApi } from '../kube/api.ts';
+import { adminKubeconfig, waitUntil } from '../support/control-plane.ts';
+import { cluster, space, wholeSpace } from '../support/manifests.ts';
+import { createNamespace, installOperator } from '../support/operator-bench.ts';
+import { startCloud } from '../support/served-cloud.ts';
+import { createSite } from '../support/site.ts';
+
+/*
+ * The image's files as a container runs them: read-only, as another user, with nothing else of the machine, in a pod's
+ * surroundings, against the real API server. Only Docker's own part is not tried here.
+ */
+
+let folder: string;
+let tree: Tree;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'image-'));
+  tree = buildTree(folder);
+  mkdirSync(join(tree.root, SERVICE_ACCOUNT), { recursive: true });
+}, 180_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const inImage = (command: readonly string[]) => jailed({ root: tree.root, readOnly: true }, command);
+
+/** Runs a command of `mooring` in the image to its end. */
+async function mooring(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const [command = '', ...rest] = inImage([...tree.command, ...args]);
+  return run(command, rest, { env: { PATH: process.env['PATH'], ...tree.env, ...env }, timeoutMs: 60_000 });
+}
+
+describe('the image', () => {
+  test('holds what runs, and nothing that is for making or testing it', () => {
+    const files = globSync('**/*', { cwd: join(tree.root, 'app') });
+    expect(files).toContain('src/main.ts');
+    expect(files).toContain('LICENSE');
+    expect(files.filter((path) => /\.test\.ts$|^node_modules\/.*\.(map|[cm]?ts|tgz|bare)$/.test(path))).toEqual([]);
+    for (const name of ['typescript', 'vitest', '@biomejs', 'node', '.bin/tsc']) {
+      expect(existsSync(join(tree.root, 'app/node_modules', name)), name).toBe(false);
+    }
+    // The texts of licences stay.
+    expect(files.filter((path) => /^node_modules\/(@[^/]+\/)?[^/]+\/licen[cs]e/i.test(path)).length).toBeGreaterThan(
+      50,
+    );
+  });
+
+  test('is no larger than it has to be', () => {
+    // Packages 44 MB, of which the Kubernetes client 18; sources 2; compiled code 3; the rest is rounding to blocks. What comes
+    // in with a new package should be seen here, as each node of a cluster pulls it.
+    expect(sizeOf(join(tree.root, 'app')) / 1e6).toBeLessThan(65);
+  });
+
+  test('has no shell and no package manager', () => {
+    for (const name of ['sh', 'bash', 'npm', 'npx', 'apt']) {
+      expect(globSync(`{bin,usr/bin,usr/local/bin,sbin,usr/sbin}/${name}`, { cwd: tree.root })).toEqual([]);
+    }
+  });
+
+  test('prints what every command prints', async () => {
+    expect(await mooring(['version'])).toMatchObject({ code: 0, stdout: `${versionOf('package.json')}\n`, stderr: '' });
+    const crds = await mooring(['crds']);
+    expect(crds.code).toBe(0);
+    expect(crds.stdout).toContain('kind: CustomResourceDefinition');
+    expect((await mooring(['simulate', '--help'])).code).toBe(0);
+  });
+
+  test('is found compiled by the user that it is for, though nothing can be written', async () => {
+    const { code, stdout, stderr } = await mooring(['controller', '--help'], { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+    expect(code).toBe(0);
+    const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('reading cache from'));
+    const main = lines.filter((line) => line.includes('/app/src/main.ts'));
+    expect(main.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => !line.includes('... success'))).toEqual([]);
+  });
+});
+
+describe('a pod of the image', () => {
+  test('goes no way to loopback, which is the pod itself, and says how to have it allowed', async () => {
+    const { site, start } = await aPod();
+    await start();
+    await site.apply(...wholeSpace(site.cloud), cluster());
+    await site.until('DatabaseSpace', {
+      reason: 'BaseURLNotAllowed',
+      message: /"127\.0\.0\.1" is a loopback address, .*--allowed-networks/,
+    });
+    // What a name hides is seen when it is resolved.
+    await site.apply(space(site.cloud, { baseURL: site.cloud.baseURL.replace('127.0.0.1', 'localhost') }));
+    await site.until('DatabaseSpace', {
+      reason: 'CloudUnreachable',
+      message: /"localhost" is at 127\.0\.0\.1, a loopback address, .*--allowed-networks/,
+    });
+    expect(site.cloud.simulator.inspect().counters.total).toBe(0);
+  });
+
+  test('makes a cluster ready with a read-only file system, as another user, and ends when told to', async () => {
+    const { site, start } = await aPod();
+    const pod = await start('--allowed-networks=127.0.0.0/8');
+    await site.apply(...wholeSpace(site.cloud), cluster());
+    await site.ready();
+    const status = readFileSync(`/proc/${pod.child.pid}/status`, 'utf8');
+    if (process.getuid?.() === 0) expect(status).toMatch(/^Uid:\t65532\t65532/m);
+    pod.child.kill('SIGTERM');
+    expect(await pod.ended).toBe(0);
+    expect(pod.logs()).not.toMatch(/EROFS|EACCES|"level":"(warn|error)"/);
+  });
+});
+
+function versionOf(path: string): string {
+  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
+}
+
+/** A namespace with a cloud, and the pod of an operator for it, which has what the kubelet gives to pods. */
+async function aPod() {
+  const api = await openApi(adminKubeconfig());
+  onTestFinished(() => api.close());
+  const kubeconfig = JSON.parse(readFileSync(await installOperator(api), 'utf8'));
+  const [{ cluster: access }, { user }] = [kubeconfig.clusters[0], kubeconfig.users[0]];
+  const account = { token: user.token, namespace: 'mooring-system', 'ca.crt': pemOf(access) };
+  for (const [name, text] of Object.entries(account)) writeFileSync(join(tree.root, SERVICE_ACCOUNT, name), text);
+  writeFileSync(join(tree.root, 'etc/hosts'), '127.0.0.1 localhost\n');
+  const namespace = `image-${randomUUID().slice(0, 8)}`;
+  await createNamespace(api, namespace);
+  const cloud = await startCloud();
+  onTestFinished(() => cloud.close());
+  const site = createSite(api, namespace, cloud);
+  const { hostname, port } = new URL(access.server);
+  const env = {
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port || '443',
+    MOORING_NAMESPACES: namespace,
+  };
+  return { site, start: (...args: readonly string[]) => startPod(env, args) };
+}
+
+function pemOf(access: { readonly 'certificate-authority-data'?: string }): string {
+  return Buffer.from(access['certificate-authority-data'] ?? '', 'base64').toString('utf8');
+}
+
+interface Pod {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  logs(): string;
+}
+
+async function startPod(env: Readonly<Record<string, string>>, args: readonly string[]): Promise<Pod> {
+  const flags = ['controller', '--metrics-address=127.0.0.1:0', '--health-address=127.0.0.1:0'];
+  const [command = '', ...rest] = inImage([...tree.command, ...flags, ...args]);
+  const child = spawn(command, rest, {
+    env: { PATH: process.env['PATH'], ...tree.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  await waitUntil(
+    () => {
+      if (child.exitCode !== null) throw new Error(`The pod has ended:\n${output}`);
+      return output.includes('"msg":"Work begins"');
+    },
+    { what: 'the pod works' },
+  );
+  return { child, ended, logs: () => output };
+}
