@@ -13,8 +13,16 @@ export interface KubeProxy {
   close(): Promise<void>;
 }
 
-/** `kubeconfig`: a token's, as kubeconfigFor writes it; the new file stands beside it, as `name`. */
-export async function startKubeProxy(kubeconfig: string, name: string, gate: Gate): Promise<KubeProxy> {
+/**
+ * `kubeconfig`: a token's, as kubeconfigFor writes it; the new file stands beside it, as `name`. `namespace`: of its context,
+ * in which an operator looks for its Lease.
+ */
+export async function startKubeProxy(
+  kubeconfig: string,
+  name: string,
+  gate: Gate,
+  namespace = 'default',
+): Promise<KubeProxy> {
   const { server, tls, authorize } = await loadKubeConnection(systemClock, kubeconfig);
   const token = ((await authorize(false))['authorization'] ?? '').replace('Bearer ', '');
   const agent = new Agent({ keepAlive: true, ca: tls.ca });
@@ -43,7 +51,7 @@ export async function startKubeProxy(kubeconfig: string, name: string, gate: Gat
     kind: 'Config',
     clusters: [{ name, cluster }],
     users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
     'current-context': name,
   };
   writeFileSync(path, JSON.stringify(content), { mode: 0o600 });
