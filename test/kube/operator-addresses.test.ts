@@ -29,7 +29,7 @@ test('a space at the metadata service of the machine is stalled, and mends', asy
 
 test('a server at a private address gets no login, and the cluster says why', async (context) => {
   const site = await bench.site(context);
-  await site.apply(...wholeSpace(site.cloud, { serverURL: 'https://10.96.0.1:{port}' }), cluster());
+  await site.apply(...wholeSpace(site.cloud, { serverURL: 'https://10.96.0.1:{port}/{host}' }), cluster());
   await site.until('DatabaseCluster', {
     reason: 'ServerURLNotAllowed',
     message: /^serverURL "10\.96\.0\.1" is a private address, where the operator sends nothing unless told to: /,
