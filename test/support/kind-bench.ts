@@ -33,6 +33,8 @@ export interface KindBench {
   readonly kube: FakeKube;
   /** Calls of both APIs since `forgetCalls`, as `deploy` or `server signIn`. */
   readonly calls: readonly string[];
+  /** Changes of Ready, which become Events, as "reason: message". */
+  readonly told: readonly string[];
   /** Fields whose drift was undone. */
   readonly corrected: readonly string[];
   world(): ClusterWorld;
@@ -88,6 +90,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
   const spaceSpec = { ...aSpace().subject.spec, ...options.space };
   const calls: string[] = [];
   const corrected: string[] = [];
+  const told: string[] = [];
   let crash: Crash | undefined;
   let processes = 0;
   let stale: KubeObject | undefined;
@@ -157,7 +160,10 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
         clock,
         read: (key) => (key === KEY ? (stale ?? object()) : undefined),
         written: () => {},
-        onReady: () => {},
+        onReady: (_object, before, after) => {
+          if (before?.status !== after.status || before.reason !== after.reason)
+            told.push(`${after.reason}: ${after.message}`);
+        },
         onStep: () => {},
         tellAlways: false,
       },
@@ -180,8 +186,12 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
     kube,
     calls,
     corrected,
+    told,
     world,
-    forgetCalls: () => calls.splice(0),
+    forgetCalls() {
+      calls.splice(0);
+      told.splice(0);
+    },
     status,
     ready,
     secret(name = 'orders-admin') {

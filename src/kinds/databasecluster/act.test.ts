@@ -199,6 +199,59 @@ describe('A change of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it.each([
+    ['storage', { storageSizeGB: 200 }, 'Updating: Cluster "orders" is being changed: storageSizeGB from 100 to 200'],
+    [
+      'machine type',
+      { machineType: 'c2d-highcpu-8' },
+      'Updating: Cluster "orders" is being changed: machineType from c2d-highcpu-4 to c2d-highcpu-8',
+    ],
+    [
+      'backup',
+      { backup: { frequency: 'hourly', retentionDays: 30 } },
+      'Updating: Cluster "orders" is being changed: backup from daily, kept 7 days to hourly, kept 30 days',
+    ],
+    [
+      'id',
+      { clusterID: 'orders-eu' },
+      'Updating: Cluster "orders" is being changed: clusterID from orders to orders-eu',
+    ],
+    [
+      'several fields',
+      { storageSizeGB: 200, machineType: 'c2d-highcpu-8' },
+      'Updating: Cluster "orders" is being changed: machineType from c2d-highcpu-4 to c2d-highcpu-8, storageSizeGB from 100 to 200',
+    ],
+  ])('tells of a change of %s once, with its old and its new value', async (_what, spec, event) => {
+    const bench = await runningBench();
+    await bench.edit(spec);
+    await bench.until('True Running');
+    expect(bench.told).toEqual([event, expect.stringMatching(/^Running: /)]);
+  });
+
+  it('tells of a change of state once, with its old and its new value', async () => {
+    const bench = await runningBench({ knobs: { suspendMs: [5_000, 5_000], resumeMs: [5_000, 5_000] } });
+    await bench.edit({ state: 'Suspended' });
+    await bench.until('True Suspended');
+    await bench.edit({ state: 'Running' });
+    await bench.until('True Running');
+    expect(bench.told.map((event) => event.split(': ', 1)[0])).toEqual([
+      'Suspending',
+      'Suspended',
+      'Resuming',
+      'Running',
+    ]);
+    expect(bench.told[0]).toContain('state from Running to Suspended');
+    expect(bench.told[2]).toContain('state from Suspended to Running');
+  });
+
+  it('tells what drifted with driftPolicy Report, with both values', async () => {
+    const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
+    bench.simulator.changeCluster('orders', { storageSizeGB: 150 });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('False Drifted');
+    expect(bench.told).toEqual([expect.stringContaining('storageSizeGB is 150, should be 100')]);
+  });
+
   it('retires the factory login before the first sleep', async () => {
     const bench = await kindBench({ spec: { state: 'Suspended' } });
     await bench.until('True Suspended');

@@ -194,14 +194,17 @@ async function corrected(
   return result;
 }
 
+/** What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
 async function learn(
   world: ClusterWorld,
   { poller }: SpaceConnection,
   id: string,
   call: () => Promise<Cluster>,
-): Promise<undefined> {
+): Promise<ClusterStatusPatch> {
   const askedAt = world.clock.monotonic();
-  poller.learn(id, await call(), askedAt);
+  const cluster = await call();
+  poller.learn(id, cluster, askedAt);
+  return { state: cluster.status };
 }
 
 function rename(
@@ -248,5 +251,6 @@ async function update(
       `The cloud accepted the change of cluster "${id}", but does not show it`,
     );
   }
-  return backup === undefined ? {} : { backup };
+  const { state, observed } = shown({ cluster, endpoint: undefined });
+  return { state, observed, ...(backup === undefined ? {} : { backup }) };
 }

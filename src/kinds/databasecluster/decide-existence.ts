@@ -2,7 +2,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import type { Rule } from './decide.ts';
-import { backupOf } from './differences.ts';
+import { backupToDeploy } from './differences.ts';
 import {
   ACCEPT_IDENTITY,
   type ClusterStep,
@@ -113,7 +113,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
 
 /** The backup settings that creating the cluster has set: a clone is asked for with nothing but its id ("Clone"). */
 export function acceptedBackup({ spec, status }: ClusterSubject) {
-  return status.operation?.type === 'Clone' ? null : (backupOf(spec) ?? null);
+  return status.operation?.type === 'Clone' ? null : backupToDeploy(spec);
 }
 
 /**

@@ -25,7 +25,10 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
   const secured = suspended ? undefined : securedNow(subject, seen);
   return {
     conditions: [
-      ...reconciling(reason, `Cluster "${seen.id}" is being ${doing}`),
+      ...reconciling(
+        reason,
+        `Cluster "${seen.id}" is being ${doing}: state from ${suspended ? 'Suspended to Running' : 'Running to Suspended'}`,
+      ),
       ...clusterConditions(subject, seen, secured),
     ],
     ...(secured === undefined ? { steps: [{ do: step, id: seen.id }] } : { requeueAfterMs: 0 }),

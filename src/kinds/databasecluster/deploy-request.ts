@@ -1,6 +1,6 @@
 import { TerminalError } from '../../base/errors.ts';
 import type { DeployRequest } from '../../cloud/request.ts';
-import { backupOf } from './differences.ts';
+import { backupToDeploy } from './differences.ts';
 import type { ClusterSubject } from './observation.ts';
 import { defaultStorageType } from './offerings.ts';
 
@@ -30,6 +30,6 @@ export function deployRequest({ spec }: ClusterSubject, id: string): DeployReque
     machineType: String(given('machineType')),
     storageType,
     version: String(given('version')),
-    backupConfiguration: backupOf(spec) ?? { frequency: spec.isFree ? 'disabled' : 'daily', retentionDays: 7 },
+    backupConfiguration: backupToDeploy(spec),
   };
 }

@@ -53,6 +53,11 @@ export function backupOf(spec: ClusterSubject['spec']): Backup | undefined {
     : { frequency: spec.backup.frequency, retentionDays: spec.backup.retentionDays ?? 7 };
 }
 
+/** What a deploy asks for: the spec's, or what the schema promises where it says nothing. */
+export function backupToDeploy(spec: ClusterSubject['spec']): Backup {
+  return backupOf(spec) ?? { frequency: spec.isFree ? 'disabled' : 'daily', retentionDays: 7 };
+}
+
 /** Whether the backup settings of the spec were not accepted by the cloud yet. */
 export function backupPending({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
   const desired = backupOf(spec);
