@@ -77,7 +77,7 @@ describe.concurrent('the space', () => {
     const { status } = await site.until('DatabaseSpace', {
       status: 'False',
       reason: 'CredentialsInvalid',
-      message: /Check clientID and clientSecret in the Secrets that apiTokens names/,
+      message: /Correct the client id and the client secret in Secrets "cloud-write", "cloud-admin"/,
     });
     expect(status?.conditions?.map(({ type, status: value }) => `${type}=${value}`)).toEqual([
       'Ready=False',
@@ -184,7 +184,7 @@ describe.concurrent('the space', () => {
     const unreachable = { status: 'Unknown', reason: 'CloudUnreachable' } as const;
     const { status } = await site.until('DatabaseSpace', {
       ...unreachable,
-      message: /tried again with growing pauses/,
+      message: /since .*Z\. Next try within a minute/,
     });
     expect(status?.conditions?.find(({ type }) => type === 'CredentialsValid')).toMatchObject({ status: 'Unknown' });
     await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /CloudUnreachable/ });

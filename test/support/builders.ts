@@ -286,6 +286,7 @@ export function aSpaceObservation(
     refused: [],
     exchanged: true,
     listError: undefined,
+    failingSinceMs: undefined,
     inventory: { total: 2, managed: 1, unmanaged: [{ clusterID: 'other', state: 'running' }] },
     versions: ['3.5.0'],
     canDestroy: true,

@@ -28,6 +28,18 @@ describe('A DatabaseCluster', () => {
     expect(bench.status().operation).toBeUndefined();
   });
 
+  it('names the Secrets of the space where its token is refused', async () => {
+    const bench = await runningBench();
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 401 });
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.pass();
+    expect(bench.ready()).toBe('False CredentialsInvalid');
+    expect(bench.told.at(-1)).toMatch(
+      /API tokens of DatabaseSpace "production", in the Secrets "cloud-read", "cloud-write", "cloud-admin"$/,
+    );
+    expect(bench.status().lastError).toMatchObject({ operation: 'update', httpStatus: 401 });
+  });
+
   it('costs no call while nothing changes', async () => {
     const bench = await runningBench();
     for (let pass = 0; pass < 5; pass++) expect((await bench.pass()).next).toBe('settled');

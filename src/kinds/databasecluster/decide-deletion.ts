@@ -1,4 +1,4 @@
-import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { ABANDON } from '../../runtime/reconcile.ts';
 import { isFromOperation } from './decide-existence.ts';
 import {
@@ -10,7 +10,7 @@ import {
   identityOf,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, isOurs, shown } from './present.ts';
+import { type ClusterDecision, clusterConditions, isOurs, shown, unobserved } from './present.ts';
 
 const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 
@@ -30,7 +30,7 @@ export function decideDeletion(
     conditions:
       observation.space === 'seen'
         ? [...summary, ...clusterConditions(subject, observation)]
-        : [...summary, ...particulars(subject.status.conditions ?? [])],
+        : [...summary, ...unobserved(subject, observation.reason)],
   });
   if (spec.deletionProtection) {
     return kept(

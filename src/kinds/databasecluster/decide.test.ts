@@ -83,8 +83,8 @@ describe('decideCluster() without the space', () => {
   it('judges nothing anew', () => {
     const { subject } = healthy.generation(2);
     const decision = decideCluster(subject, noSpace('waiting'), NOW_MS);
-    const [synced] = subject.status.conditions?.filter(({ type }) => type === 'Synced') ?? [];
-    expect(conditionOf(decision, 'Synced')).toBe(synced);
+    const [secured] = subject.status.conditions?.filter(({ type }) => type === 'CredentialsSecured') ?? [];
+    expect(conditionOf(decision, 'CredentialsSecured')).toBe(secured);
   });
 
   it('changes nothing because this process is new', () => {

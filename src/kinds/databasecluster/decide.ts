@@ -1,4 +1,4 @@
-import { particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { reconciling, stalled } from '../../kube/summary.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { decideClaim } from './decide-claim.ts';
 import { decideDeletion } from './decide-deletion.ts';
@@ -6,7 +6,7 @@ import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
 import { decideChanges, decideRunState } from './decide-state.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
-import { type ClusterDecision, driftOf, isOurs, shown } from './present.ts';
+import { type ClusterDecision, driftOf, isOurs, shown, unobserved } from './present.ts';
 
 /** One question; undefined: it does not decide, ask the next. */
 export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => ClusterDecision | undefined;
@@ -67,7 +67,7 @@ function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObser
   }
   const mustAct = observation.space !== 'waiting';
   const say = mustAct ? stalled : reconciling;
-  const conditions = [...say(observation.reason, observation.message), ...particulars(status.conditions ?? [])];
+  const conditions = [...say(observation.reason, observation.message), ...unobserved(subject, observation.reason)];
   // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
   return mustAct ? { conditions, retry: 'slowly' } : { conditions };
 }

@@ -5,6 +5,7 @@ import { spaceKeyOf } from './claimants.ts';
 import { decideCluster } from './decide.ts';
 import { adminSecretName, type ClusterObservation, type ClusterStep, currentID, desiredID } from './observation.ts';
 import { observeCluster } from './observe.ts';
+import { namingSecrets } from './refused-token.ts';
 import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
 import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
@@ -33,9 +34,9 @@ export function databaseClusterKind(
     group: spaceKeyOf,
     holds: (status) =>
       status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined,
-    observe: (subject, signal) => observeCluster(world, subject, signal),
+    observe: (subject, signal) => namingSecrets(world, subject, observeCluster(world, subject, signal)),
     decide: decideCluster,
-    act: (subject, step, signal) => actOnCluster(world, subject, step, signal),
+    act: (subject, step, signal) => namingSecrets(world, subject, actOnCluster(world, subject, step, signal)),
     describe,
     forget: (key) => world.memory.forget(key),
   };

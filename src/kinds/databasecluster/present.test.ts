@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, anObservation, CREATED_MS, ENDPOINT } from '../../../test/support/builders.ts';
-import { clusterConditions, isDrift, isOurs, shown } from './present.ts';
+import { clusterConditions, isDrift, isOurs, shown, unobserved } from './present.ts';
 
 const healthy = aCluster().healthy();
 const foreign = anObservation().cluster({ createdAt: CREATED_MS + 1 });
@@ -50,9 +50,31 @@ describe('isDrift()', () => {
     ['when it had drifted from this spec', aCluster().withCondition('Synced', 'False', 'Drifted'), true],
     ['not when this spec was not reached yet', aCluster().withCondition('Synced', 'False', 'Differs'), false],
     ['not when the spec has changed', aCluster().withCondition('Synced', 'True', 'AsSpecified').generation(2), false],
+    [
+      'when it was in sync before nobody could look',
+      aCluster().withCondition('Synced', 'Unknown', 'NotObserved'),
+      true,
+    ],
     ['not when nothing is known', aCluster(), false],
   ])('%s', (_when, given, drift) => {
     expect(isDrift(given.subject)).toBe(drift);
+  });
+});
+
+describe('unobserved()', () => {
+  const syncedOf = (given: typeof healthy) =>
+    unobserved(given.subject, 'WaitingForSpace').find(({ type }) => type === 'Synced');
+
+  it('claims no more that the cluster is as the spec says, but remembers that it was', () => {
+    expect(syncedOf(healthy)).toMatchObject({ status: 'Unknown', reason: 'NotObserved' });
+    expect(syncedOf(healthy.generation(2))).toMatchObject({ status: 'Unknown', reason: 'WaitingForSpace' });
+  });
+
+  it('leaves what was amiss, and what is known of the login, as it stands', () => {
+    const drifted = healthy.withCondition('Synced', 'False', 'Drifted');
+    expect(unobserved(drifted.subject, 'WaitingForSpace')).toEqual(
+      drifted.subject.status.conditions?.filter(({ type }) => type !== 'Ready'),
+    );
   });
 });
 
@@ -71,6 +93,14 @@ describe('clusterConditions()', () => {
   it('says nothing good of another cluster, nor of none', () => {
     for (const seen of [foreign.seen, anObservation().missing().seen])
       expect(new Set(Object.values(typesAndStatuses(healthy.subject, seen)))).toEqual(new Set(['False']));
+  });
+
+  it.each([
+    ['is gone', anObservation().missing(), 'ClusterMissing', 'There is no cluster "orders" to sign in to'],
+    ['is another one', foreign, 'ClusterNotOurs', `Cluster "orders" is not this object's, and no login is tried there`],
+  ])('says of the login where the cluster %s', (_what, { seen }, reason, message) => {
+    const secured = clusterConditions(healthy.subject, seen).find(({ type }) => type === 'CredentialsSecured');
+    expect(secured).toEqual({ type: 'CredentialsSecured', status: 'False', reason, message });
   });
 
   it('knows of no server of a cluster that sleeps', () => {

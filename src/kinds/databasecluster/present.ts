@@ -1,4 +1,5 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
+import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { differences, inWords } from './differences.ts';
 import { type ClusterStep, type ClusterSubject, isSame, type SpaceSeen } from './observation.ts';
@@ -72,6 +73,13 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   if (silent !== undefined) return { type, ...silent };
   const kept = keptFrom(subject, type);
   if (kept !== undefined && isOurs(subject, seen)) return kept;
+  if (subject.status.createdAt !== undefined && !isOurs(subject, seen)) {
+    const [reason, message] =
+      seen.cluster === undefined
+        ? ['ClusterMissing', `There is no cluster "${seen.id}" to sign in to`]
+        : ['ClusterNotOurs', `Cluster "${seen.id}" is not this object's, and no login is tried there`];
+    return { type, status: 'False', reason, message };
+  }
   const message = 'The login that new clusters come with is not retired yet';
   return { type, status: 'False', reason: 'NotYet', message };
 }
@@ -106,10 +114,25 @@ function isBeingCreated({ status }: ClusterSubject, { cluster, id }: SpaceSeen):
   return cluster === undefined ? status.operation?.target === id : cluster.status === 'starting';
 }
 
+/** Reasons of Synced that tell that the cluster once was as its generation of the spec says. */
+const WAS_SYNCED: ReadonlySet<string> = new Set(['Drifted', 'NotObserved']);
+
 /** The cluster was as this very generation of the spec says, so the difference came from elsewhere. */
 export function isDrift({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
   const last = status.conditions?.find((condition) => condition.type === 'Synced');
-  return last?.observedGeneration === metadata.generation && (last?.status === 'True' || last?.reason === 'Drifted');
+  if (last === undefined || last.observedGeneration !== metadata.generation) return false;
+  return last.status === 'True' || WAS_SYNCED.has(last.reason);
+}
+
+/** The conditions beside the summary while nobody can look: what was found to be so may not be so any more. */
+export function unobserved({ metadata, status }: ClusterSubject, reason: string): readonly ConditionUpdate[] {
+  return particulars(status.conditions ?? []).map((condition) => {
+    if (condition.type !== 'Synced' || condition.status !== 'True') return condition;
+    const isOfThisSpec = isDrift({ metadata, status });
+    const message = 'It was as the spec said when it was last looked at, and cannot be looked at now';
+    // Of an earlier spec: what will differ then is what the new one asks for, and no drift.
+    return { type: 'Synced', status: 'Unknown', reason: isOfThisSpec ? 'NotObserved' : reason, message };
+  });
 }
 
 /** What `status.drift` shows: where a cluster of ours differs. */

@@ -30,6 +30,8 @@ export interface SpaceConnection {
   readonly factoryVersion: string;
   readonly place: Place;
   readonly verifyIntervalMs: number;
+  /** Since when Lists have failed, in wall-clock milliseconds; undefined: the last one did not. */
+  failingSinceMs(): number | undefined;
   /** The base URL of the server at an address `host:port`. Throws TerminalError where it is not allowed. */
   serverURL(address: string): string;
   /** The logins of the cluster's server: another cluster at the same address has its own. */
@@ -60,6 +62,7 @@ interface Shared {
   /** By cluster id, then by URL; only of clusters that are there. */
   readonly servers: Map<string, Map<string, Logins>>;
   listed: boolean;
+  failingSinceMs: number | undefined;
 }
 
 interface Entry {
@@ -183,13 +186,14 @@ export class SpaceConnections {
         onListed: () => {
           const first = !shared.listed && poller.listedAtMs !== undefined;
           if (first) shared.listed = true;
+          shared.failingSinceMs = poller.error === undefined ? undefined : (shared.failingSinceMs ?? clock.now());
           for (const id of shared.servers.keys()) if (poller.get(id) === undefined) shared.servers.delete(id);
           for (const space of users.keys()) onListed(space, first);
         },
       },
       parseDuration(spec.pollInterval),
     );
-    const shared: Shared = { client, poller, users, servers: new Map(), listed: false };
+    const shared: Shared = { client, poller, users, servers: new Map(), listed: false, failingSinceMs: undefined };
     this.#shared.set(digest, shared);
     return shared;
   }
@@ -207,6 +211,7 @@ export class SpaceConnections {
       ...factory,
       place: placeOf(spec),
       verifyIntervalMs: parseDuration(spec.verifyInterval),
+      failingSinceMs: () => shared.failingSinceMs,
       serverURL(address) {
         const colon = address.lastIndexOf(':');
         const [host, port] = colon < 0 ? [address, '443'] : [address.slice(0, colon), address.slice(colon + 1)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aSpace, aSpaceObservation, conditionOf, outline } from '../../../test/support/builders.ts';
+import { aSpace, aSpaceObservation, conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
 import { ApiError, type ApiErrorKind } from '../../base/api-error.ts';
 import { decideSpace } from './decide.ts';
 
@@ -45,13 +45,17 @@ describe('decideSpace()', () => {
   });
 
   it('needs a person when a token is refused, and tries again all the same', () => {
-    const decision = decideSpace(ready.subject, aSpaceObservation({ refused: [apiError('unauthorized', 401)] }));
+    const decision = decideSpace(
+      ready.subject,
+      aSpaceObservation({ refused: [{ secretName: 'cloud-write', error: apiError('unauthorized', 401) }] }),
+    );
     expect(outline(decision)).toMatchObject({
       ready: 'False CredentialsInvalid',
       summary: 'Stalled',
       comesBack: '300000 ms',
     });
     expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('False');
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(/Correct .* in Secret "cloud-write"$/);
     // The other tokens are enough to go on observing.
     expect(decision.status).toMatchObject({ clusters: { total: 2, managed: 1 } });
   });
@@ -68,6 +72,35 @@ describe('decideSpace()', () => {
     const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError(kind) }));
     expect(outline(decision)).toMatchObject({ ready: said, summary });
     expect(conditionOf(decision, 'Ready')?.message).not.toMatch(/\.$/);
+  });
+
+  it('says in an outage what fails, since when, and when the next try is', () => {
+    const seen = aSpaceObservation({ listError: apiError('lost'), failingSinceMs: NOW_MS });
+    const message = 'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Next try within a minute';
+    expect(conditionOf(decideSpace(ready.subject, seen), 'Ready')?.message).toBe(message);
+  });
+
+  it('knows since when an outage lasts that began before this process did', () => {
+    const lastTransitionTime = '2026-11-20T11:00:00Z';
+    const before = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'CloudUnreachable',
+      message: '',
+      lastTransitionTime,
+    } as const;
+    const given = ready.but({ status: { ...ready.subject.status, conditions: [before] } }).subject;
+    const seen = { listError: apiError('lost'), failingSinceMs: NOW_MS };
+    const say = (changes: Parameters<typeof aSpaceObservation>[0]) =>
+      conditionOf(decideSpace(given, aSpaceObservation({ ...seen, ...changes })), 'Ready')?.message;
+    expect(say({ inventory: undefined })).toContain('since 2026-11-20T11:00:00Z');
+    // It was reached since: this is another outage.
+    expect(say({})).toContain('since 2026-11-20T12:00:00Z');
+  });
+
+  it('names the Secrets where a List is refused for its token', () => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('unauthorized') }));
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(/in Secrets "cloud-read", "cloud-write", "cloud-admin"$/);
   });
 
   it('is not worse than unknown while the cloud was never reached', () => {

@@ -43,8 +43,8 @@ function listed(names: readonly string[]): string {
 function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecision {
   const { refused, listError, inventory, versions } = observation;
   if (refused.length > 0) {
-    const which = refused.map(messageOf).join('; ');
-    const message = `${which}. Check clientID and clientSecret in the Secrets that apiTokens names`;
+    const which = refused.map(({ error }) => messageOf(error)).join('; ');
+    const message = `${which}. Correct the client id and the client secret in ${inSecrets(refused.map(({ secretName }) => secretName))}`;
     return {
       conditions: [...stalled('CredentialsInvalid', message), credentials('False', 'CredentialsInvalid', message)],
       // Clusters are observed all the same, with the tokens that are right.
@@ -54,10 +54,10 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecisi
   }
   const valid = validity(subject, observation);
   if (listError !== undefined) {
-    const [summary, reason] = meaningOf(listError, observation);
-    const known = subject.status.conditions?.find((condition) => condition.type === 'Ready')?.status ?? 'Unknown';
+    const [summary, reason] = meaningOf(listError, subject, observation);
+    const before = readyOf(subject);
+    const known = before?.status ?? 'Unknown';
     const say = summary === 'stalled' ? stalled : known === 'Unknown' ? reconciling : failing;
-    const before = subject.status.conditions?.find((condition) => condition.type === 'Ready');
     // What is held back during an outage has nothing new to say: the last real failure stands.
     const message = isHeldBack(listError) && before?.reason === reason.word ? before.message : reason.message;
     return { conditions: [...say(reason.word, message), valid] };
@@ -98,9 +98,19 @@ function tokensMessage({ canDestroy }: CloudSeen): string {
   return canDestroy ? can : `${can}; there is none of level admin, so no cluster of this space can be destroyed`;
 }
 
+function readyOf({ status }: SpaceSubject) {
+  return status.conditions?.find((condition) => condition.type === 'Ready');
+}
+
+function inSecrets(names: readonly string[]): string {
+  const unique = [...new Set(names)];
+  return `${unique.length === 1 ? 'Secret' : 'Secrets'} ${unique.map((name) => `"${name}"`).join(', ')}`;
+}
+
 function meaningOf(
   error: unknown,
-  { place }: CloudSeen,
+  subject: SpaceSubject,
+  { place, failingSinceMs, inventory }: CloudSeen,
 ): ['stalled' | 'again', { readonly word: string; readonly message: string }] {
   const message = messageOf(error);
   if (error instanceof ApiError) {
@@ -112,8 +122,25 @@ function meaningOf(
       return ['stalled', { word: 'AccessDenied', message: `${message}. Give the space a token of a sufficient level` }];
     }
     if (error.kind === 'unauthorized') {
-      return ['stalled', { word: 'CredentialsInvalid', message: `${message}. Check the Secrets that apiTokens names` }];
+      const where = inSecrets(subject.spec.apiTokens.map(({ secretRef }) => secretRef.name));
+      return [
+        'stalled',
+        { word: 'CredentialsInvalid', message: `${message}. Check the client ids and client secrets in ${where}` },
+      ];
     }
   }
-  return ['again', { word: 'CloudUnreachable', message: `${message}. It is tried again with growing pauses` }];
+  const word = 'CloudUnreachable';
+  const before = readyOf(subject);
+  // A process that found the outage when it began does not know since when; the condition of the one before does.
+  const known = inventory === undefined && before?.reason === word ? before.lastTransitionTime : undefined;
+  const since = known ?? secondsOf(failingSinceMs);
+  // What changes with each try is not told: a message that stays the same is not written again.
+  return [
+    'again',
+    { word, message: `${message}${since === undefined ? '' : `, since ${since}`}. Next try within a minute` },
+  ];
+}
+
+function secondsOf(atMs: number | undefined): string | undefined {
+  return atMs === undefined ? undefined : new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }

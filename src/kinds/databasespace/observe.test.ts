@@ -108,9 +108,11 @@ describe('observeSpace()', () => {
     for (const level of ['read', 'write'])
       await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: 'wrong-secret-value' });
     const { cloud } = await observe();
-    expect(cloud?.refused.map(({ message }) => /of level \w+/.exec(message)?.[0])).toEqual([
-      'of level read',
-      'of level write',
+    expect(
+      cloud?.refused.map(({ secretName, error }) => [secretName, /of level \w+/.exec(error.message)?.[0]]),
+    ).toEqual([
+      ['cloud-read', 'of level read'],
+      ['cloud-write', 'of level write'],
     ]);
     expect(JSON.stringify(cloud)).not.toContain('wrong-secret-value');
     expect(cloud).toMatchObject({ exchanged: false, inventory: { total: 0 } });

@@ -32,14 +32,22 @@ export interface SpaceObservation {
   readonly cloud: CloudSeen | undefined;
 }
 
+export interface RefusedToken {
+  /** The Secret that it is in. */
+  readonly secretName: string;
+  readonly error: ApiError;
+}
+
 export interface CloudSeen {
   readonly place: string;
   /** Why tokens were not exchanged, one a token. Only what clearly says that a token is wrong. */
-  readonly refused: readonly ApiError[];
+  readonly refused: readonly RefusedToken[];
   /** Whether the cloud has taken every token. */
   readonly exchanged: boolean;
   /** Why the last List failed. */
   readonly listError: unknown;
+  /** Since when, in wall-clock milliseconds. */
+  readonly failingSinceMs: number | undefined;
   /** Undefined: not listed yet. */
   readonly inventory:
     | { readonly total: number; readonly managed: number; readonly unmanaged: readonly UnmanagedCluster[] }
@@ -104,6 +112,7 @@ async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: Ab
     exchanged: refused.length === 0 && unanswered === undefined,
     // What is held back has no cause of its own: the exchange that was tried does.
     listError: isHeldBack(poller.error) ? (unanswered ?? poller.error) : poller.error,
+    failingSinceMs: connection.failingSinceMs(),
     inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, claimedIn(world, subject.key)),
     versions: await versionsOf(connection, subject, poller.error === undefined && !useless, signal),
     canDestroy: connection.client.canDestroy,
@@ -142,7 +151,7 @@ export function secretNames(spec: DatabaseSpaceSpec): readonly string[] {
 }
 
 interface Exchanged {
-  readonly refused: readonly ApiError[];
+  readonly refused: readonly RefusedToken[];
   /** How many tokens were exchanged. */
   readonly held: number;
   /** Why not all were tried: the cloud did not say whether they are right. */
@@ -158,14 +167,14 @@ async function exchange(
   { apiTokens }: DatabaseSpaceSpec,
   signal: AbortSignal,
 ): Promise<Exchanged> {
-  const refused: ApiError[] = [];
-  for (const { level } of apiTokens) {
+  const refused: RefusedToken[] = [];
+  for (const { level, secretRef } of apiTokens) {
     try {
       await connection.client.authenticate(level, signal);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (!isRefusedExchange(error)) return { refused, held: 0, unanswered: error };
-      refused.push(error);
+      refused.push({ secretName: secretRef.name, error });
     }
   }
   return { refused, held: apiTokens.length - refused.length, unanswered: undefined };
