@@ -88,7 +88,9 @@ function main(check: boolean): void {
     mkdirSync(dirname(join(ROOT, path)), { recursive: true });
     writeFileSync(join(ROOT, path), files.get(path) ?? '');
   }
+  if (stale.length === 0) console.log(`${files.size} files are what the schemas say`);
   if (check && stale.length > 0) process.exitCode = 1;
 }
 
-if (import.meta.main) main(process.argv.includes('--check'));
+// tools/bootstrap.mjs imports the script that it runs, so import.meta.main would be false.
+if (process.argv[1] === import.meta.filename) main(process.argv.includes('--check'));

@@ -18,7 +18,7 @@ beforeAll(async () => {
   helm = await builtHelm({ log: (line) => console.log(line) });
 }, BUILD_MS);
 
-describe('what is checked in is what the chart says (else: npm run generate:chart)', () => {
+describe('what is checked in is what the chart says (else: npm run generate)', () => {
   test('schema and table of values', () => expect(staleFiles(chartFiles())).toEqual([]));
   test('deploy/', async () => expect(staleFiles(await renderedFiles(helm))).toEqual([]));
 });

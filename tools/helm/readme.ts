@@ -1,6 +1,6 @@
 import { leaves, type Value } from './values.ts';
 
-const BEGIN = '<!-- values: npm run generate:chart -->';
+const BEGIN = '<!-- values: npm run generate -->';
 const END = '<!-- /values -->';
 
 /** The document with the table of values in its place, as helm-docs makes it. Throws when it has no such place. */

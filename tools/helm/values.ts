@@ -12,7 +12,7 @@ export interface Value {
 }
 
 const KEY = /^(?<indent> *)(?<key>[A-Za-z]\w*):/;
-const COMMENT = /^ *# -- (?:\((?<type>.+?)\) (?=[A-Z`a-z]))?(?<about>.+)$/;
+const COMMENT = /^ *# -- (?:\((?<type>.+?)\) (?=[A-Z]))?(?<about>.+)$/;
 
 /**
  * The keys of a values.yaml, in its order: those with a comment `# -- (type) Text`, as helm-docs has it, and the groups

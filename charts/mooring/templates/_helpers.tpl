@@ -76,6 +76,7 @@ annotations:
 {{- $kind := index . 1 }}
 {{- with index . 2 }}
 {{- if .enabled }}
+{{- include "mooring.checks" $root }}
 {{- $known := $root.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" $kind) }}
 {{- if or $known (eq .renderMode "alwaysRender") }}true
 {{- else if eq .renderMode "failIfMissing" }}

@@ -1,0 +1,115 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { FLAGS } from '../../src/config.ts';
+import { leaves, readValues } from '../../tools/helm/values.ts';
+import { CHART, createHelm, HELM_BUILD_MS, type Helm } from '../support/helm.ts';
+import { COMPLETE } from './values.ts';
+
+let helm: Helm;
+
+beforeAll(async () => {
+  helm = await createHelm();
+}, HELM_BUILD_MS);
+
+async function refusal(values: unknown): Promise<string> {
+  const { code, stderr } = await helm(['template', 'mooring', CHART], { values });
+  expect(code).not.toBe(0);
+  return stderr;
+}
+
+describe('a typing error is refused, and named', () => {
+  test.each<readonly [unknown, string]>([
+    [{ replicaCoun: 2 }, "at '': additional properties 'replicaCoun' not allowed"],
+    [{ image: { tga: 'v1' } }, "at '/image': additional properties 'tga' not allowed"],
+    [{ metrics: { serviceMonitor: { enabeld: true } } }, "'enabeld' not allowed"],
+    [{ networkPolicy: { egress: { rule: [] } } }, "'rule' not allowed"],
+    [{ securityContext: { readOnlyRootFileSystem: true } }, "'readOnlyRootFileSystem' not allowed"],
+    [{ podSecurityContext: { runAsNonroot: true } }, "'runAsNonroot' not allowed"],
+    [{ resources: { limit: {} } }, "'limit' not allowed"],
+    [{ tolerations: [{ operater: 'Exists' }] }, "at '/tolerations/0': additional properties 'operater' not allowed"],
+    [{ affinity: { podAffinty: {} } }, "'podAffinty' not allowed"],
+    [{ extraEnv: [{ name: 'A', valeu: 'b' }] }, "'valeu' not allowed"],
+    [{ extraVolumes: [{ name: 'a', configmap: {} }] }, "'configmap' not allowed"],
+    [{ livenessProbe: { periodSecond: 1 } }, "'periodSecond' not allowed"],
+    [{ image: { digest: 'sha256:abc' } }, "at '/image/digest'"],
+    [
+      { image: { pullPolicy: 'always' } },
+      "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
+    ],
+    [{ concurrency: 101 }, "at '/concurrency': maximum: got 101, want 100"],
+    [{ replicaCount: '2' }, "at '/replicaCount': got string, want integer"],
+    [{ watchNamespaces: ['Orders'] }, "at '/watchNamespaces/0'"],
+    [{ watchNamespaces: 'orders' }, "at '/watchNamespaces': got string, want array"],
+    [{ allowedBaseURLs: ['cloud.example.com'] }, "at '/allowedBaseURLs/0'"],
+    [{ crds: { keep: 'yes' } }, "at '/crds/keep': got string, want boolean"],
+    [{ commonLabels: { a: 1 } }, "at '/commonLabels/a': got number, want string"],
+    [{ terminationGracePeriodSeconds: 5 }, "at '/terminationGracePeriodSeconds': minimum: got 5, want 30"],
+  ])('%j', async (values, message) => {
+    expect(await refusal(values)).toContain(message);
+  });
+});
+
+describe('what contradicts itself is refused, with what to do', () => {
+  test.each<readonly [unknown, string]>([
+    [
+      { replicaCount: 2, leaderElection: { enabled: false } },
+      'set leaderElection.enabled to true, or replicaCount to 1',
+    ],
+    [
+      { strategy: { type: 'RollingUpdate' }, leaderElection: { enabled: false } },
+      'set leaderElection.enabled to true, or strategy.type to Recreate',
+    ],
+    [{ strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } }, 'strategy.rollingUpdate has no meaning'],
+    [{ podDisruptionBudget: { enabled: true, minAvailable: 1, maxUnavailable: 1 } }, 'not both: remove one of them'],
+    [{ podDisruptionBudget: { enabled: true, minAvailable: 1 } }, 'keeps every node from being drained'],
+    [{ serviceAccount: { create: false } }, 'name the ServiceAccount that is there'],
+    [{ metrics: { serviceMonitor: { enabled: true } }, service: { enabled: false } }, 'needs the Service'],
+    [
+      { metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } },
+      'would both scrape the same pods: enable one of them',
+    ],
+    [{ health: { port: 8080 } }, 'metrics.port and health.port are the same'],
+    [
+      { extraArgs: ['--no-leader-elect'] },
+      'extraArgs has --no-leader-elect, which the chart sets itself: set leaderElection',
+    ],
+    [
+      { extraArgs: ['--log-level=debug'] },
+      'extraArgs has --log-level=debug, which the chart sets itself: set log.level',
+    ],
+  ])('%j', async (values, message) => {
+    expect(await refusal(values)).toContain(message);
+  });
+});
+
+test('a chart that contains this one may pass what Helm passes by itself', async () => {
+  const values = { global: { imageRegistry: 'registry.example.com' }, enabled: true };
+  expect((await helm(['template', 'mooring', CHART], { values })).code).toBe(0);
+});
+
+describe('the values', () => {
+  const values = leaves(readValues(readFileSync(join(CHART, 'values.yaml'), 'utf8')));
+  const templates = globSync(join(CHART, 'templates/**/*')).flatMap((path) =>
+    /\.(yaml|tpl|txt)$/.test(path) ? [readFileSync(path, 'utf8')] : [],
+  );
+
+  test('are each used by a template', () => {
+    const all = templates.join('\n');
+    const unused = values.filter(({ path }) => !all.includes(`.${path.at(-1)}`) && !all.includes(`"${path.at(-1)}"`));
+    expect(unused.map(({ path }) => path.join('.'))).toEqual([]);
+  });
+
+  test('reach each flag of the operator but those that only a person at a terminal needs', () => {
+    const args = templates.join('\n');
+    const flags = Object.keys(FLAGS).filter((flag) => flag !== 'kubeconfig');
+    expect(flags.filter((flag) => !args.includes(`- --${flag}`))).toEqual([]);
+  });
+
+  test('of the complete example are none of the defaults', () => {
+    const at = (path: readonly string[]) =>
+      path.reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], COMPLETE);
+    const same = values.filter(({ path, preset }) => JSON.stringify(at(path)) === JSON.stringify(preset));
+    expect(same.map(({ path }) => path.join('.'))).toEqual([]);
+  });
+});

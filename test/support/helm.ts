@@ -1,0 +1,40 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunResult, run } from '../../tools/control-plane/run.ts';
+import { builtHelm } from '../../tools/helm/helm.ts';
+import { ROOT } from './readme.ts';
+
+export const CHART = join(ROOT, 'charts/mooring');
+/** For a hook that builds helm where it has not been built yet. */
+export const HELM_BUILD_MS = 600_000;
+
+export interface HelmOptions {
+  readonly kubeconfig?: string;
+  /** Values, for `--values=-`. */
+  readonly values?: unknown;
+}
+
+/** Runs helm to its end; a failure is a result, not an exception. */
+export type Helm = (args: readonly string[], options?: HelmOptions) => Promise<RunResult>;
+
+/** The pinned helm, which knows nothing of the user's settings, repositories and clusters. */
+export async function createHelm(): Promise<Helm> {
+  const helm = await builtHelm({ log: (line) => console.log(line) });
+  const home = mkdtempSync(join(tmpdir(), 'helm-'));
+  const outer = Object.entries(process.env).filter(([name]) => !/^(HELM_|KUBECONFIG$)/.test(name));
+  const folders = { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
+  return (args, { kubeconfig = join(home, 'none'), values } = {}) =>
+    run(helm, values === undefined ? args : [...args, '--values=-'], {
+      env: { ...Object.fromEntries(outer), ...folders, KUBECONFIG: kubeconfig },
+      ...(values === undefined ? {} : { input: JSON.stringify(values) }),
+      timeoutMs: 180_000,
+    });
+}
+
+/** Runs helm, which must succeed; returns what it printed. */
+export async function mustHelm(helm: Helm, args: readonly string[], options: HelmOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await helm(args, options);
+  if (code !== 0) throw new Error(`helm ${args.join(' ')} failed: ${stderr.trim()}`);
+  return stdout;
+}
