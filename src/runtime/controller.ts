@@ -29,6 +29,16 @@ export interface ControllerOptions {
   readonly events: EventRecorder;
   readonly metrics: ControllerMetrics;
   readonly concurrency: number;
+  /** Told before each step of any object. */
+  readonly onStep?: ((told: StepTold) => void) | undefined;
+}
+
+/** A step that is about to be made. */
+export interface StepTold {
+  readonly kind: string;
+  readonly key: ObjectKey;
+  readonly description: string;
+  readonly step: unknown;
 }
 
 /** Retries after a failure that time may mend: 1 s doubled up to 5 min. */
@@ -141,7 +151,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
           this.#writing = undefined;
         },
         tellAlways: (this.#passesAtOnce.get(key) ?? 0) >= MAX_PASSES_AT_ONCE,
-        onStep: (description) => log.info({}, `Going to ${description}`),
+        onStep: (description, step) => {
+          log.info({}, `Going to ${description}`);
+          this.#options.onStep?.({ kind: this.#kind.definition.kind, key, description, step });
+        },
         onReady: (object, before, after) => {
           if (before?.status === after.status && before.reason === after.reason) return;
           log.info({ ready: after.status, reason: after.reason }, after.message);

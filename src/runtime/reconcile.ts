@@ -32,7 +32,8 @@ export interface ReconcileContext {
   readonly written: (object: KubeObject) => void;
   /** Told after the status was written: what Ready was and is. */
   readonly onReady: (object: KubeObject, before: ConditionUpdate | undefined, after: ConditionUpdate) => void;
-  readonly onStep: (description: string) => void;
+  /** Told before each step; the description is for people. */
+  readonly onStep: (description: string, step: unknown) => void;
   /** A pass that is to be followed at once by another one leaves the telling to that one; the last of many must tell. */
   readonly tellAlways: boolean;
 }
@@ -120,7 +121,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     let failure: Failure | undefined;
     try {
       for (const step of steps) {
-        this.#context.onStep(this.#kind.describe(step));
+        this.#context.onStep(this.#kind.describe(step), step);
         facts = { ...facts, ...(await this.#kind.act(subject, step, this.#signal)) };
       }
     } catch (error) {
