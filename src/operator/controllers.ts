@@ -3,6 +3,14 @@ import { messageOf } from '../base/errors.ts';
 import type { HttpTransport } from '../base/http.ts';
 import type { Log } from '../base/log.ts';
 import { type Random, uuid } from '../base/random.ts';
+import { createConfigMaps } from '../kinds/config-maps.ts';
+import { databaseKind } from '../kinds/database/index.ts';
+import {
+  claimReference as databaseClaim,
+  concerns as databaseConcerns,
+  isClaimant as isDatabaseClaimant,
+} from '../kinds/database/records.ts';
+import { DatabaseMemory } from '../kinds/database/world.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { claimedIDs, concerns, isClaimant, neededBy, neededSpace, placeOf } from '../kinds/databasecluster/records.ts';
 import { ClusterMemory } from '../kinds/databasecluster/world.ts';
@@ -11,6 +19,7 @@ import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createSecrets, FinalizerIndex } from '../kinds/secrets.ts';
+import { Servers } from '../kinds/server/servers.ts';
 import { type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
@@ -55,7 +64,7 @@ export interface Controllers {
 /** One controller a kind, over the same informers and connections, and who is told of what. */
 export function createControllers(dependencies: ControllerDependencies, informers: Informers): Controllers {
   const { api, clock, random, log, metrics, concurrency } = dependencies;
-  const { spaces, clusters, secrets, configMaps } = informers;
+  const { spaces, clusters, databases, secrets, configMaps } = informers;
   const all: AnyController[] = [];
   const notify = (reference: Reference, priority: Priority = 'normal') => {
     for (const controller of all) controller.changed(reference, priority);
@@ -115,6 +124,11 @@ export function createControllers(dependencies: ControllerDependencies, informer
       const object = source.store.get(key);
       if (object !== undefined) recorder.record(object, { status: 'True', reason: 'DriftCorrected', message });
     };
+  /** For a kind's world: an object goes, and what it stood for may stay. */
+  const warn = (reason: string, source: Informer<KubeObject>) => (key: ObjectKey, message: string) => {
+    const object = source.store.get(key);
+    if (object !== undefined) recorder.record(object, { status: 'False', reason, message });
+  };
   const namespaceLabels = async (name: string, signal: AbortSignal) =>
     (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
 
@@ -159,6 +173,41 @@ export function createControllers(dependencies: ControllerDependencies, informer
       notify(reference, noNews(clusters, 'normal'));
     const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
+  });
+
+  /** What users and databases, which are on the servers of clusters, share. */
+  const servers = new Servers({
+    clock,
+    secrets: secretAccess,
+    onLoginRefused: (key) => {
+      clusterMemory.doubt(key);
+      clusterController.queue.add(key);
+    },
+  });
+  const serverWorld = { connections, cluster: (key: ObjectKey) => clusters.store.get(key), namespaceLabels, servers };
+
+  const schemaDrift = driftCorrected('Database', databases);
+  const databaseController = controllerOf(
+    databaseKind({
+      ...serverWorld,
+      api,
+      clock,
+      configMaps: createConfigMaps(api, { get: (key) => configMaps.store.get(key) }),
+      database: (key) => databases.store.get(key),
+      claimants: (cluster, name): Iterable<ObjectKey> =>
+        [...databaseController.dependents(databaseClaim(cluster, name))].filter((key) =>
+          isDatabaseClaimant(databases.store.get(key)),
+        ),
+      memory: new DatabaseMemory(uuid(random), clock.now()),
+      onSchemaCorrected: (key, message) => schemaDrift(key, 'schema', message),
+      onLeft: warn('DatabaseLeft', databases),
+    }),
+    databases,
+  );
+  databases.onChange((_key, before, after) => {
+    if (!isNews(before, after)) return;
+    for (const reference of new Set([...databaseConcerns(before), ...databaseConcerns(after)]))
+      notify(reference, noNews(databases, 'normal'));
   });
 
   for (const [plural, source] of [

@@ -6,6 +6,7 @@ import { type DatabaseClusterStatus, databaseClusterDefinition } from '../../src
 import { ClusterMemory, type ClusterWorld } from '../../src/kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../../src/kinds/databasespace/connection.ts';
 import type { DatabaseSpaceSpec } from '../../src/kinds/databasespace/schema.ts';
+import { definitions } from '../../src/kinds/definitions.ts';
 import { createSecrets } from '../../src/kinds/secrets.ts';
 import { type KubeApi, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
@@ -85,7 +86,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
   const kube = new FakeKube({
     now: clock.now,
     random: createSeededRandom(2),
-    statusDefaults: { databaseclusters: { observedGeneration: -1 } },
+    statusDefaults: Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }])),
   });
   const spaceSpec = { ...aSpace().subject.spec, ...options.space };
   const calls: string[] = [];

@@ -84,7 +84,14 @@ const status = z
     schemaHash: z
       .string()
       .optional()
-      .describe('Digest of the schema that the server had when it was last looked at after applying.'),
+      .describe('Digest of the schema that the server had after the sources were applied.'),
+    foreignSchemaHash: z
+      .string()
+      .optional()
+      .describe(
+        'Digest of the schema that the server had after all sources were run again, because it was changed elsewhere, ' +
+          'where it then still differed: it holds what others defined.',
+      ),
     appliedSchema: z
       .array(
         z.object({

@@ -1,0 +1,32 @@
+import { type AnyObject, CONFIG_MAPS, type KubeApi } from '../kube/api.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
+
+export interface ConfigMapContents {
+  readonly resourceVersion: string;
+  /** Texts only: `binaryData` is not among them. */
+  readonly data: ReadonlyMap<string, string>;
+}
+
+export interface ConfigMaps {
+  /** The version that was last seen, without asking; undefined: there is none. */
+  version(namespace: string, name: string): string | undefined;
+  /** Undefined: there is none. */
+  read(namespace: string, name: string, signal: AbortSignal): Promise<ConfigMapContents | undefined>;
+}
+
+/** The ConfigMaps as last seen: of each, its metadata. */
+export interface ConfigMapCache {
+  get(key: ObjectKey): AnyObject | undefined;
+}
+
+export function createConfigMaps(api: KubeApi, cache: ConfigMapCache): ConfigMaps {
+  return {
+    version: (namespace, name) => cache.get(objectKey(namespace, name))?.metadata.resourceVersion,
+    async read(namespace, name, signal) {
+      const object = await api.get(CONFIG_MAPS, { namespace, name }, signal);
+      if (object === undefined) return undefined;
+      const { data = {} } = object as AnyObject & { readonly data?: Readonly<Record<string, string>> };
+      return { resourceVersion: object.metadata.resourceVersion, data: new Map(Object.entries(data)) };
+    },
+  };
+}

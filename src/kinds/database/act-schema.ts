@@ -1,0 +1,73 @@
+import type { OpenServer } from '../server/access.ts';
+import type { DatabaseStep, DatabaseSubject } from './observation.ts';
+import type { DatabaseStatusPatch } from './present.ts';
+import { appliedAfter, namesOf, type SchemaPlan, schemaDigest } from './schema-plan.ts';
+import { readTexts, type SourceText } from './sources.ts';
+import { type Refusal, runInTransaction } from './transaction.ts';
+import type { DatabaseWorld } from './world.ts';
+
+/** Whether the sources would be taken: they are run, and the transaction is closed without effect. */
+export async function trySchema(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  access: OpenServer,
+  { name, plan }: Extract<DatabaseStep, { do: 'TrySchema' }>,
+  signal: AbortSignal,
+): Promise<DatabaseStatusPatch> {
+  const texts = await textsOf(world, subject, plan, signal);
+  if (texts === undefined) return {};
+  const refusal = await runInTransaction(world, access, name, texts, 'close', signal);
+  world.memory.schemaTried(subject.key, world.clock.now());
+  return { checkedSchema: checked(plan, refusal) };
+}
+
+/** What was tried with success, and now to stay. */
+export async function applySchema(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  access: OpenServer,
+  { name, plan }: Extract<DatabaseStep, { do: 'ApplySchema' }>,
+  signal: AbortSignal,
+): Promise<DatabaseStatusPatch> {
+  const texts = await textsOf(world, subject, plan, signal);
+  if (texts === undefined) return {};
+  const { servers, clock, memory } = world;
+  const refusal = await runInTransaction(world, access, name, texts, 'commit', signal);
+  if (refusal !== undefined) {
+    memory.schemaTried(subject.key, clock.now());
+    return { checkedSchema: checked(plan, refusal) };
+  }
+  const appliedSchema = appliedAfter(subject.status.appliedSchema, plan.sources, plan.run, clock.now());
+  const found = await servers
+    .asAdmin(access, (client, token) => client.getSchema(token, name, signal), signal)
+    // It is committed, and that must not be forgotten: the next pass looks.
+    .catch(() => undefined);
+  const schemaHash = found === undefined ? undefined : schemaDigest(found);
+  if (plan.because !== 'drift') return { appliedSchema, schemaHash: schemaHash ?? null, foreignSchemaHash: null };
+  const corrected = schemaHash === subject.status.schemaHash;
+  if (corrected) {
+    const message = `The schema of database "${name}" was changed elsewhere: it is again as the sources say`;
+    world.onSchemaCorrected(subject.key, message);
+  }
+  return { appliedSchema, foreignSchemaHash: corrected ? null : (schemaHash ?? null) };
+}
+
+/** The texts that the plan is about; undefined: they changed meanwhile, so the next pass plans anew. */
+async function textsOf(
+  { configMaps }: DatabaseWorld,
+  subject: DatabaseSubject,
+  { sources, run }: SchemaPlan,
+  signal: AbortSignal,
+): Promise<readonly SourceText[] | undefined> {
+  const texts = await readTexts(configMaps, subject, run, signal);
+  if ('reason' in texts) return undefined;
+  const same = run.every((position, index) => texts[index]?.hash === sources[position]?.hash);
+  return same ? texts : undefined;
+}
+
+function checked(plan: SchemaPlan, refusal: Refusal | undefined): DatabaseStatusPatch['checkedSchema'] {
+  const { digest: hash } = plan;
+  return refusal === undefined
+    ? { hash, outcome: 'Succeeded', message: `A dry run of ${namesOf(plan)} succeeded` }
+    : { hash, outcome: 'Failed', message: `${refusal.source}: ${refusal.message}` };
+}

@@ -1,0 +1,111 @@
+import { ApiError } from '../../base/api-error.ts';
+import { TransientError } from '../../base/errors.ts';
+import { ABANDON, PAUSED } from '../../runtime/reconcile.ts';
+import { type OpenServer, serverAccess } from '../server/access.ts';
+import { applySchema, trySchema } from './act-schema.ts';
+import type { DatabaseStep, DatabaseSubject } from './observation.ts';
+import { isThere } from './observe.ts';
+import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
+import { DATABASES } from './resource.ts';
+import type { DatabaseWorld } from './world.ts';
+
+/** Carries out one step. */
+export async function actOnDatabase(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  step: DatabaseStep,
+  signal: AbortSignal,
+): Promise<DatabaseStatusPatch | undefined> {
+  if (step.do === 'TellLeft') {
+    world.onLeft(subject.key, step.message);
+    return undefined;
+  }
+  const access = await serverAccess(world, subject, signal);
+  if (access.server !== 'open' || access.identity !== step.identity)
+    throw new TransientError('WaitingForCluster', 'The DatabaseCluster changed meanwhile: It is looked at again');
+  switch (step.do) {
+    case 'CreateDatabase':
+      return create(world, subject, access, step.name, signal);
+    case 'DeleteDatabase':
+      return remove(world, subject, access, step.name, signal);
+    case 'TrySchema':
+      return trySchema(world, subject, access, step, signal);
+    case 'ApplySchema':
+      return applySchema(world, subject, access, step, signal);
+    default:
+      return step satisfies never;
+  }
+}
+
+/**
+ * That it is about to be done stands in the status already. A first attempt looks whether the name is free right before:
+ * servers were seen to answer with success where there is a database already, and that must not make it ours.
+ */
+async function create(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  access: OpenServer,
+  name: string,
+  signal: AbortSignal,
+): Promise<DatabaseStatusPatch> {
+  const { operation } = subject.status;
+  if (operation === undefined) throw new Error(`Creating database "${name}" was not written down first`);
+  await fence(world, subject, signal);
+  const { memory, clock, servers } = world;
+  const before = memory.attemptedAtMs(subject.key, operation);
+  const first = before === undefined;
+  if (first && (await isThere(world, access, name, signal))) return { operation: null };
+  memory.attempting(subject.key, operation.startedAt, clock.now());
+  try {
+    await servers.asAdmin(access, (client, token) => client.createDatabase(token, name, signal), signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (!error.effectUnknown) {
+      if (first) memory.notAttempted(subject.key);
+      else memory.attempting(subject.key, operation.startedAt, before);
+    }
+    const exists = error.kind === 'invalid' && (await isThere(world, access, name, signal));
+    if (!exists) throw error;
+    // Refused as it exists: from an earlier attempt, if there may have been one.
+    return first ? { operation: null } : {};
+  }
+  servers.databaseChanged(access, name, true);
+  return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
+}
+
+async function remove(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  access: OpenServer,
+  name: string,
+  signal: AbortSignal,
+): Promise<undefined> {
+  await fence(world, subject, signal);
+  const { servers } = world;
+  try {
+    await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    // Servers answer alike where there is none.
+    if (!(await isThere(world, access, name, signal))) return;
+    const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${error.message}`;
+    throw new TransientError('DatabaseInUse', message, { cause: error });
+  }
+  servers.databaseChanged(access, name, false);
+}
+
+/** What the cache shows may be older than a person's last word. Throws TransientError ObjectChanged if it is. */
+async function fence(
+  { api }: DatabaseWorld,
+  { metadata, deleting }: DatabaseSubject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name, uid, generation, annotations } = metadata;
+  const live = (await api.get(DATABASES, { namespace, name }, signal))?.metadata;
+  const same =
+    live?.uid === uid &&
+    live.generation === generation &&
+    (live.deletionTimestamp !== undefined) === deleting &&
+    [PAUSED, ABANDON].every((order) => live.annotations?.[order] === annotations?.[order]);
+  if (!same) throw new TransientError('ObjectChanged', `Database "${name}" changed meanwhile: It is looked at again`);
+}

@@ -1,0 +1,68 @@
+import { failing, reconciling } from '../../kube/summary.ts';
+import { ABANDON } from '../../runtime/reconcile.ts';
+import {
+  type DatabaseObservation,
+  type DatabaseSeen,
+  type DatabaseSubject,
+  databaseName,
+  isAnnounced,
+  isOurs,
+} from './observation.ts';
+import { asBefore, type DatabaseDecision } from './present.ts';
+
+const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
+const GO: DatabaseDecision = { conditions: 'keep', release: true };
+
+/** Whether deleting the object may do anything to a database. */
+export function needsServerToGo({ spec, status }: Pick<DatabaseSubject, 'spec' | 'status'>): boolean {
+  return spec.deletionPolicy === 'Delete' && (status.name !== undefined || status.operation !== undefined);
+}
+
+/** What becomes of the database when its object is deleted. Nothing of ours is let go silently, and nothing else deleted. */
+export function decideDeletion(subject: DatabaseSubject, observation: DatabaseObservation): DatabaseDecision {
+  if (!needsServerToGo(subject) || observation.server === 'notNeeded') return GO;
+  switch (observation.server) {
+    case 'open':
+      return onServer(subject, observation);
+    case 'refused': {
+      const message = `Deletion with deletionPolicy Delete needs the cluster: ${observation.message}. ${LET_GO}`;
+      return { conditions: [...failing('DeletionBlocked', message), ...asBefore(subject)], retry: 'slowly' };
+    }
+    case 'waiting':
+      return withoutServer(subject, observation);
+    default:
+      return observation satisfies never;
+  }
+}
+
+function withoutServer(
+  subject: DatabaseSubject,
+  { why, reason, message, destroyed, starting }: Extract<DatabaseObservation, { server: 'waiting' }>,
+): DatabaseDecision {
+  if (why === 'missing' || why === 'leaving') return destroyed ? GO : left(subject, message);
+  if (starting) return { conditions: 'keep' };
+  const text = `Deletion with deletionPolicy Delete needs the server. ${message}. ${LET_GO}`;
+  return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };
+}
+
+/** Nobody can reach the server by way of an object that goes, or is gone: what may stay there is told of. */
+function left(subject: DatabaseSubject, why: string): DatabaseDecision {
+  const name = databaseName(subject);
+  const { clusterRef } = subject.spec;
+  const message = `Database "${name}" was to be deleted with this object, but DatabaseCluster "${clusterRef.name}" went first (${why}): the database is left where it is, with its data, if the cluster's server still exists`;
+  return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
+}
+
+function onServer(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision {
+  const { name, identity, cluster } = seen;
+  if (seen.claimedBy !== undefined || seen.existence === 'absent') return GO;
+  const created = isAnnounced(subject, seen) && seen.attempted;
+  // Anything else under the name is somebody else's: it stays.
+  if (!isOurs(subject, seen) && !created) return GO;
+  const message = `Database "${name}" of DatabaseCluster "${cluster}" is being deleted, with its data`;
+  return {
+    conditions: [...reconciling('DeletingDatabase', message), ...asBefore(subject)],
+    steps: [{ do: 'DeleteDatabase', name, identity }],
+    release: true,
+  };
+}

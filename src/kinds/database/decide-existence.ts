@@ -1,0 +1,66 @@
+import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import type { Rule } from './decide.ts';
+import { type DatabaseSeen, type DatabaseSubject, isAnnounced, isOurs } from './observation.ts';
+import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, schemaPending } from './present.ts';
+
+/**
+ * Whose the database is, and whether there is one. Servers hold no owner's mark, and some answer with success where one
+ * exists already: a database is ours where it came to be after creating it was written down, and only there.
+ */
+export const decideExistence: Rule = (subject, seen, nowMs) => {
+  if (seen.existence === 'absent') return absent(subject, seen, nowMs);
+  if (isOurs(subject, seen)) return undefined;
+  return unclaimed(subject, seen);
+};
+
+function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): DatabaseDecision {
+  const { name, identity, cluster } = seen;
+  const vanished = isOurs(subject, seen);
+  if (seen.leaving) {
+    const message = `DatabaseCluster "${cluster}" is being deleted, so no database is created on it`;
+    return { conditions: [...reconciling('ClusterDeleting', message), schemaPending(subject)] };
+  }
+  const summary = vanished
+    ? failing(
+        'DatabaseVanished',
+        `Database "${name}" was deleted on the server by somebody else, with its data: it is created again, empty`,
+      )
+    : reconciling('CreatingDatabase', `Database "${name}" is being created on DatabaseCluster "${cluster}"`);
+  const conditions = [...summary, schemaPending(subject)];
+  if (!vanished && isAnnounced(subject, seen)) return { conditions, steps: [{ do: 'CreateDatabase', name, identity }] };
+  // Written down before the call: whoever finds the database afterwards, also after a crash, knows whose it is.
+  const startedAt = new Date(nowMs).toISOString();
+  return {
+    hold: true,
+    conditions,
+    status: {
+      ...NOTHING_OURS,
+      cluster: identity,
+      operation: { type: 'CreateDatabase', target: name, startedAt, by: seen.self },
+    },
+    requeueAfterMs: 0,
+  };
+}
+
+/** There is a database, and nothing says yet that it is this object's. */
+function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision {
+  const { name, identity, cluster } = seen;
+  const created = isAnnounced(subject, seen) && seen.attempted;
+  if (created || subject.spec.adoptionPolicy === 'IfExists') {
+    const message = created
+      ? `Database "${name}" was created on DatabaseCluster "${cluster}"`
+      : `Database "${name}" of DatabaseCluster "${cluster}" is taken over, with its data`;
+    return {
+      hold: true,
+      conditions: [...reconciling(created ? 'CreatingDatabase' : 'AdoptingDatabase', message), schemaPending(subject)],
+      status: { ...NO_SCHEMA, name, cluster: identity, operation: null },
+      requeueAfterMs: 0,
+    };
+  }
+  const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but not by this object: it is left alone. Create this object with another name, or set adoptionPolicy: IfExists to take it over`;
+  return {
+    conditions: [...stalled('DatabaseExists', message), schemaPending(subject)],
+    status: NOTHING_OURS,
+    retry: 'slowly',
+  };
+}

@@ -1,0 +1,68 @@
+import { reconciling, stalled } from '../../kube/summary.ts';
+import { isIdentifier } from '../server-schema.ts';
+import { decideDeletion } from './decide-deletion.ts';
+import { decideExistence } from './decide-existence.ts';
+import { decideSchema } from './decide-schema.ts';
+import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from './observation.ts';
+import { asBefore, type DatabaseDecision, mustHold, schemaPending } from './present.ts';
+
+/** One question; undefined: it does not decide, ask the next. */
+export type Rule = (subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number) => DatabaseDecision | undefined;
+
+/**
+ * First answer wins. The order is behaviour:
+ * 1. whether a server takes the name; which object stands for the database
+ * 2. nothing is looked at again before its time
+ * 3. whether there is a database, and whose it is, before anything is done to it
+ * 4. its schema
+ */
+export const RULES: readonly Rule[] = [decideName, decideClaim, decideSettled, decideExistence, decideSchema];
+
+export function decideDatabase(
+  subject: DatabaseSubject,
+  observation: DatabaseObservation,
+  nowMs: number,
+): DatabaseDecision {
+  if (subject.deleting) return decideDeletion(subject, observation);
+  if (observation.server !== 'open') return withoutServer(subject, observation);
+  for (const rule of RULES) {
+    const decision = rule(subject, observation, nowMs);
+    if (decision !== undefined) return decision;
+  }
+  throw new Error('No rule decided: the last one always does');
+}
+
+/** The object waits with its cluster, and nothing is asked of anybody. */
+function withoutServer(
+  subject: DatabaseSubject,
+  observation: Exclude<DatabaseObservation, DatabaseSeen>,
+): DatabaseDecision {
+  if (observation.server === 'notNeeded') return { conditions: 'keep' };
+  const { reason, message } = observation;
+  // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
+  if (observation.server === 'refused')
+    return { conditions: [...stalled(reason, message), ...asBefore(subject)], retry: 'slowly' };
+  const { status, metadata } = subject;
+  const known = status.conditions?.some((condition) => condition.type === 'Ready');
+  if (observation.starting && known && status.observedGeneration === metadata.generation) return { conditions: 'keep' };
+  return { conditions: [...reconciling(reason, message), ...asBefore(subject)] };
+}
+
+/** The API server checks this too, but an object may be older than that rule. */
+function decideName(subject: DatabaseSubject, { name }: DatabaseSeen): DatabaseDecision | undefined {
+  if (isIdentifier(name)) return undefined;
+  const message = `No server takes "${name}" as the name of a database: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create another Database with spec.name`;
+  return { conditions: [...stalled('InvalidDatabaseName', message), schemaPending(subject)] };
+}
+
+/** Two objects for one database: the one that has it, or else the older, keeps it; the other says whose it is and does nothing. */
+function decideClaim(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
+  if (seen.claimedBy === undefined) return undefined;
+  const message = `Database "${seen.name}" of DatabaseCluster "${seen.cluster}" belongs to Database "${seen.claimedBy}": delete one of the two, or create this one with another name`;
+  return { conditions: [...stalled('DatabaseClaimed', message), schemaPending(subject)], retry: 'slowly' };
+}
+
+function decideSettled(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
+  if (seen.existence !== 'settled') return undefined;
+  return { conditions: 'keep', hold: mustHold(subject), requeueAfterMs: seen.checkInMs };
+}

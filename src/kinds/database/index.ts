@@ -1,0 +1,56 @@
+import { objectKey } from '../../kube/object.ts';
+import type { Kind } from '../../runtime/kind.ts';
+import { clusterKeyOf } from '../server/access.ts';
+import { actOnDatabase } from './act.ts';
+import { decideDatabase } from './decide.ts';
+import { type DatabaseObservation, type DatabaseStep, databaseName } from './observation.ts';
+import { observeDatabase } from './observe.ts';
+import { claimReference } from './records.ts';
+import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
+import { type DatabaseSpec, type DatabaseStatus, databaseDefinition } from './schema.ts';
+import { namesOf } from './schema-plan.ts';
+import type { DatabaseWorld } from './world.ts';
+
+export function databaseKind(
+  world: DatabaseWorld,
+): Kind<DatabaseSpec, DatabaseStatus, DatabaseObservation, DatabaseStep> {
+  return {
+    definition: databaseDefinition,
+    resource: DATABASES,
+    finalizer: DATABASE_FINALIZER,
+    references(subject) {
+      const cluster = clusterKeyOf(subject);
+      const configMaps = (subject.spec.schema ?? []).flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? []);
+      return [
+        `databaseclusters/${cluster}`,
+        claimReference(cluster, databaseName(subject)),
+        ...[...new Set(configMaps)].map((name) => `configmaps/${objectKey(subject.metadata.namespace ?? '', name)}`),
+      ];
+    },
+    group: clusterKeyOf,
+    // The finalizer stands only once something was about to be done.
+    holds: () => true,
+    observe: (subject, signal) => observeDatabase(world, subject, signal),
+    decide: decideDatabase,
+    act: (subject, step, signal) => actOnDatabase(world, subject, step, signal),
+    describe,
+    forget: (key) => world.memory.forget(key),
+  };
+}
+
+function describe(step: DatabaseStep): string {
+  switch (step.do) {
+    case 'CreateDatabase':
+      return `create database "${step.name}"`;
+    case 'DeleteDatabase':
+      return `delete database "${step.name}" and its data`;
+    case 'TrySchema':
+      return `try schema sources on database "${step.name}" without effect: ${namesOf(step.plan)}`;
+    case 'ApplySchema':
+      return `apply schema sources to database "${step.name}": ${namesOf(step.plan)}`;
+    case 'TellLeft':
+      return `let go of database "${step.name}", which may stay on its cluster`;
+    default:
+      return step satisfies never;
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { databaseBench, readyBench } from '../../../test/support/database-bench.ts';
+import { DIALECTS } from '../../simulator/dialect.ts';
+
+describe.each(DIALECTS)('in dialect %s', (dialect) => {
+  it('a Database without a schema is created and Ready, with one List and one call that creates', async () => {
+    const bench = await databaseBench({ dialect, database: {} });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.status()).toMatchObject({ name: 'orders', cluster: expect.any(String) });
+    expect(bench.status().operation).toBeUndefined();
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaNotManaged' });
+    expect(bench.takeCalls()).toEqual(['listDatabases', 'getDatabase', 'createDatabase']);
+    expect(bench.object()?.metadata.finalizers).toEqual(['mooring.dev/database']);
+  });
+
+  it('a Database with a schema is created, its schema tried, then applied, then it is Ready', async () => {
+    const schema = [
+      { configMapKeyRef: { name: 'orders-schema', key: 'base' } },
+      { inline: 'define entity person, owns name;' },
+    ];
+    const bench = await databaseBench({ dialect, database: { schema } });
+    await bench.putConfigMap('orders-schema', { base: 'define attribute name, value string;' });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.schema()).toContain('entity person,\n  owns name;');
+    expect(bench.status().checkedSchema).toMatchObject({ outcome: 'Succeeded' });
+    expect(bench.status().appliedSchema).toMatchObject([
+      { source: 'configmap/orders-schema/base', resourceVersion: expect.any(String) },
+      { source: 'inline/1' },
+    ]);
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
+  });
+
+  it('nothing is called or written while nothing changes, nor by a new process', async () => {
+    const bench = await readyBench({ dialect, database: { schema: [{ inline: 'define entity person;' }] } });
+    const version = bench.object()?.metadata.resourceVersion;
+    await bench.pass();
+    await bench.restart();
+    await bench.settle();
+    expect(bench.takeCalls()).toEqual([]);
+    expect(bench.object()?.metadata.resourceVersion).toBe(version);
+  });
+});

@@ -1,0 +1,80 @@
+import type { Subject } from '../../runtime/kind.ts';
+import type { OpenServer, ServerAccess } from '../server/access.ts';
+import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
+import type { SchemaPlan, SourceSeen } from './schema-plan.ts';
+
+export type DatabaseSubject = Subject<DatabaseSpec, DatabaseStatus>;
+
+/** What was seen of one database; no schema texts in it. Variants, so that nothing impossible can be written. */
+export type DatabaseObservation =
+  | Exclude<ServerAccess, OpenServer>
+  /** Whatever the server holds makes no difference. */
+  | { readonly server: 'notNeeded' }
+  | DatabaseSeen;
+
+export interface DatabaseSeen {
+  readonly server: 'open';
+  /** Name of the DatabaseCluster. */
+  readonly cluster: string;
+  /** When the cluster was created: with another value it is another one. */
+  readonly identity: string;
+  /** The DatabaseCluster is being deleted. */
+  readonly leaving: boolean;
+  /** Of the database. */
+  readonly name: string;
+  /** The object, `namespace/name`, that stands for this database before this one; undefined: none does. */
+  readonly claimedBy: string | undefined;
+  /** settled: nothing has changed since it was last found to be right, and it is not time to look again. */
+  readonly existence: 'notLooked' | 'settled' | 'exists' | 'absent';
+  /** Whether the operation in the status may have been asked of the server already. */
+  readonly attempted: boolean;
+  readonly schema: SchemaObservation;
+  /** Names this process. */
+  readonly self: string;
+  /** When it is to be looked at again; undefined: never by itself. */
+  readonly checkInMs: number | undefined;
+}
+
+export type SchemaObservation =
+  /** There is no database of ours whose schema could be looked at, or the spec has none. */
+  | { readonly schema: 'notLooked' }
+  | { readonly schema: 'sourceMissing'; readonly lasting: boolean; readonly reason: string; readonly message: string }
+  | {
+      readonly schema: 'seen';
+      /** As the spec lists them. */
+      readonly sources: readonly SourceSeen[];
+      /** Digest of the schema that the server has. */
+      readonly found: string;
+      /** In how many milliseconds sources that were refused are tried again; not positive: now. */
+      readonly tryAgainInMs: number;
+    };
+
+/** One effect. */
+export type DatabaseStep =
+  | { readonly do: 'CreateDatabase'; readonly name: string; readonly identity: string }
+  | { readonly do: 'DeleteDatabase'; readonly name: string; readonly identity: string }
+  /** Runs the plan in a transaction that is closed without effect. */
+  | { readonly do: 'TrySchema'; readonly name: string; readonly identity: string; readonly plan: SchemaPlan }
+  | { readonly do: 'ApplySchema'; readonly name: string; readonly identity: string; readonly plan: SchemaPlan }
+  /** The object is let go although its database may stay where it is. */
+  | { readonly do: 'TellLeft'; readonly name: string; readonly message: string };
+
+/** Name of the database on the server. */
+export function databaseName({ metadata, spec }: Pick<DatabaseSubject, 'metadata' | 'spec'>): string {
+  return spec.name ?? metadata.name;
+}
+
+/** Whether the spec says anything of the schema. */
+export function hasSchema({ spec }: Pick<DatabaseSubject, 'spec'>): boolean {
+  return spec.schema !== undefined && spec.schema.length > 0;
+}
+
+/** The database is surely this object's: it was created or taken over for it, on this very cluster. */
+export function isOurs({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }): boolean {
+  return status.name === seen.name && status.cluster === seen.identity;
+}
+
+/** Creating it on this very cluster was written down. */
+export function isAnnounced({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
+  return status.operation?.target === seen.name && status.cluster === seen.identity;
+}

@@ -1,0 +1,129 @@
+import { type OpenServer, serverAccess } from '../server/access.ts';
+import { isIdentifier } from '../server-schema.ts';
+import { untilVerification } from '../verification.ts';
+import { needsServerToGo } from './decide-deletion.ts';
+import {
+  type DatabaseObservation,
+  type DatabaseSeen,
+  type DatabaseSubject,
+  databaseName,
+  hasSchema,
+  isOurs,
+  type SchemaObservation,
+} from './observation.ts';
+import { firstClaimant } from './records.ts';
+import { schemaDigest } from './schema-plan.ts';
+import { areAsApplied, readSources } from './sources.ts';
+import type { DatabaseWorld } from './world.ts';
+
+/** How long after the server refused schema sources the same are tried again: its data may have changed. */
+const TRY_AGAIN_MS = 600_000;
+
+/**
+ * Reads what the decision needs. Costs no call while cluster, spec and sources are those that were last found to be right
+ * and it is not time to look again; then one List, which all databases of the server share, and the schema.
+ */
+export async function observeDatabase(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  signal: AbortSignal,
+): Promise<DatabaseObservation> {
+  // What nobody needs to know keeps nobody from going.
+  if (subject.deleting && !needsServerToGo(subject)) return { server: 'notNeeded' };
+  const access = await serverAccess(world, subject, signal);
+  if (access.server !== 'open') return access;
+  const name = databaseName(subject);
+  const seen: DatabaseSeen = {
+    server: 'open',
+    cluster: access.clusterName,
+    identity: access.identity,
+    leaving: access.leaving,
+    name,
+    claimedBy: firstClaimant(world, subject),
+    existence: 'notLooked',
+    attempted: maybeAttempted(world, subject),
+    schema: { schema: 'notLooked' },
+    self: world.memory.self,
+    checkInMs: checkInMs(world, subject, access),
+  };
+  if (seen.claimedBy !== undefined || !isIdentifier(name)) return seen;
+  if (isSettled(world, subject, seen)) return { ...seen, existence: 'settled' };
+  return look(world, subject, access, seen, signal);
+}
+
+async function look(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  access: OpenServer,
+  seen: DatabaseSeen,
+  signal: AbortSignal,
+): Promise<DatabaseSeen> {
+  const { servers, memory, clock } = world;
+  const listed = (await servers.databases(access, signal)).has(seen.name);
+  // A List may be a little old, and nobody may be told wrongly that a database and its data are gone.
+  const exists = listed || (isOurs(subject, seen) && (await isThere(world, access, seen.name, signal)));
+  if (!exists) return { ...seen, existence: 'absent' };
+  const looked: DatabaseSeen = { ...seen, existence: 'exists' };
+  if (subject.deleting || !isOurs(subject, seen)) return looked;
+  const schema = await lookAtSchema(world, subject, access, seen.name, signal);
+  memory.verified(subject.key, clock.now());
+  return { ...looked, schema, checkInMs: checkInMs(world, subject, access) };
+}
+
+async function lookAtSchema(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  access: OpenServer,
+  name: string,
+  signal: AbortSignal,
+): Promise<SchemaObservation> {
+  if (!hasSchema(subject)) return { schema: 'notLooked' };
+  const sources = await readSources(world.configMaps, subject, signal);
+  if ('reason' in sources) return { schema: 'sourceMissing', ...sources };
+  const text = await world.servers.asAdmin(access, (client, token) => client.getSchema(token, name, signal), signal);
+  return { schema: 'seen', sources, found: schemaDigest(text), tryAgainInMs: tryAgainInMs(world, subject) };
+}
+
+/** Asks for the database itself; what is found is told to those who share the List. */
+export async function isThere(
+  world: DatabaseWorld,
+  access: OpenServer,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await world.servers.asAdmin(access, (client, token) => client.getDatabase(token, name, signal), signal);
+  world.servers.databaseChanged(access, name, found !== undefined);
+  return found !== undefined;
+}
+
+/** Whether creating it, which was written down, may have been asked of the server, here or by a process before. */
+export function maybeAttempted(world: DatabaseWorld, { key, status }: DatabaseSubject): boolean {
+  return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation);
+}
+
+function checkInMs(
+  { memory, clock }: DatabaseWorld,
+  { key, metadata }: DatabaseSubject,
+  { verifyIntervalMs }: OpenServer,
+): number | undefined {
+  return untilVerification(metadata.uid, verifyIntervalMs, memory.verifiedAtMs(key), clock.now());
+}
+
+function tryAgainInMs({ memory, clock }: DatabaseWorld, { key, lookNow }: DatabaseSubject): number {
+  const triedAtMs = memory.schemaTriedAtMs(key);
+  return lookNow || triedAtMs === undefined ? 0 : triedAtMs + TRY_AGAIN_MS - clock.now();
+}
+
+function isSettled({ configMaps }: DatabaseWorld, subject: DatabaseSubject, seen: DatabaseSeen): boolean {
+  const { status, metadata, lookNow, deleting } = subject;
+  const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+  const due = lookNow || deleting || (seen.checkInMs !== undefined && seen.checkInMs <= 0);
+  return (
+    !due &&
+    ready?.status === 'True' &&
+    status.observedGeneration === metadata.generation &&
+    status.operation === undefined &&
+    isOurs(subject, seen) &&
+    areAsApplied(configMaps, subject)
+  );
+}

@@ -1,0 +1,55 @@
+import type { ConditionUpdate } from '../../kube/condition.ts';
+import { particulars } from '../../kube/summary.ts';
+import type { Decision, StatusPatch } from '../../runtime/kind.ts';
+import { type DatabaseStep, type DatabaseSubject, hasSchema } from './observation.ts';
+import { DATABASE_FINALIZER } from './resource.ts';
+import type { DatabaseStatus } from './schema.ts';
+
+export type DatabaseDecision = Decision<DatabaseStatus, DatabaseStep>;
+export type DatabaseStatusPatch = StatusPatch<DatabaseStatus>;
+
+/** Of a schema, where none is applied or none is wanted. */
+export const NO_SCHEMA = {
+  appliedSchema: null,
+  schemaHash: null,
+  foreignSchemaHash: null,
+  checkedSchema: null,
+} as const satisfies DatabaseStatusPatch;
+
+/** Nothing on the server is this object's. */
+export const NOTHING_OURS = {
+  ...NO_SCHEMA,
+  name: null,
+  cluster: null,
+  operation: null,
+} as const satisfies DatabaseStatusPatch;
+
+export function synced(status: ConditionUpdate['status'], reason: string, message: string): ConditionUpdate {
+  return { type: 'Synced', status, reason, message };
+}
+
+export const SCHEMA_NOT_MANAGED = synced(
+  'True',
+  'SchemaNotManaged',
+  'The spec names no schema sources, so the schema is not looked at',
+);
+
+/** The condition beside the summary, before the schema can be looked at. */
+export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
+  if (!hasSchema(subject)) return SCHEMA_NOT_MANAGED;
+  return synced(
+    'False',
+    'SchemaPending',
+    "The schema is applied when the database is there and is surely this object's",
+  );
+}
+
+/** As they stand: nothing new was learned of what is beside the summary. */
+export function asBefore({ status }: DatabaseSubject): readonly ConditionUpdate[] {
+  return particulars(status.conditions ?? []);
+}
+
+/** Its finalizer does not stand, though something on the server may be there because of it. */
+export function mustHold({ metadata }: Pick<DatabaseSubject, 'metadata'>): boolean {
+  return !(metadata.finalizers?.includes(DATABASE_FINALIZER) ?? false);
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { DatabaseStatus } from './schema.ts';
+
+/* Which schema sources are to be run, from digests only. */
+
+/** A schema source as it is now. */
+export interface SourceSeen {
+  /** configmap/<name>/<key>, or inline/<position from 0>. */
+  readonly source: string;
+  /** Digest of its text. */
+  readonly hash: string;
+  /** Of the ConfigMap. */
+  readonly resourceVersion?: string;
+}
+
+export interface SchemaPlan {
+  /** new: nothing was applied so far. drift: the server's schema was changed elsewhere. */
+  readonly because: 'new' | 'changed' | 'drift';
+  /** All that the spec lists. */
+  readonly sources: readonly SourceSeen[];
+  /** Positions, from 0, of those that are run. */
+  readonly run: readonly number[];
+  /** Names what is run and on which schema: with the same digest it is the same try. */
+  readonly digest: string;
+}
+
+type Applied = NonNullable<DatabaseStatus['appliedSchema']>;
+
+/** What must be run so that the schema is as the sources say; undefined: nothing. `found`: digest of the server's schema. */
+export function planSchema(
+  status: Pick<DatabaseStatus, 'appliedSchema' | 'schemaHash' | 'foreignSchemaHash'>,
+  sources: readonly SourceSeen[],
+  found: string,
+): SchemaPlan | undefined {
+  const { appliedSchema: applied = [], schemaHash, foreignSchemaHash } = status;
+  const because =
+    applied.length === 0
+      ? 'new'
+      : schemaHash !== undefined && found !== schemaHash && found !== foreignSchemaHash
+        ? 'drift'
+        : 'changed';
+  const all = sources.map((_, position) => position);
+  const run = because === 'changed' ? all.filter((position) => !isApplied(applied, sources[position])) : all;
+  if (run.length === 0) return undefined;
+  const digest = digestOf(JSON.stringify([found, run.map((position) => idOf(sources[position]))]));
+  return { because, sources, run, digest };
+}
+
+/** `status.appliedSchema` after the plan was carried out, or, without one, with the versions of now. */
+export function appliedAfter(
+  before: Applied | undefined,
+  sources: readonly SourceSeen[],
+  run: readonly number[],
+  nowMs: number,
+): Applied {
+  const now = new Date(nowMs).toISOString();
+  return sources.map((seen, position) => {
+    const { source, hash, resourceVersion } = seen;
+    const since = run.includes(position) ? undefined : before?.find((other) => idOf(other) === idOf(seen))?.appliedAt;
+    return { source, hash, appliedAt: since ?? now, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  });
+}
+
+/** Names of the sources that the plan runs, for people. */
+export function namesOf({ sources, run }: Pick<SchemaPlan, 'sources' | 'run'>): string {
+  return run.map((position) => sources[position]?.source).join(', ');
+}
+
+function isApplied(applied: Applied, seen: SourceSeen | undefined): boolean {
+  return applied.some((other) => idOf(other) === idOf(seen));
+}
+
+/** Where an inline text stands in the list does not matter. */
+function idOf(seen: Pick<SourceSeen, 'source' | 'hash'> | undefined): string {
+  return `${seen?.source.replace(/^inline\/\d+$/, 'inline')} ${seen?.hash}`;
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+const CLAUSE = /\s*,?\s+(?=(?:sub|value|owns|plays|relates)\s)/;
+const TYPE = /^(?:entity|relation|attribute|struct)\s/;
+
+/**
+ * Digest of a schema as a server shows it. The order of types, and of what each of them says, means nothing and may differ
+ * from one time to the next; neither do spaces.
+ */
+export function schemaDigest(text: string): string {
+  const statements: string[] = [];
+  let inFunction = false;
+  for (const part of text.replace(/^\s*define\b/, '').split(';')) {
+    const statement = part.trim().replaceAll(/\s+/g, ' ');
+    if (statement === '') continue;
+    const isType = TYPE.test(statement);
+    if (isType || statement.startsWith('fun ')) {
+      inFunction = !isType;
+      statements.push(isType ? typeStatement(statement) : statement);
+    } else if (inFunction) statements.push(`${statements.pop()}; ${statement}`);
+    else statements.push(statement);
+  }
+  return digestOf(statements.toSorted().join(';\n'));
+}
+
+function typeStatement(statement: string): string {
+  const [head = '', ...clauses] = statement.split(CLAUSE);
+  return [head, ...clauses.toSorted()].join(', ');
+}

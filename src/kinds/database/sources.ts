@@ -1,0 +1,133 @@
+import type { ConfigMapContents, ConfigMaps } from '../config-maps.ts';
+import type { DatabaseSubject } from './observation.ts';
+import type { DatabaseSpec } from './schema.ts';
+import { digestOf, type SourceSeen } from './schema-plan.ts';
+
+type Source = NonNullable<DatabaseSpec['schema']>[number];
+
+/** A source with its text: for one use, never kept. */
+export interface SourceText extends SourceSeen {
+  readonly text: string;
+}
+
+/** Why a source cannot be read; lasting: until a person does something. */
+export interface SourceMissing {
+  readonly lasting: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The sources as they are now. A ConfigMap is read only if it is not the version whose text was digested last. */
+export async function readSources(
+  configMaps: ConfigMaps,
+  subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>,
+  signal: AbortSignal,
+): Promise<readonly SourceSeen[] | SourceMissing> {
+  const { namespace = '' } = subject.metadata;
+  const reader = new Reader(configMaps, namespace, signal);
+  const seen: SourceSeen[] = [];
+  for (const [position, source] of (subject.spec.schema ?? []).entries()) {
+    const known = knownSource(configMaps, subject, source);
+    const read = known ?? (await reader.read(source, position));
+    if (!('source' in read)) return read;
+    const { text: _, ...rest } = { text: '', ...read };
+    seen.push(rest);
+  }
+  return seen;
+}
+
+/** The sources at these positions, with their texts. */
+export async function readTexts(
+  configMaps: ConfigMaps,
+  { metadata, spec }: Pick<DatabaseSubject, 'metadata' | 'spec'>,
+  positions: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly SourceText[] | SourceMissing> {
+  const reader = new Reader(configMaps, metadata.namespace ?? '', signal);
+  const texts: SourceText[] = [];
+  for (const position of positions) {
+    const source = spec.schema?.[position];
+    if (source === undefined) continue;
+    const read = await reader.read(source, position);
+    if (!('source' in read)) return read;
+    texts.push(read);
+  }
+  return texts;
+}
+
+/** Whether all sources are those that were applied last, in the very versions. Costs nothing. */
+export function areAsApplied(
+  configMaps: ConfigMaps,
+  subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>,
+): boolean {
+  const sources = subject.spec.schema ?? [];
+  const applied = subject.status.appliedSchema ?? [];
+  return (
+    sources.length === applied.length &&
+    sources.every((source, position) => {
+      const known = knownSource(configMaps, subject, source) ?? inlineSource(source, position);
+      return known !== undefined && known.source === applied[position]?.source && known.hash === applied[position].hash;
+    })
+  );
+}
+
+function knownSource(
+  configMaps: ConfigMaps,
+  { metadata, status }: Pick<DatabaseSubject, 'metadata' | 'status'>,
+  { configMapKeyRef }: Source,
+): SourceSeen | undefined {
+  if (configMapKeyRef === undefined) return undefined;
+  const version = configMaps.version(metadata.namespace ?? '', configMapKeyRef.name);
+  const name = nameOf(configMapKeyRef);
+  const applied = status.appliedSchema?.find(({ source }) => source === name);
+  if (version === undefined || applied?.resourceVersion !== version) return undefined;
+  return { source: name, hash: applied.hash, resourceVersion: version };
+}
+
+function inlineSource({ inline }: Source, position: number): SourceText | undefined {
+  return inline === undefined ? undefined : { source: `inline/${position}`, hash: digestOf(inline), text: inline };
+}
+
+function nameOf({ name, key }: NonNullable<Source['configMapKeyRef']>): string {
+  return `configmap/${name}/${key}`;
+}
+
+/** Reads each ConfigMap once, however many of its keys are sources. */
+class Reader {
+  readonly #configMaps: ConfigMaps;
+  readonly #namespace: string;
+  readonly #signal: AbortSignal;
+  readonly #read = new Map<string, ConfigMapContents | undefined>();
+
+  constructor(configMaps: ConfigMaps, namespace: string, signal: AbortSignal) {
+    this.#configMaps = configMaps;
+    this.#namespace = namespace;
+    this.#signal = signal;
+  }
+
+  async read(source: Source, position: number): Promise<SourceText | SourceMissing> {
+    const { configMapKeyRef: ref } = source;
+    const inline = inlineSource(source, position);
+    if (inline !== undefined || ref === undefined) return inline ?? neither(position);
+    if (!this.#read.has(ref.name))
+      this.#read.set(ref.name, await this.#configMaps.read(this.#namespace, ref.name, this.#signal));
+    const configMap = this.#read.get(ref.name);
+    const called = `ConfigMap "${ref.name}" in namespace "${this.#namespace}"`;
+    if (configMap === undefined) {
+      const message = `${called}, which schema needs, is not there: create it`;
+      return { lasting: false, reason: 'ConfigMapNotFound', message };
+    }
+    const text = configMap.data.get(ref.key);
+    if (text === undefined || text === '') {
+      const keys = [...configMap.data.keys()].map((key) => `"${key}"`).join(', ') || 'none';
+      const message = `${called} has no text under key "${ref.key}" (its keys: ${keys}): add it, or name another key in schema`;
+      return { lasting: true, reason: 'ConfigMapKeyMissing', message };
+    }
+    return { source: nameOf(ref), hash: digestOf(text), resourceVersion: configMap.resourceVersion, text };
+  }
+}
+
+function neither(position: number): SourceMissing {
+  const message = `Schema source ${position} names neither a ConfigMap nor a text: set configMapKeyRef or inline`;
+  return { lasting: true, reason: 'InvalidSpec', message };
+}

@@ -1,0 +1,105 @@
+import { ApiError } from '../../base/api-error.ts';
+import { TransientError } from '../../base/errors.ts';
+import type { OpenServer } from '../server/access.ts';
+import { isThere } from './observe.ts';
+import type { SourceText } from './sources.ts';
+import type { DatabaseWorld } from './world.ts';
+
+/** How long the server waits for the schema lock before it refuses: then it is tried again with growing pauses. */
+const LOCK_WAIT_MS = 10_000;
+/** A transaction that is lost, with this process or with the answer that named it, holds the lock for so long. */
+const TRANSACTION_MS = 180_000;
+const MAX_CLOSE_ATTEMPTS = 3;
+
+/** What the server says against a source, or against committing all of them. */
+export interface Refusal {
+  readonly source: string;
+  readonly message: string;
+}
+
+/**
+ * Runs the texts in order in one schema transaction, which is then committed or closed; after the first refusal always
+ * closed, so that nothing of it stays. Throws TransientError SchemaLocked, SchemaTimedOut or TransactionEnded, and ApiError.
+ */
+export async function runInTransaction(
+  world: DatabaseWorld,
+  access: OpenServer,
+  name: string,
+  texts: readonly SourceText[],
+  end: 'commit' | 'close',
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  const id = await open(world, access, name, signal);
+  let open_ = true;
+  try {
+    for (const { source, text } of texts) {
+      const refusal = await refusalOf(source, () =>
+        world.servers.asAdmin(access, (client, token) => client.query(token, id, { query: text }, signal), signal),
+      );
+      if (refusal !== undefined) return refusal;
+    }
+    if (end === 'close') return undefined;
+    const refusal = await refusalOf('all of them together, at the commit', () =>
+      world.servers.asAdmin(access, (client, token) => client.commitTransaction(token, id, signal), signal),
+    );
+    open_ = refusal !== undefined;
+    return refusal;
+  } finally {
+    // Of a commit whose answer was lost nobody knows: closing does no harm then either.
+    if (open_) await close(world, access, id);
+  }
+}
+
+async function open(world: DatabaseWorld, access: OpenServer, name: string, signal: AbortSignal): Promise<string> {
+  const request = {
+    databaseName: name,
+    transactionType: 'schema',
+    transactionOptions: { schemaLockAcquireTimeoutMillis: LOCK_WAIT_MS, transactionTimeoutMillis: TRANSACTION_MS },
+  } as const;
+  try {
+    const { transactionId } = await world.servers.asAdmin(
+      access,
+      (client, token) => client.openTransaction(token, request, signal),
+      signal,
+    );
+    return transactionId;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    // Servers answer alike where there is no such database.
+    if (!(await isThere(world, access, name, signal))) throw error;
+    const message = `The schema lock of database "${name}" is held by another transaction: it was waited for, and is tried again. ${error.message}`;
+    throw new TransientError('SchemaLocked', message, { cause: error });
+  }
+}
+
+/** A transaction that is gone is closed. One that cannot be closed ends by itself: nothing is lost by it but time. */
+async function close({ servers }: DatabaseWorld, access: OpenServer, id: string): Promise<void> {
+  for (let attempt = 1; attempt <= MAX_CLOSE_ATTEMPTS; attempt++) {
+    try {
+      await servers.asAdmin(access, (client, token) => client.closeTransaction(token, id));
+      return;
+    } catch {
+      // What led here matters more, and is told.
+    }
+  }
+}
+
+/** What the server says against it; other failures are thrown. */
+async function refusalOf(source: string, call: () => Promise<unknown>): Promise<Refusal | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 408) {
+      const message = `Schema source ${source} ran out of time, and nothing of it was kept: it is tried again. ${error.message}`;
+      throw new TransientError('SchemaTimedOut', message, { cause: error });
+    }
+    if (error.kind === 'notFound') {
+      const message = `The schema transaction ended before its time, and nothing of it was kept: it is tried again. ${error.message}`;
+      throw new TransientError('TransactionEnded', message, { cause: error });
+    }
+    if (error.kind !== 'invalid') throw error;
+    return { source, message: error.serverMessage ?? error.message };
+  }
+}

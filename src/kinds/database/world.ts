@@ -1,0 +1,41 @@
+import type { Clock } from '../../base/clock.ts';
+import type { KubeApi } from '../../kube/api.ts';
+import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import type { ConfigMaps } from '../config-maps.ts';
+import { ClusterMemory } from '../databasecluster/world.ts';
+import type { ServerWorld } from '../server/access.ts';
+
+/** What a Database is observed with and acted on through. */
+export interface DatabaseWorld extends ServerWorld {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly configMaps: ConfigMaps;
+  /** Another Database as last seen. */
+  readonly database: (key: ObjectKey) => KubeObject | undefined;
+  /** Keys of the Databases that stand for a database of this name on this cluster, or want to. */
+  readonly claimants: (cluster: ObjectKey, name: string) => Iterable<ObjectKey>;
+  readonly memory: DatabaseMemory;
+  /** A schema that was changed elsewhere is again as the sources say. */
+  readonly onSchemaCorrected: (key: ObjectKey, message: string) => void;
+  /** The object goes, and what it stood for may stay: people must hear of it. */
+  readonly onLeft: (key: ObjectKey, message: string) => void;
+}
+
+/** As of a cluster, which calls were made and when it was looked at last; and when its schema was last tried. */
+export class DatabaseMemory extends ClusterMemory {
+  readonly #triedAt = new Map<ObjectKey, number>();
+
+  /** Wall clock; undefined: not in this process. */
+  schemaTriedAtMs(key: ObjectKey): number | undefined {
+    return this.#triedAt.get(key);
+  }
+
+  schemaTried(key: ObjectKey, atMs: number): void {
+    this.#triedAt.set(key, atMs);
+  }
+
+  override forget(key: ObjectKey): void {
+    super.forget(key);
+    this.#triedAt.delete(key);
+  }
+}

@@ -1,0 +1,266 @@
+import { expect, onTestFinished } from 'vitest';
+import { GROUP } from '../../src/base/group.ts';
+import { createConfigMaps } from '../../src/kinds/config-maps.ts';
+import { databaseKind } from '../../src/kinds/database/index.ts';
+import { databaseName } from '../../src/kinds/database/observation.ts';
+import { isClaimant } from '../../src/kinds/database/records.ts';
+import { DATABASES } from '../../src/kinds/database/resource.ts';
+import { type DatabaseStatus, databaseDefinition } from '../../src/kinds/database/schema.ts';
+import { DatabaseMemory, type DatabaseWorld } from '../../src/kinds/database/world.ts';
+import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
+import { clusterKeyOf } from '../../src/kinds/server/access.ts';
+import { Servers } from '../../src/kinds/server/servers.ts';
+import { CONFIG_MAPS } from '../../src/kube/api.ts';
+import type { Condition } from '../../src/kube/condition.ts';
+import { parseSpec, parseStatus } from '../../src/kube/definition.ts';
+import { type KubeObject, keyOf, objectKey, splitKey } from '../../src/kube/object.ts';
+import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
+import { type KindBench, type KindBenchOptions, runningBench } from './kind-bench.ts';
+import { addressOf, clusterNamed, type Reply, type Send, sender } from './simulator.ts';
+
+const STEP_MS = 5_000;
+const MAX_STEPS = 100;
+const KEY = 'shop/orders';
+
+export interface DatabaseBenchOptions extends KindBenchOptions {
+  /** Of the Database `shop/orders`, besides clusterRef. Absent: no such object is made. */
+  readonly database?: Readonly<Record<string, unknown>>;
+  /** Labels of namespaces. */
+  readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/**
+ * The kind Database beside a DatabaseCluster `shop/orders` that runs, with all that it works through, in one process: as
+ * the bench of that kind, on which it stands. Passes are made by hand. When the test ends, no transaction may be open.
+ */
+export interface DatabaseBench {
+  readonly cluster: KindBench;
+  /** What was told of schemas that were set right, and of databases that were left behind. */
+  readonly told: readonly string[];
+  world(): DatabaseWorld;
+  create(key: string, spec?: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Changes the spec, as a person does. */
+  edit(spec: Readonly<Record<string, unknown>>, key?: string): Promise<void>;
+  annotate(name: string, value: string): Promise<void>;
+  remove(key?: string): void;
+  object(key?: string): KubeObject | undefined;
+  status(key?: string): DatabaseStatus;
+  condition(type: string, key?: string): Condition | undefined;
+  /** Ready, as "status reason"; gone: there is no such object. */
+  ready(key?: string): string;
+  pass(key?: string): Promise<Outcome>;
+  /** Passes, with time going by between them, until Ready is this. */
+  until(ready: string, key?: string): Promise<void>;
+  /** Passes until nothing is left to be done at once; no time goes by. */
+  settle(key?: string): Promise<Outcome>;
+  /** Calls of the server that were made since the last time. */
+  takeCalls(): readonly string[];
+  /** A new process: nothing is remembered. */
+  restart(): Promise<void>;
+  /** Passes see the object as it is now, whatever becomes of it; until `showAsIs`. */
+  showAsNow(): void;
+  showAsIs(): void;
+  putConfigMap(name: string, data: Readonly<Record<string, string>>): Promise<void>;
+  removeConfigMap(name: string): void;
+  /** The schema on the server; undefined: there is no such database. */
+  schema(name?: string): string | undefined;
+  databases(): readonly string[];
+  openTransactions(): number;
+  /** Somebody else on the server, with the admin's login. */
+  outsider(): Promise<Outsider>;
+}
+
+export interface Outsider {
+  /** A one-shot schema query on database `orders`, committed. */
+  define(query: string): Promise<void>;
+  /** Opens a transaction; returns what closes it. */
+  open(type: 'read' | 'write' | 'schema', databaseName?: string): Promise<() => Promise<Reply>>;
+}
+
+export async function databaseBench(options: DatabaseBenchOptions = {}): Promise<DatabaseBench> {
+  const cluster = await runningBench(options);
+  const { kube, simulator, clock } = cluster;
+  const told: string[] = [];
+  let processes = 0;
+  let stale: KubeObject | undefined;
+  let current: DatabaseWorld | undefined;
+  // The cast is the parse border: the kind parses what it reads.
+  const objects = () => kube.all(DATABASES) as unknown as readonly KubeObject[];
+  const object = (key = KEY) => objects().find((each) => keyOf(each) === key);
+  const snapshot = () => clusterNamed(simulator, 'orders');
+  const world = () => {
+    if (current === undefined) throw new Error('The bench was not started');
+    return current;
+  };
+
+  const start = () => {
+    const { api, connections, secrets } = cluster.world();
+    current = {
+      api,
+      clock,
+      connections,
+      cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
+      namespaceLabels: async (name) => options.labels?.[name],
+      servers: new Servers({ clock, secrets, onLoginRefused: (key) => told.push(`refused ${key}`) }),
+      configMaps: createConfigMaps(api, {
+        get: (key) => kube.all(CONFIG_MAPS).find((each) => keyOf(each) === key),
+      }),
+      database: (key) => object(key),
+      claimants: (server, name) =>
+        objects()
+          .filter((each) => isClaimant(each) && wants(each, server, name))
+          .map(keyOf),
+      memory: new DatabaseMemory(`process-${++processes}`, clock.now()),
+      onSchemaCorrected: (key) => told.push(`corrected ${key}`),
+      onLeft: (key, message) => told.push(`left ${key}: ${message}`),
+    };
+  };
+
+  const status = (key?: string) => parseStatus(databaseDefinition, object(key)?.status);
+  const condition = (type: string, key?: string) => status(key).conditions?.find((each) => each.type === type);
+  const ready = (key?: string) => {
+    const found = condition('Ready', key);
+    return object(key) === undefined ? 'gone' : `${found?.status} ${found?.reason}`;
+  };
+  const pass = (key = KEY) =>
+    reconcile(
+      databaseKind(world()),
+      {
+        api: world().api,
+        clock,
+        read: (wanted) => (wanted === KEY ? (stale ?? object(wanted)) : object(wanted)),
+        written: () => {},
+        onReady: () => {},
+        onStep: () => {},
+        tellAlways: false,
+      },
+      key,
+      new AbortController().signal,
+    );
+  const isAtOnce = (outcome: Outcome) =>
+    outcome.next === 'again' || (outcome.next === 'settled' && outcome.requeueAfterMs === 0);
+  const create = async (key: string, spec: Readonly<Record<string, unknown>> = {}) => {
+    const { namespace, name } = splitKey(key);
+    await kube.create(DATABASES, namespace, {
+      apiVersion: `${GROUP}/v1alpha1`,
+      kind: 'Database',
+      metadata: { name },
+      spec: { clusterRef: { name: 'orders' }, ...spec },
+    });
+  };
+
+  start();
+  if (options.database !== undefined) await create(KEY, options.database);
+  onTestFinished(() => expect(snapshot()?.openTransactions ?? 0, 'open transactions').toBe(0));
+
+  return {
+    cluster,
+    told,
+    world,
+    create,
+    object,
+    status,
+    condition,
+    ready,
+    pass,
+    async edit(spec, key = KEY) {
+      const { namespace, name } = splitKey(key);
+      const resourceVersion = object(key)?.metadata.resourceVersion;
+      await kube.patch(DATABASES, { namespace, name }, { metadata: { resourceVersion }, spec });
+    },
+    async annotate(name, value) {
+      const resourceVersion = object()?.metadata.resourceVersion;
+      const metadata = { resourceVersion, annotations: { [name]: value } };
+      await kube.patch(DATABASES, splitKey(KEY), { metadata });
+    },
+    remove: (key = KEY) => kube.remove(DATABASES, splitKey(key)),
+    async until(wanted, key) {
+      for (let step = 0; step < MAX_STEPS; step++) {
+        if (ready(key) === 'gone' && wanted === 'gone') return;
+        const outcome = await pass(key);
+        if (isAtOnce(outcome)) continue;
+        if (ready(key) === wanted) return;
+        await clock.advance(STEP_MS);
+      }
+      throw new Error(`Waited in vain for ${wanted}: it is ${ready(key)}, ${JSON.stringify(status(key))}`);
+    },
+    async settle(key) {
+      for (let step = 0; step < MAX_STEPS; step++) {
+        const outcome = await pass(key);
+        if (!isAtOnce(outcome)) return outcome;
+      }
+      throw new Error(`It does not come to rest: it is ${ready(key)}, ${JSON.stringify(status(key))}`);
+    },
+    takeCalls() {
+      const calls = cluster.calls.filter((call) => call.startsWith('server ')).map((call) => call.slice(7));
+      cluster.forgetCalls();
+      return calls;
+    },
+    async restart() {
+      await cluster.restart();
+      cluster.forgetCalls();
+      start();
+    },
+    showAsNow: () => {
+      stale = object();
+    },
+    showAsIs: () => {
+      stale = undefined;
+    },
+    async putConfigMap(name, data) {
+      const before = kube.all(CONFIG_MAPS, 'shop').find(({ metadata }) => metadata.name === name);
+      if (before === undefined) await kube.create(CONFIG_MAPS, 'shop', { metadata: { name }, data });
+      else {
+        const { resourceVersion } = before.metadata;
+        await kube.patch(CONFIG_MAPS, { namespace: 'shop', name }, { metadata: { resourceVersion }, data });
+      }
+    },
+    removeConfigMap: (name) => kube.remove(CONFIG_MAPS, { namespace: 'shop', name }),
+    schema: (name = 'orders') => snapshot()?.databases.find((each) => each.name === name)?.schema,
+    databases: () => snapshot()?.databases.map(({ name }) => name) ?? [],
+    openTransactions: () => snapshot()?.openTransactions ?? 0,
+    async outsider() {
+      const send = sender(simulator.transport, `https://${addressOf(simulator, 'orders')}`);
+      const { username, password } = cluster.secret() ?? {};
+      const token = String((await send('POST', '/v1/signin', { body: { username, password } })).json()['token']);
+      return outsiderWith(send, token);
+    },
+  };
+}
+
+/** A bench whose Database is Ready. */
+export async function readyBench(options: DatabaseBenchOptions = {}): Promise<DatabaseBench> {
+  const bench = await databaseBench({ database: {}, ...options });
+  await bench.until('True DatabaseReady');
+  bench.takeCalls();
+  return bench;
+}
+
+function wants(object: KubeObject, cluster: string, name: string): boolean {
+  const { metadata } = object;
+  const parsed = parseSpec(databaseDefinition, object.spec);
+  if (!parsed.ok) return false;
+  const subject = { metadata, spec: parsed.spec };
+  return clusterKeyOf(subject) === cluster && databaseName(subject) === name;
+}
+
+function outsiderWith(send: Send, token: string): Outsider {
+  const must = async (call: Promise<Reply>) => {
+    const reply = await call;
+    if (reply.status >= 300) throw new Error(reply.text);
+    return reply;
+  };
+  return {
+    async define(query) {
+      const body = { databaseName: 'orders', transactionType: 'schema', query, commit: true };
+      await must(send('POST', '/v1/query', { token, body }));
+    },
+    async open(transactionType, databaseName = 'orders') {
+      const body = { databaseName, transactionType };
+      const { transactionId } = (await must(send('POST', '/v1/transactions/open', { token, body }))).json();
+      return () => send('POST', `/v1/transactions/${String(transactionId)}/close`, { token });
+    },
+  };
+}
+
+export const ORDERS_KEY = objectKey('shop', 'orders');
