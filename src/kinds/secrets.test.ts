@@ -86,6 +86,23 @@ describe('createSecrets()', () => {
   });
 });
 
+describe('createSecrets(), where it was done already', () => {
+  it('writes nothing to keep a Secret, or to let go of it', async () => {
+    const written: string[] = [];
+    const api = new FakeKube({
+      now: () => 0,
+      random: createSeededRandom(1),
+      onUnchanged: (_, { name }) => written.push(name),
+    });
+    const { keep, create } = createSecrets(api, secretsOf(api));
+    await create('shop', 'login', { labels: {}, data: { password: 'one' } });
+    await keep('shop', 'login', 'mooring.dev/space-1', false);
+    await keep('shop', 'login', 'mooring.dev/space-1', true);
+    await keep('shop', 'login', 'mooring.dev/space-1', true);
+    expect(written).toEqual([]);
+  });
+});
+
 describe('ownerValue()', () => {
   it('is the name, as long as a label may be', () => {
     expect(ownerValue('o'.repeat(63))).toBe('o'.repeat(63));

@@ -139,6 +139,8 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       const secret = lookUp(objectKey(namespace, name));
       if (secret === undefined) return;
       const { resourceVersion, finalizers: before = [] } = secret.metadata;
+      // Since it was decided on, the watch may have told that it is done: by a pass before, whose answer was lost or older.
+      if (before.includes(finalizer) === kept) return;
       const finalizers = [...before.filter((other) => other !== finalizer), ...(kept ? [finalizer] : [])];
       await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
     },
