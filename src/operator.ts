@@ -1,8 +1,10 @@
 import { type Clock, sleep } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
 import { uuid } from './base/random.ts';
+import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
+import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import { type ControllerDependencies, createControllers } from './operator/controllers.ts';
-import { conditionsOf, observedAt } from './operator/gauges.ts';
+import { conditionsOf, observedAt, rotationOverdueMs, unsecuredClusters } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
 import { LeaderElector, type LeaseTimes } from './runtime/leader-election.ts';
@@ -51,6 +53,11 @@ export function createOperator(given: OperatorDependencies): Operator {
     resources: conditionsOf([informers.spaces, informers.clusters, informers.users, informers.databases]),
     spaces: [...connections.all()].flatMap(([key, { poller }]) => observedAt(key, poller.listedAtMs)),
     leader: leading && fence() === undefined,
+    unsecuredClusters: unsecuredClusters(informers.clusters.store.values()),
+    rotationOverdueMs: {
+      [DATABASE_CLUSTERS.kind]: rotationOverdueMs(informers.clusters.store.values(), clock.now()),
+      [DATABASE_USERS.kind]: rotationOverdueMs(informers.users.store.values(), clock.now()),
+    },
   }));
 
   /** Works until the signal aborts; what is in hand then has some time to end. */

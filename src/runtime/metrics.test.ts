@@ -33,6 +33,8 @@ const NAMES = [
   'mooring_resources',
   'mooring_space_last_observed_timestamp_seconds',
   'mooring_drift_corrected_total',
+  'mooring_unsecured_clusters',
+  'mooring_rotation_overdue_seconds',
   'mooring_leader',
   'mooring_build_info',
 ];
@@ -108,12 +110,16 @@ test('Metrics of objects and spaces show what is there now, and nothing that was
     resources: [ready, ready],
     spaces: [{ namespace: 'ns', name: 'production', observedAtMs: 5_000 }],
     leader: true,
+    unsecuredClusters: 3,
+    rotationOverdueMs: { Toy: 90_000 },
   };
   metrics.onScrape(() => state);
   const text = await metrics.text();
   expect(text).toContain('mooring_resources{kind="Toy",condition="Ready",status="True",reason="Done"} 2\n');
   expect(text).toContain('mooring_space_last_observed_timestamp_seconds{namespace="ns",name="production"} 5\n');
   expect(text).toContain('mooring_leader 1\n');
+  expect(text).toContain('mooring_unsecured_clusters 3\n');
+  expect(text).toContain('mooring_rotation_overdue_seconds{kind="Toy"} 90\n');
   Object.assign(state, { resources: [], spaces: [], leader: false });
   const after = await metrics.text();
   expect(after).not.toContain('mooring_resources{');

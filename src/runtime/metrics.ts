@@ -37,6 +37,10 @@ export interface ScrapedState {
   readonly resources: Iterable<{ kind: string; condition: string; status: string; reason: string }>;
   readonly spaces: Iterable<{ namespace: string; name: string; observedAtMs: number }>;
   readonly leader: boolean;
+  /** Clusters that run while the login that they came with may still work. */
+  readonly unsecuredClusters: number;
+  /** By kind: for how long a password that was to be replaced has stayed, at most. */
+  readonly rotationOverdueMs: Readonly<Record<string, number>>;
 }
 
 export function createMetrics(clock: Clock, build: { version: string; node: string }): Metrics {
@@ -106,6 +110,16 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
     'namespace',
     'name',
   ]);
+  const unsecured = gauge(
+    'mooring_unsecured_clusters',
+    'Clusters that run while the login that they came with may still work.',
+    [],
+  );
+  const overdue = gauge(
+    'mooring_rotation_overdue_seconds',
+    'For how long a password that was to be replaced has stayed, at most.',
+    ['kind'],
+  );
   const leader = gauge('mooring_leader', '1 if this process may act.', []);
   gauge('mooring_build_info', 'Always 1.', ['version', 'node']).set(build, 1);
 
@@ -173,6 +187,8 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
         for (const { namespace, name, observedAtMs } of state.spaces)
           observed.set({ namespace, name }, observedAtMs / 1000);
         leader.set(state.leader ? 1 : 0);
+        unsecured.set(state.unsecuredClusters);
+        for (const [kind, ms] of Object.entries(state.rotationOverdueMs)) overdue.set({ kind }, ms / 1000);
       });
     },
   };
