@@ -58,14 +58,14 @@ export function collectionsOf(informers: Informers): readonly Collection[] {
 function informer<T extends AnyObject>(
   dependencies: InformerDependencies,
   resource: Resource,
-  project: (object: AnyObject) => T,
+  transform: (object: AnyObject) => T,
 ): Informer<T> {
   const { log } = dependencies;
   return new Informer({
     ...dependencies,
     resource,
     metadataOnly: resource === SECRETS || resource === CONFIG_MAPS,
-    project,
+    transform,
     onFailure: (error, retryInMs) =>
       log.warn(
         { resource: resource.plural, retryInMs: Math.round(retryInMs) },

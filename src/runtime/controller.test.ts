@@ -49,7 +49,7 @@ async function aController(behaviour: ToyBehaviour = {}, concurrency = 2, { cloc
     api,
     resource: TOYS,
     namespaces: undefined,
-    project: (object) => object as KubeObject,
+    transform: (object) => object as KubeObject,
     clock,
     random: noChance,
     onFailure: () => {},

@@ -15,7 +15,7 @@ function anInformer(namespaces?: readonly string[]) {
     resource: SECRETS,
     namespaces,
     metadataOnly: true,
-    project: (object) => object,
+    transform: (object) => object,
     clock,
     random: noChance,
     onFailure: (error) => failures.push(error),

@@ -10,14 +10,14 @@ export interface InformerOptions<T> {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly metadataOnly?: boolean;
-  /** What is kept of an object: memory is what this returns. */
-  readonly project: (object: AnyObject) => T;
+  /** What is kept of an object (client-go's TransformFunc): memory is what this returns. */
+  readonly transform: (object: AnyObject) => T;
   readonly clock: Clock;
   readonly random: Random;
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
-/** A cached collection: one watcher a namespace, or one for all, a store that they fill, and handlers told of each change. */
+/** A cached collection, client-go's shared informer: one watcher a namespace, or one for all, a store that they fill, and handlers told of each change. */
 export class Informer<T extends AnyObject> {
   readonly store: Store<T>;
   readonly #options: InformerOptions<T>;
@@ -56,21 +56,19 @@ export class Informer<T extends AnyObject> {
     );
   }
 
-  #handle(namespace: string | undefined, event: WatcherEvent): void {
-    const { project } = this.#options;
+  async #handle(namespace: string | undefined, event: WatcherEvent<T>): Promise<void> {
     switch (event.type) {
-      case 'replaced':
-        this.store.replace(
-          event.objects.map(project),
-          (object) => (object.metadata.namespace ?? '') === (namespace ?? object.metadata.namespace ?? ''),
-        );
+      case 'replaced': {
+        const isOurs = ({ metadata }: T) => namespace === undefined || metadata.namespace === namespace;
+        await this.store.replace(event.objects, isOurs, event.isNewest);
         if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#onSynced();
         return;
+      }
       case 'applied':
-        this.store.apply(project(event.object));
+        this.store.apply(event.object);
         return;
       case 'deleted':
-        this.store.delete(project(event.object));
+        this.store.delete(event.object);
         return;
       default:
         event satisfies never;

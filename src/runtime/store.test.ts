@@ -36,11 +36,11 @@ test('Store tells what was and what is', () => {
   expect(store.size).toBe(0);
 });
 
-test('Store never goes back to an older version, and tells nothing of one it has', () => {
+test('Store never goes back to an older version, and tells nothing of one it has', async () => {
   const { store, changes, versionOf } = aStore(object('a', 10));
   store.apply(object('a', 9));
   store.apply(object('a', 10));
-  store.replace([object('a', 8)], all);
+  await store.replace([object('a', 8)], all);
   expect([changes, versionOf('a')]).toEqual([[], '10']);
 });
 
@@ -88,21 +88,49 @@ test('Store keeps a recreated object when the deletion of the first one arrives 
   expect(versionOf('a')).toBe('5');
 });
 
-test('Store tells of an object that was deleted and created anew in between as one change with two uids', () => {
+test('Store tells of an object that was deleted and created anew in between as one change with two uids', async () => {
   const seen: (string | undefined)[] = [];
   const store = new Store<AnyObject>((_key, before, after) => seen.push(before?.metadata.uid, after?.metadata.uid));
   store.apply(object('a', 1, { uid: 'first' }));
-  store.replace([object('a', 5, { uid: 'second' })], all);
+  await store.replace([object('a', 5, { uid: 'second' })], all);
   expect(seen).toEqual([undefined, 'first', 'first', 'second']);
 });
 
-test('Store replaces what is in the scope of a list, and nothing else', () => {
+test('Store replaces what is in the scope of a list, and nothing else', async () => {
   const { store, changes } = aStore(object('a', 1), object('b', 2), object('c', 3, { namespace: 'other' }));
-  store.replace([object('b', 4), object('d', 5)], ({ metadata }) => metadata.namespace === 'ns');
+  await store.replace([object('b', 4), object('d', 5)], ({ metadata }) => metadata.namespace === 'ns');
   expect([...store.values()].map(({ metadata }) => metadata.name).sort()).toEqual(['b', 'c', 'd']);
   expect(changes).toEqual([
     ['ns/a', '1', undefined],
     ['ns/b', '2', '4'],
     ['ns/d', undefined, '5'],
   ]);
+});
+
+test('Store goes back with a list that is the newest there is: the server was restored from a backup', async () => {
+  const { store, changes, versionOf } = aStore(object('a', 10), object('b', 10));
+  await store.replace([object('a', 8), object('b', 10)], all, true);
+  expect([changes, versionOf('a')]).toEqual([[['ns/a', '10', '8']], '8']);
+});
+
+test('Store tells of thousands of changes in slices, between which others have their turn', async () => {
+  const { store, changes } = aStore();
+  const objects = Array.from({ length: 2_000 }, (_, index) => object(`name-${index}`, index + 1));
+  /** The most changes that were told at once. */
+  const most = async (replace: () => Promise<void>) => {
+    let [longest, told, over] = [0, changes.length, false];
+    void replace().then(() => {
+      over = true;
+    });
+    while (!over) {
+      longest = Math.max(longest, changes.length - told);
+      told = changes.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return longest;
+  };
+  expect(await most(() => store.replace(objects, all))).toBeLessThanOrEqual(100);
+  expect([store.size, changes.length]).toEqual([2_000, 2_000]);
+  expect(await most(() => store.replace([], all))).toBeLessThanOrEqual(100);
+  expect([store.size, changes.length]).toEqual([0, 4_000]);
 });

@@ -1,12 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 
 /** `before` undefined: new; `after` undefined: gone. Both there with different uids: one was deleted, another created. */
 export type StoreChange<T> = (key: ObjectKey, before: T | undefined, after: T | undefined) => void;
 
+/** So many changes are told in one go; then others have their turn, as each may lead to much. */
+const SLICE = 50;
+
 /**
- * The objects of one kind as last seen. An object never goes back to an older version of itself, however late a list or
- * an answer arrives; resource versions of one resource are comparable numbers.
+ * The objects of one kind as last seen: client-go's Store, with handlers told of each change. An object never goes back to
+ * an older version of itself, however late a list or an answer arrives; resource versions of one resource are comparable
+ * numbers.
  */
 export class Store<T extends AnyObject> {
   readonly #objects = new Map<ObjectKey, T>();
@@ -30,11 +35,7 @@ export class Store<T extends AnyObject> {
 
   /** From the watch. */
   apply(object: T): void {
-    const key = keyOf(object);
-    const before = this.#objects.get(key);
-    if (before !== undefined && version(object) <= version(before)) return;
-    this.#objects.set(key, object);
-    this.#onChange(key, before, object);
+    this.#put(object, false);
   }
 
   /**
@@ -58,15 +59,35 @@ export class Store<T extends AnyObject> {
     this.#onChange(key, before, undefined);
   }
 
-  /** All objects in `scope` are exactly these. */
-  replace(objects: readonly T[], scope: (object: T) => boolean): void {
+  /**
+   * All objects in `scope` are exactly these. `isNewest`: what is here and newer is of a world that is no more, as after a
+   * server was restored from a backup. Done in slices, so that thousands of changes do not hold up all else.
+   */
+  async replace(objects: readonly T[], scope: (object: T) => boolean, isNewest = false): Promise<void> {
     const seen = new Set(objects.map(keyOf));
+    let changes = 0;
     for (const [key, before] of this.#objects) {
       if (!scope(before) || seen.has(key)) continue;
+      if (++changes % SLICE === 0) await setImmediate();
       this.#objects.delete(key);
       this.#onChange(key, before, undefined);
     }
-    for (const object of objects) this.apply(object);
+    for (const object of objects) {
+      if (++changes % SLICE === 0) await setImmediate();
+      this.#put(object, isNewest);
+    }
+  }
+
+  #put(object: T, evenIfOlder: boolean): void {
+    const key = keyOf(object);
+    const before = this.#objects.get(key);
+    if (
+      before !== undefined &&
+      (evenIfOlder ? version(object) === version(before) : version(object) <= version(before))
+    )
+      return;
+    this.#objects.set(key, object);
+    this.#onChange(key, before, object);
   }
 }
 

@@ -25,7 +25,7 @@ interface ScriptedWatch {
 }
 
 /** A watcher on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
-function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly ScriptedWatch[]) {
+function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly ScriptedWatch[], took?: () => Promise<void>) {
   const clock = virtualClock();
   const calls: string[] = [];
   const events: WatcherEvent[] = [];
@@ -59,9 +59,13 @@ function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly Script
     {
       api,
       resource: SECRETS,
+      transform: (each) => each,
       clock,
       random: noChance,
-      onEvent: (event) => events.push(event),
+      onEvent: async (event) => {
+        events.push(event);
+        await took?.();
+      },
       onFailure: (error, retryInMs) => failures.push({ error, retryInMs }),
     },
     stop.signal,
@@ -76,7 +80,7 @@ test('A watcher lists, then watches from the version of the list', async () => {
   await clock.settle();
   expect(calls).toEqual(['list -', 'watch 7']);
   expect(events).toEqual([
-    { type: 'replaced', objects: [object('a', 3)] },
+    { type: 'replaced', objects: [object('a', 3)], isNewest: true },
     { type: 'applied', object: object('b', 8) },
   ]);
 });
@@ -85,7 +89,7 @@ test('A watcher tells of a list of many pages once and whole', async () => {
   const { clock, calls, events } = aWatcher([page(7, [object('a', 3)], 'next'), page(7, [object('b', 4)])], [OPEN]);
   await clock.settle();
   expect(calls).toEqual(['list -', 'list - next', 'watch 7']);
-  expect(events).toEqual([{ type: 'replaced', objects: [object('a', 3), object('b', 4)] }]);
+  expect(events).toEqual([{ type: 'replaced', objects: [object('a', 3), object('b', 4)], isNewest: true }]);
 });
 
 test('A watcher tells of deletions', async () => {
@@ -168,6 +172,35 @@ test('A watcher starts with short delays again after a watch that worked for lon
   const { clock, failures } = aWatcher([page(7)], [broken, broken, broken, { ...broken, afterMs: 120_000 }, OPEN]);
   await clock.advance(200_000);
   expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
+});
+
+test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
+  const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
+  const { clock, calls, failures } = aWatcher(
+    [page(7), vanished, vanished, page(90)],
+    [{ end: vanished, afterMs: 60_000 }, OPEN],
+  );
+  await clock.advance(120_000);
+  expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list 7', 'list 7', 'watch 90']);
+  expect(failures.map(({ error }) => error)).toEqual([vanished, vanished, vanished]);
+});
+
+test('A watcher reads nothing more until what it told was taken in', async () => {
+  let take = () => {};
+  const { clock, calls } = aWatcher([page(7)], [OPEN], () => new Promise((resolve) => (take = resolve)));
+  await clock.advance(60_000);
+  expect(calls).toEqual(['list -']);
+  take();
+  await clock.settle();
+  expect(calls).toEqual(['list -', 'watch 7']);
+});
+
+test('A watcher says of a list whether it may go back behind what was seen: only one that could not be as new as asked', async () => {
+  const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
+  const { clock, events } = aWatcher([page(7), page(8), tooLarge, page(5)], [{ end: tooOld }]);
+  await clock.advance(5_000);
+  const lists = events.flatMap((event) => (event.type === 'replaced' ? [event.isNewest] : []));
+  expect(lists.slice(0, 3)).toEqual([true, false, true]);
 });
 
 test('A watcher loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {

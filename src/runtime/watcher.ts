@@ -1,13 +1,13 @@
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { type AnyObject, isGone, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
+import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
 
 /**
- * Follows a collection: lists it, then watches it from there, for ever.
+ * Follows a collection, as client-go's reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
- *    ▲  │failed     │ too old (410)
+ *    ▲  │failed     │ too old (410), or there is no such collection any more (404)
  *    └──┴───────────┘
  *
  * Each state is a value and each failure an arm of `step`; after a failure the next step waits with backoff and jitter.
@@ -17,19 +17,23 @@ export type WatcherState =
   | { readonly phase: 'list'; readonly notOlderThan: string | undefined }
   | { readonly phase: 'watch'; readonly resourceVersion: string };
 
-export type WatcherEvent =
-  | { readonly type: 'replaced'; readonly objects: readonly AnyObject[] }
-  | { readonly type: 'applied'; readonly object: AnyObject }
-  | { readonly type: 'deleted'; readonly object: AnyObject };
+export type WatcherEvent<T = AnyObject> =
+  /** `isNewest`: asked for what is true now, whatever was seen before; else only for what is no older. */
+  | { readonly type: 'replaced'; readonly objects: readonly T[]; readonly isNewest: boolean }
+  | { readonly type: 'applied'; readonly object: T }
+  | { readonly type: 'deleted'; readonly object: T };
 
-export interface WatcherOptions {
+export interface WatcherOptions<T> {
   readonly api: KubeApi;
   readonly resource: Resource;
   readonly namespace?: string | undefined;
   readonly metadataOnly?: boolean | undefined;
+  /** What is kept of an object (client-go's TransformFunc). Called for each page, so that no more than a page is held whole. */
+  readonly transform: (object: AnyObject) => T;
   readonly clock: Clock;
   readonly random: Random;
-  readonly onEvent: (event: WatcherEvent) => void;
+  /** Nothing more is read until the promise resolves, if it gives one. */
+  readonly onEvent: (event: WatcherEvent<T>) => void | Promise<void>;
   /** A step failed; the next one comes after `retryInMs`. */
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
@@ -42,13 +46,13 @@ const WORKING_MS = 1_000;
 /** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
 const HEALTHY_MS = 120_000;
 
-export async function runWatcher(options: WatcherOptions, signal: AbortSignal): Promise<void> {
+export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, random } = options;
   let state: WatcherState = { phase: 'list', notOlderThan: undefined };
   let failures = 0;
   while (!signal.aborted) {
     const startedAt = clock.monotonic();
-    const result = await step(options, state, signal);
+    const result: StepResult = await step(options, state, signal);
     if (signal.aborted) return;
     const lived = clock.monotonic() - startedAt;
     const ended = result.error === undefined;
@@ -70,19 +74,19 @@ interface StepResult {
 }
 
 /** One list, or one watch until it ends. Never throws: a failure is part of the result. */
-export async function step(options: WatcherOptions, state: WatcherState, signal: AbortSignal): Promise<StepResult> {
+async function step<T>(options: WatcherOptions<T>, state: WatcherState, signal: AbortSignal): Promise<StepResult> {
   return state.phase === 'list'
     ? list(options, state.notOlderThan, signal)
     : watch(options, state.resourceVersion, signal);
 }
 
-async function list(
-  options: WatcherOptions,
+async function list<T>(
+  options: WatcherOptions<T>,
   notOlderThan: string | undefined,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const { api, resource, namespace, metadataOnly } = options;
-  const objects: AnyObject[] = [];
+  const { api, resource, namespace, metadataOnly, transform } = options;
+  const objects: T[] = [];
   let continueToken: string | undefined;
   try {
     for (;;) {
@@ -91,10 +95,10 @@ async function list(
         { namespace, metadataOnly, limit: PAGE_SIZE, continueToken, notOlderThan },
         signal,
       );
-      objects.push(...page.items);
+      for (const item of page.items) objects.push(transform(item));
       continueToken = page.continueToken;
       if (continueToken !== undefined) continue;
-      options.onEvent({ type: 'replaced', objects });
+      await options.onEvent({ type: 'replaced', objects, isNewest: notOlderThan === undefined });
       return { state: { phase: 'watch', resourceVersion: page.resourceVersion } };
     }
   } catch (error) {
@@ -104,8 +108,8 @@ async function list(
   }
 }
 
-async function watch(options: WatcherOptions, from: string, signal: AbortSignal): Promise<StepResult> {
-  const { api, resource, namespace, metadataOnly, random } = options;
+async function watch<T>(options: WatcherOptions<T>, from: string, signal: AbortSignal): Promise<StepResult> {
+  const { api, resource, namespace, metadataOnly, transform, random } = options;
   let resourceVersion = from;
   // Between 4 and 6 minutes, so that watches which began together do not end together.
   const timeoutSeconds = Math.round(240 + 120 * random.float());
@@ -119,12 +123,15 @@ async function watch(options: WatcherOptions, from: string, signal: AbortSignal)
         resourceVersion = event.resourceVersion;
         continue;
       }
-      options.onEvent({ type: event.type === 'DELETED' ? 'deleted' : 'applied', object: event.object });
+      await options.onEvent({
+        type: event.type === 'DELETED' ? 'deleted' : 'applied',
+        object: transform(event.object),
+      });
       resourceVersion = event.object.metadata.resourceVersion;
     }
     return { state: { phase: 'watch', resourceVersion } };
   } catch (error) {
-    if (isGone(error)) return { state: { phase: 'list', notOlderThan: resourceVersion }, error };
+    if (isGone(error) || isNotFound(error)) return { state: { phase: 'list', notOlderThan: resourceVersion }, error };
     return { state: { phase: 'watch', resourceVersion }, error };
   }
 }

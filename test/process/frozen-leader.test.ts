@@ -16,9 +16,9 @@ import { createSite } from '../support/site.ts';
  */
 const ARGS = [
   '--leader-elect',
-  '--leader-elect-lease-duration=3s',
-  '--leader-elect-renew-deadline=2s',
-  '--leader-elect-retry-period=300ms',
+  '--leader-elect-lease-duration=6s',
+  '--leader-elect-renew-deadline=4s',
+  '--leader-elect-retry-period=500ms',
 ];
 
 /** Requests whose answer is waited for, and the change that would come next. */

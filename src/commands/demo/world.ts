@@ -146,7 +146,7 @@ export async function watchResources(
       random: systemRandom,
       resource: { group: GROUP, version: API_VERSION, plural, kind },
       namespaces: [namespace],
-      project: withKind(kind),
+      transform: withKind(kind),
       onFailure: () => {}, // It goes on by itself; if the API server is gone, other things tell.
     });
     informer.onChange((_key, before, after) => onChange(before, after));

@@ -22,6 +22,7 @@ export class Tracker {
       namespace,
       clock: systemClock,
       random: systemRandom,
+      transform: (object: AnyObject) => object,
       onEvent: (event: WatcherEvent) => this.#handle(event),
       onFailure: (error: unknown) => {
         this.#failure = error;
