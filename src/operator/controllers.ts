@@ -18,12 +18,15 @@ import { SpaceConnections } from '../kinds/databasespace/connection.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import { databaseUserKind } from '../kinds/databaseuser/index.ts';
+import { concerns as userConcerns } from '../kinds/databaseuser/records.ts';
+import { USER_LEFT, UserMemory } from '../kinds/databaseuser/world.ts';
 import { createSecrets, FinalizerIndex } from '../kinds/secrets.ts';
 import { Servers } from '../kinds/server/servers.ts';
 import { type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
-import { Controller, isNews } from '../runtime/controller.ts';
+import { Controller, type ControllerOptions, isNews } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/events.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';
@@ -45,6 +48,8 @@ export interface ControllerDependencies {
   readonly urlPolicy: UrlPolicy;
   /** Names this process in events. */
   readonly instance: string;
+  /** Told before each step of any object. */
+  readonly onStep?: ControllerOptions['onStep'];
 }
 
 /** A kind's controller, whatever the kind. */
@@ -64,7 +69,7 @@ export interface Controllers {
 /** One controller a kind, over the same informers and connections, and who is told of what. */
 export function createControllers(dependencies: ControllerDependencies, informers: Informers): Controllers {
   const { api, clock, random, log, metrics, concurrency } = dependencies;
-  const { spaces, clusters, databases, secrets, configMaps } = informers;
+  const { spaces, clusters, users, databases, secrets, configMaps } = informers;
   const all: AnyController[] = [];
   const notify = (reference: Reference, priority: Priority = 'normal') => {
     for (const controller of all) controller.changed(reference, priority);
@@ -108,6 +113,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
       events: recorder,
       metrics: share,
       concurrency,
+      onStep: dependencies.onStep,
     });
     share.watchQueue(controller.queue);
     source.onChange((key, before, after) => {
@@ -185,6 +191,30 @@ export function createControllers(dependencies: ControllerDependencies, informer
     },
   });
   const serverWorld = { connections, cluster: (key: ObjectKey) => clusters.store.get(key), namespaceLabels, servers };
+
+  const userController = controllerOf(
+    databaseUserKind({
+      ...serverWorld,
+      api,
+      clock,
+      random,
+      secrets: secretAccess,
+      memory: new UserMemory(clock.now()),
+      user: (key) => users.store.get(key),
+      claimants: (cluster, username): Iterable<ObjectKey> => userController.dependents(`users/${cluster}/${username}`),
+      onDriftCorrected: driftCorrected('DatabaseUser', users),
+      onLeft: warn(USER_LEFT, users),
+    }),
+    users,
+  );
+  users.onChange((changed, before, after) => {
+    if (!isNews(before, after) && wordOf(before) === wordOf(after)) return;
+    for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
+      // The object itself has heard of it.
+      const others = [...userController.dependents(reference)].some((key) => key !== changed);
+      if (others) notify(reference, noNews(users, 'normal'));
+    }
+  });
 
   const schemaDrift = driftCorrected('Database', databases);
   const databaseController = controllerOf(

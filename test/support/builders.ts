@@ -35,7 +35,7 @@ const CLUSTER_SPEC = {
   version: '3.5.0',
 };
 
-const METADATA: ObjectMeta = {
+export const METADATA: ObjectMeta = {
   name: 'orders',
   namespace: 'shop',
   uid: 'e7c1b0de-0000-4000-8000-000000000001',

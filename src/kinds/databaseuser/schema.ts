@@ -114,6 +114,7 @@ const status = z
       .object({
         cluster: z.string().describe('When the cluster was created that the user is on.'),
         endpoint: z.string().describe('The server that the password was verified at.'),
+        addresses: z.string().describe('All servers, as the connection Secret names them.'),
         secretName: z.string().describe('Name of the connection Secret.'),
         secretResourceVersion: z
           .string()

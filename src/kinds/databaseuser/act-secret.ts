@@ -1,0 +1,143 @@
+import { TransientError } from '../../base/errors.ts';
+import { generatePassword } from '../../base/random.ts';
+import { isAlreadyExists } from '../../kube/api.ts';
+import type { NewSecret, SecretContents } from '../secrets.ts';
+import type { OpenServer } from '../server/access.ts';
+import {
+  changesTo,
+  isOurSecret,
+  newSecret,
+  type Passwords,
+  passwordsIn,
+  SECRET_ANNOTATIONS,
+  SECRET_TYPE,
+  wantedSecret,
+} from './content.ts';
+import type { UserStatusPatch } from './decide.ts';
+import { connectionSecretName, type UserPlace, type UserStep, type UserSubject } from './observation.ts';
+import { readOwnPassword } from './observe-login.ts';
+import type { UserWorld } from './world.ts';
+
+/*
+ * The steps that write the connection Secret. At every moment one of the passwords in it works: the coming one is written
+ * down before the server hears of it, and the old one goes after that was accepted.
+ */
+
+/** What a step works with. */
+export interface Work {
+  readonly world: UserWorld;
+  readonly subject: UserSubject;
+  readonly access: OpenServer;
+  readonly at: UserPlace;
+  readonly signal: AbortSignal;
+}
+
+/** The connection Secret as it is now. Throws TransientError SecretChanged where it is not ours. */
+export async function readConnectionSecret({ world, subject, signal }: Work): Promise<SecretContents | undefined> {
+  const name = connectionSecretName(subject);
+  const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
+  if (secret !== undefined && !isOurSecret(subject, secret)) throw secretChanged(name);
+  return secret;
+}
+
+export function secretChanged(name: string): TransientError {
+  return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: It is looked at again`);
+}
+
+/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
+export async function prepareNext(work: Work): Promise<undefined> {
+  const { world, subject, signal } = work;
+  const secret = await readConnectionSecret(work);
+  const passwords = passwordsIn(secret);
+  // One that is on its way comes to its end first: the server may be about to take it.
+  if (passwords.next !== undefined) return;
+  const ref = subject.spec.passwordSecretRef;
+  const next =
+    ref === undefined ? generatePassword(world.random) : (await readOwnPassword(world, subject, ref, signal)).password;
+  await write(work, secret, { ...passwords, next });
+}
+
+/** nextPassword signed in. */
+export async function promotePassword(work: Work): Promise<undefined> {
+  const secret = await readConnectionSecret(work);
+  const { next } = passwordsIn(secret);
+  if (next === undefined) return;
+  await write(work, secret, { current: next, next: undefined }, new Date(work.world.clock.now()).toISOString());
+}
+
+export async function writeSecret(work: Work): Promise<undefined> {
+  const secret = await readConnectionSecret(work);
+  if (secret !== undefined) await write(work, secret, passwordsIn(secret));
+}
+
+/** A server refused the coming password for good: it cannot stand in the way of a better one. */
+export async function dropNext(work: Work): Promise<void> {
+  const secret = await readConnectionSecret(work);
+  const { current } = passwordsIn(secret);
+  if (secret !== undefined) await write(work, secret, { current, next: undefined });
+}
+
+/** Makes the Secret what it should be with these passwords. */
+async function write(
+  { world, subject, at }: Work,
+  secret: SecretContents | undefined,
+  passwords: Passwords,
+  changedAt = secret?.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString(),
+): Promise<void> {
+  const { namespace = '' } = subject.metadata;
+  const name = connectionSecretName(subject);
+  const wanted = wantedSecret(subject, at, passwords, changedAt);
+  if (secret === undefined) return create(world, namespace, name, newSecret(wanted));
+  const changes = changesTo(secret, wanted);
+  if (changes !== undefined) await world.secrets.patch(namespace, name, secret, changes);
+}
+
+async function create(world: UserWorld, namespace: string, name: string, secret: NewSecret): Promise<void> {
+  try {
+    await world.secrets.create(namespace, name, secret);
+  } catch (error) {
+    throw isAlreadyExists(error) ? secretChanged(name) : error;
+  }
+}
+
+export async function replaceSecret({ world, subject, at, ...rest }: Work): Promise<undefined> {
+  const secret = await readConnectionSecret({ world, subject, at, ...rest });
+  if (secret === undefined || secret.type === SECRET_TYPE) return;
+  const { namespace = '' } = subject.metadata;
+  const name = connectionSecretName(subject);
+  const changedAt =
+    secret.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString();
+  const { labels, annotations, ...wanted } = newSecret(wantedSecret(subject, at, passwordsIn(secret), changedAt));
+  await world.secrets.delete(namespace, name, secret);
+  await create(world, namespace, name, {
+    ...wanted,
+    labels: { ...secret.labels, ...labels },
+    annotations: { ...secret.annotations, ...annotations },
+  });
+}
+
+/** The same passwords under another name: one of them works there at once, so this is what applications may bind to. */
+export async function copySecret(work: Work, from: string): Promise<UserStatusPatch> {
+  const { world, subject, signal } = work;
+  const { namespace = '' } = subject.metadata;
+  const before = await world.secrets.read(namespace, from, signal);
+  if (before === undefined || !isOurSecret(subject, before)) throw secretChanged(from);
+  const changedAt = before.annotations[SECRET_ANNOTATIONS.passwordChangedAt];
+  await write(work, await readConnectionSecret(work), passwordsIn(before), changedAt);
+  // The one verified last goes when this one was; what was only on the way there goes now.
+  if (from !== subject.status.connection?.secretName) await world.secrets.delete(namespace, from, before);
+  return { binding: { name: connectionSecretName(subject) } };
+}
+
+/** Only now, as the login in the other Secret was verified. */
+export async function retireSecret(
+  world: UserWorld,
+  subject: UserSubject,
+  { name, connection }: Extract<UserStep, { do: 'RetireSecret' }>,
+  signal: AbortSignal,
+): Promise<UserStatusPatch> {
+  const namespace = subject.metadata.namespace ?? '';
+  const secret = await world.secrets.read(namespace, name, signal);
+  if (secret !== undefined && isOurSecret(subject, secret)) await world.secrets.delete(namespace, name, secret);
+  return { connection };
+}

@@ -1,0 +1,87 @@
+import { ApiError } from '../../base/api-error.ts';
+import { TransientError } from '../../base/errors.ts';
+import { ABANDON, PAUSED } from '../../runtime/reconcile.ts';
+import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
+import { passwordsIn } from './content.ts';
+import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
+import { DATABASE_USERS } from './resource.ts';
+
+/* The steps that change the server. */
+
+type Create = Extract<UserStep, { do: 'CreateUser' }>;
+type Put = Extract<UserStep, { do: 'PutPassword' }>;
+type Delete = Extract<UserStep, { do: 'DeleteUser' }>;
+
+/** Where the server says that it is there already, the next pass tells whose it is. */
+export async function createUser(work: Work, { username, password, returns }: Create): Promise<undefined> {
+  const { world, subject, access, signal } = work;
+  const { servers } = world;
+  const value = await passwordOf(work, password);
+  try {
+    await servers.asAdmin(access, (client, token) => client.createUser(token, username, value, signal), signal);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const found = await servers.asAdmin(access, (client, token) => client.getUser(token, username, signal), signal);
+    if (found === undefined) return refused(work, password, error);
+    // By an attempt whose answer was lost, or by somebody else.
+    servers.userChanged(access, username, true);
+    return;
+  }
+  servers.userChanged(access, username, true);
+  if (returns)
+    world.onDriftCorrected(subject.key, 'username', `User "${username}" was deleted elsewhere: it was created again`);
+}
+
+export async function putPassword(work: Work, { username, password, drifted }: Put): Promise<undefined> {
+  const { world, subject, access, signal } = work;
+  const { memory, servers } = world;
+  const value = await passwordOf(work, password);
+  memory.doubt(subject.key);
+  try {
+    await servers.asAdmin(access, (client, token) => client.updateUser(token, username, value, signal), signal);
+  } catch (error) {
+    if (isRefusal(error)) return refused(work, password, error);
+    if (!(error instanceof ApiError) || error.kind !== 'notFound') throw error;
+    servers.userChanged(access, username, false);
+    return;
+  }
+  if (drifted)
+    world.onDriftCorrected(
+      subject.key,
+      'password',
+      `The password of user "${username}" was changed elsewhere: it was set back to the one in Secret "${connectionSecretName(subject)}"`,
+    );
+}
+
+/** Right before, the object itself is asked for once more: a cache may be older than a person's last word. */
+export async function deleteUser({ world, subject, access, signal }: Work, step: Delete): Promise<undefined> {
+  const { username } = step;
+  const { metadata } = subject;
+  const { namespace, name, uid, generation, annotations } = metadata;
+  const live = (await world.api.get(DATABASE_USERS, { namespace, name }, signal))?.metadata;
+  const isSame =
+    live?.uid === uid &&
+    live.generation === generation &&
+    [PAUSED, ABANDON].every((order) => live.annotations?.[order] === annotations?.[order]);
+  if (!isSame)
+    throw new TransientError('ObjectChanged', `DatabaseUser "${name}" changed meanwhile: It is looked at again`);
+  const { servers } = world;
+  await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal), signal);
+  servers.userChanged(access, username, false);
+}
+
+async function passwordOf(work: Work, name: PasswordName): Promise<string> {
+  const value = passwordsIn(await readConnectionSecret(work))[name];
+  if (value === undefined) throw secretChanged(connectionSecretName(work.subject));
+  return value;
+}
+
+/** The server says no to this very password, or to the name, and will again. */
+async function refused(work: Work, password: PasswordName, error: unknown): Promise<never> {
+  if (password === 'next') await dropNext(work);
+  throw error;
+}
+
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict');
+}

@@ -1,0 +1,59 @@
+import { TransientError } from '../../base/errors.ts';
+import { type OpenServer, serverAccess } from '../server/access.ts';
+import { copySecret, prepareNext, promotePassword, replaceSecret, retireSecret, writeSecret } from './act-secret.ts';
+import { createUser, deleteUser, putPassword } from './act-server.ts';
+import type { UserStatusPatch } from './decide.ts';
+import type { OnServer, UserStep, UserSubject } from './observation.ts';
+import { placeOf } from './observe.ts';
+import type { UserWorld } from './world.ts';
+
+/** Carries out one step. Passwords are read and made here, for this one use. */
+export async function actOnUser(
+  world: UserWorld,
+  subject: UserSubject,
+  step: UserStep,
+  signal: AbortSignal,
+): Promise<UserStatusPatch | undefined> {
+  if (step.do === 'TellLeft') {
+    world.onLeft(subject.key, step.message);
+    return undefined;
+  }
+  if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
+  const access = await accessFor(world, subject, step, signal);
+  const work = { world, subject, access, at: placeOf(access), signal };
+  switch (step.do) {
+    case 'PrepareNext':
+      await prepareNext(work);
+      return step.rotation;
+    case 'CopySecret':
+      return copySecret(work, step.from);
+    case 'CreateUser':
+      return createUser(work, step);
+    case 'PutPassword':
+      return putPassword(work, step);
+    case 'PromotePassword':
+      return promotePassword(work);
+    case 'WriteSecret':
+      return writeSecret(work);
+    case 'ReplaceSecret':
+      return replaceSecret(work);
+    case 'DeleteUser':
+      return deleteUser(work, step);
+    default:
+      return step satisfies never;
+  }
+}
+
+/** The server that was decided about. */
+async function accessFor(
+  world: UserWorld,
+  subject: UserSubject,
+  step: UserStep | (UserStep & OnServer),
+  signal: AbortSignal,
+): Promise<OpenServer> {
+  const access = await serverAccess(world, subject, signal);
+  const isSame = access.server === 'open' && (!('identity' in step) || step.identity === access.identity);
+  if (!isSame)
+    throw new TransientError('ClusterChanged', 'The DatabaseCluster changed meanwhile: It is looked at again');
+  return access;
+}

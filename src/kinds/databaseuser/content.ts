@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import { API_VERSION, GROUP } from '../../base/group.ts';
+import type { OwnerReference } from '../../kube/object.ts';
+import {
+  MANAGED_BY,
+  type NewSecret,
+  ownerValue,
+  type SecretChanges,
+  type SecretContents,
+  USER_LABEL,
+} from '../secrets.ts';
+import { type UserPlace, type UserSubject, usernameOf } from './observation.ts';
+import { databaseUserDefinition } from './schema.ts';
+import { type FixedKey, NEXT_PASSWORD, render } from './template.ts';
+
+/* What stands in a connection Secret. */
+
+/** As the Service Binding specification has it. It cannot change later. */
+export const SECRET_TYPE = 'servicebinding.io/database';
+const TYPE = 'database';
+const PROVIDER = 'mooring';
+
+/** A server looks at no more bytes of a password than these (compatibility.md). */
+export const MAX_PASSWORD_BYTES = 72;
+
+/** Annotations of connection Secrets. */
+export const SECRET_ANNOTATIONS = {
+  /** Changes whenever the contents do, but for nextPassword. Tells nothing about the password. */
+  checksum: `${GROUP}/checksum`,
+  passwordChangedAt: `${GROUP}/password-changed-at`,
+  /** Keys of the labels and annotations that are from the spec, so that they go when they go there. */
+  applied: `${GROUP}/applied`,
+} as const;
+
+/** The passwords in a Secret of ours, as far as a server could take them: for one use, never kept. */
+export interface Passwords {
+  readonly current: string | undefined;
+  readonly next: string | undefined;
+}
+
+export function passwordsIn(secret: SecretContents | undefined): Passwords {
+  const under = (key: string) => {
+    const value = secret?.data.get(key);
+    return value === undefined || secret?.notText.has(key) || refusalOfPassword(value) !== undefined
+      ? undefined
+      : value;
+  };
+  return { current: under('password'), next: under(NEXT_PASSWORD) };
+}
+
+/** Why no server could take it as it is; undefined: one can. */
+export function refusalOfPassword(password: string): string | undefined {
+  if (password === '') return 'is empty';
+  const bytes = Buffer.byteLength(password);
+  return bytes > MAX_PASSWORD_BYTES
+    ? `has ${bytes} bytes, and a server looks at the first ${MAX_PASSWORD_BYTES} only`
+    : undefined;
+}
+
+export function isOurSecret({ metadata }: Pick<UserSubject, 'metadata'>, secret: SecretContents): boolean {
+  return secret.labels[USER_LABEL] === ownerValue(metadata.name);
+}
+
+/** The key of the template whose text holds a placeholder that is not known; undefined: there is none. */
+export function unknownPlaceholder({ spec }: Pick<UserSubject, 'spec'>): string | undefined {
+  const blank = fixedValues('', { endpoint: '', address: '', addresses: '' }, '');
+  const template = Object.entries(spec.connectionSecret?.template ?? {});
+  return template.find(([, text]) => render(text, blank) === undefined)?.[0];
+}
+
+type Where = Pick<UserPlace, 'endpoint' | 'address' | 'addresses'>;
+
+function fixedValues(username: string, where: Where, password: string): Record<FixedKey, string> {
+  const { endpoint, address, addresses } = where;
+  const colon = address.lastIndexOf(':');
+  const [host, port] = colon < 0 ? [address, ''] : [address.slice(0, colon), address.slice(colon + 1)];
+  return { type: TYPE, provider: PROVIDER, host, port, username, password, uri: endpoint, addresses };
+}
+
+/** The connection Secret as it should be, but for what others put onto it. */
+export interface WantedSecret {
+  readonly data: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly owner: OwnerReference;
+}
+
+/** `changedAt`: when the password became the one that it is. */
+export function wantedSecret(
+  subject: Pick<UserSubject, 'metadata' | 'spec'>,
+  where: Where,
+  { current, next }: Passwords,
+  changedAt: string,
+): WantedSecret {
+  const { metadata, spec } = subject;
+  const { labels = {}, annotations = {}, template = {} } = spec.connectionSecret ?? {};
+  const values = fixedValues(usernameOf(subject), where, current ?? '');
+  const { password: _, ...open } = values;
+  // Until there is a password, neither it nor what is made of it stands there.
+  const needsPassword = (text: string) =>
+    render(text, values) !== render(text, { ...values, password: `${values.password}?` });
+  const texts = Object.entries(template).filter(([, text]) => current !== undefined || !needsPassword(text));
+  const custom = [Object.keys(labels), Object.keys(annotations)] as const;
+  const checksum = createHash('sha256').update(
+    JSON.stringify([open, template, current === undefined ? '' : changedAt]),
+  );
+  return {
+    data: {
+      ...open,
+      ...Object.fromEntries(texts.map(([key, text]) => [key, render(text, values) ?? ''])),
+      ...(current === undefined ? {} : { password: current }),
+      ...(next === undefined ? {} : { [NEXT_PASSWORD]: next }),
+    },
+    labels: { ...labels, ...MANAGED_BY, [USER_LABEL]: ownerValue(metadata.name) },
+    annotations: {
+      ...annotations,
+      [SECRET_ANNOTATIONS.checksum]: checksum.digest('hex').slice(0, 32),
+      ...(current === undefined ? {} : { [SECRET_ANNOTATIONS.passwordChangedAt]: changedAt }),
+      ...(custom.flat().length === 0 ? {} : { [SECRET_ANNOTATIONS.applied]: JSON.stringify(custom) }),
+    },
+    owner: { apiVersion: API_VERSION, kind: databaseUserDefinition.kind, name: metadata.name, uid: metadata.uid },
+  };
+}
+
+export function newSecret({ owner, ...wanted }: WantedSecret): NewSecret {
+  return { ...wanted, ownerReferences: [owner], type: SECRET_TYPE };
+}
+
+/** What makes the Secret as wanted; undefined: it is. Labels, annotations and owners that others have put there stay. */
+export function changesTo(secret: SecretContents, wanted: WantedSecret): SecretChanges | undefined {
+  const [labelsBefore, annotationsBefore] = appliedTo(secret);
+  const data = difference(secret.data, wanted.data, [...secret.data.keys()], secret.notText);
+  const labels = difference(asMap(secret.labels), wanted.labels, labelsBefore);
+  const annotations = difference(asMap(secret.annotations), wanted.annotations, [
+    ...annotationsBefore,
+    ...Object.values(SECRET_ANNOTATIONS),
+  ]);
+  const owners = ownersOf(secret, wanted.owner);
+  const changes = {
+    ...(data === undefined ? {} : { data }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(owners === undefined ? {} : { ownerReferences: owners }),
+  };
+  return Object.keys(changes).length === 0 ? undefined : changes;
+}
+
+/** `ours`: keys that go where they are not wanted. */
+function difference(
+  found: ReadonlyMap<string, string>,
+  wanted: Readonly<Record<string, string>>,
+  ours: readonly string[],
+  unreadable: ReadonlySet<string> = new Set(),
+): Record<string, string | null> | undefined {
+  const gone = ours.filter((key) => found.has(key) && wanted[key] === undefined);
+  const set = Object.entries(wanted).filter(([key, value]) => found.get(key) !== value || unreadable.has(key));
+  if (gone.length === 0 && set.length === 0) return undefined;
+  return { ...Object.fromEntries(set), ...Object.fromEntries(gone.map((key) => [key, null])) };
+}
+
+function asMap(record: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(record));
+}
+
+/** Keys of the labels and of the annotations that were from the spec when the Secret was written. */
+function appliedTo({ annotations }: SecretContents): readonly [readonly string[], readonly string[]] {
+  const parsed = appliedSchema.safeParse(annotations[SECRET_ANNOTATIONS.applied]);
+  return parsed.success ? parsed.data : [[], []];
+}
+
+const appliedSchema = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('This is no JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.tuple([z.array(z.string()), z.array(z.string())]));
+
+/** Undefined: it is owned as it should be. An owner of the same name is this object before it was restored. */
+function ownersOf({ ownerReferences }: SecretContents, owner: OwnerReference): readonly OwnerReference[] | undefined {
+  const identityOf = ({ apiVersion, kind, name, uid }: OwnerReference) => ({ apiVersion, kind, name, uid });
+  const same = ownerReferences.filter(({ kind, name }) => kind === owner.kind && name === owner.name);
+  if (same.length === 1 && same.every((each) => isDeepStrictEqual(identityOf(each), identityOf(owner))))
+    return undefined;
+  return [...ownerReferences.filter((other) => !same.includes(other)), owner];
+}

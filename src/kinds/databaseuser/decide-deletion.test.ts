@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
+import { aServerSeen, aUser } from '../../../test/support/user-builders.ts';
+import { decideUser } from './decide.ts';
+import type { UserObservation, UserStep } from './observation.ts';
+
+const fresh = aUser().deleting();
+const owned = aUser().owned().deleting();
+const retained = owned.with({ deletionPolicy: 'Retain' });
+const waiting = (why: 'missing' | 'leaving' | 'suspended' | 'notReady', destroyed = false): UserObservation => ({
+  server: 'waiting',
+  why,
+  reason: 'WaitingForCluster',
+  message: 'Why',
+  starting: false,
+  destroyed,
+});
+const refused: UserObservation = { server: 'refused', reason: 'ClusterNotAllowed', message: 'Not admitted' };
+const deleteUser: UserStep = { do: 'DeleteUser', username: 'app', identity: '2026-11-20T10:00:00.000Z' };
+const tellLeft: UserStep = {
+  do: 'TellLeft',
+  message: 'User "app" was not deleted on the server, and may still be there: Why',
+};
+
+const rows: readonly {
+  name: string;
+  user?: typeof owned;
+  seen: UserObservation;
+  steps: readonly UserStep[];
+  goes: boolean;
+}[] = [
+  {
+    name: 'a user of ours is deleted',
+    seen: aServerSeen({ login: 'ending', ours: true }),
+    steps: [deleteUser],
+    goes: true,
+  },
+  { name: "somebody else's stays", seen: aServerSeen({ login: 'ending', ours: false }), steps: [], goes: true },
+  { name: "the cluster's own stays", seen: aServerSeen({ login: 'reserved' }), steps: [], goes: true },
+  { name: "another object's stays", seen: aServerSeen({ login: 'notTried' }, 'shop/other'), steps: [], goes: true },
+  { name: 'with Retain nobody is asked', user: retained, seen: waiting('notReady'), steps: [], goes: true },
+  { name: 'without a cluster people are told', seen: waiting('missing'), steps: [tellLeft], goes: true },
+  { name: 'with a cluster that goes people are told', seen: waiting('leaving'), steps: [tellLeft], goes: true },
+  { name: 'a destroyed cluster leaves nothing to tell', seen: waiting('leaving', true), steps: [], goes: true },
+  { name: 'what never was leaves nothing to tell', user: fresh, seen: waiting('missing'), steps: [], goes: true },
+  { name: 'a suspended cluster is waited for', seen: waiting('suspended'), steps: [], goes: false },
+  { name: 'a cluster with trouble is waited for', seen: waiting('notReady'), steps: [], goes: false },
+  { name: 'a cluster that does not admit it blocks', seen: refused, steps: [], goes: false },
+];
+
+describe('deletion', () => {
+  it.each(rows)('$name', ({ user = owned, seen, steps, goes }) => {
+    const decision = decideUser(user.subject, seen, NOW_MS);
+    expect(decision.steps ?? []).toEqual(steps);
+    expect(decision.release ?? false).toBe(goes);
+  });
+
+  it('says how to let go where it waits', () => {
+    const wait = decideUser(owned.subject, waiting('suspended'), NOW_MS);
+    expect(outline(wait)).toMatchObject({ ready: 'Unknown WaitingForCluster', comesBack: 'when something changes' });
+    const blocked = decideUser(owned.subject, refused, NOW_MS);
+    expect(outline(blocked)).toMatchObject({ ready: 'False DeletionBlocked', comesBack: 'slowly' });
+    for (const decision of [wait, blocked])
+      expect(conditionOf(decision, 'Ready')?.message).toMatch(/annotate mooring\.dev\/abandon=true$/);
+  });
+});

@@ -1,0 +1,34 @@
+import { failing, reconciling } from '../../kube/summary.ts';
+import { ABANDON } from '../../runtime/reconcile.ts';
+import type { UserDecision } from './decide.ts';
+import { type UserObservation, type UserSubject, usernameOf } from './observation.ts';
+
+const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
+
+/** What becomes of the user when its object is deleted. The connection Secret goes with the object, which owns it. */
+export function decideDeletion(subject: UserSubject, observation: UserObservation): UserDecision {
+  const { spec, status } = subject;
+  const release: UserDecision = { conditions: 'keep', release: true };
+  if (spec.deletionPolicy === 'Retain') return release;
+  const username = usernameOf(subject);
+  if (observation.server === 'refused') {
+    const message = `User "${username}" cannot be deleted: ${observation.message}. ${LET_GO}`;
+    return { conditions: failing('DeletionBlocked', message), retry: 'slowly' };
+  }
+  if (observation.server === 'waiting') {
+    const { why, reason, message, destroyed } = observation;
+    if (why === 'suspended' || why === 'notReady') {
+      const waits = `User "${username}" is deleted when its cluster can be used: ${message}. ${LET_GO}`;
+      return { conditions: reconciling(reason, waits) };
+    }
+    if (status.username === undefined || destroyed) return release;
+    const left = `User "${status.username}" was not deleted on the server, and may still be there: ${message}`;
+    return { ...release, steps: [{ do: 'TellLeft', message: left }] };
+  }
+  const { login, claimedBy } = observation;
+  if (claimedBy !== undefined || login.login !== 'ending' || !login.ours) return release;
+  const { clusterName, identity } = observation.at;
+  const message = `User "${username}" of DatabaseCluster "${clusterName}" is being deleted`;
+  const conditions = reconciling('DeletingUser', message);
+  return { conditions, steps: [{ do: 'DeleteUser', username, identity }], release: true };
+}

@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import { conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
+import { aServerSeen, aUser, triedLogin } from '../../../test/support/user-builders.ts';
+import { decideUser } from './decide.ts';
+import type { TriedLogin, UserObservation, UserSeen, UserStep } from './observation.ts';
+
+const IDENTITY = '2026-11-20T10:00:00.000Z';
+const on = { username: 'app', identity: IDENTITY };
+const fresh = aUser();
+const owned = aUser().owned();
+const adopting = aUser().with({ adoptionPolicy: 'IfExists' });
+const own = { passwordSecretRef: { name: 'mine' } };
+
+const decide = (builder: ReturnType<typeof aUser>, login: UserSeen['login'], claimedBy?: string) =>
+  decideUser(builder.subject, aServerSeen(login, claimedBy), NOW_MS);
+
+const nothing: Partial<TriedLogin> = {
+  secretVersion: undefined,
+  hasCurrent: false,
+  works: 'none',
+  exists: false,
+  asVerified: false,
+};
+const onlyNext: Partial<TriedLogin> = { ...nothing, secretVersion: '5', hasNext: true };
+const refused: Partial<TriedLogin> = { works: 'none' };
+const rotation = { lastRotation: '2026-11-20T12:00:00.000Z', lastHandledRotateAt: null };
+const create = (password: 'next' | 'current', returns = false): UserStep => ({
+  do: 'CreateUser',
+  ...on,
+  password,
+  returns,
+});
+const put = (password: 'next' | 'current', drifted = false): UserStep => ({
+  do: 'PutPassword',
+  ...on,
+  password,
+  drifted,
+});
+
+const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Partial<TriedLogin>; step: UserStep }[] =
+  [
+    { name: 'writes the password down before there is a user', found: nothing, step: { do: 'PrepareNext' } },
+    { name: 'creates the user with what was written down', found: onlyNext, step: create('next') },
+    {
+      name: 'promotes what signs in',
+      found: { ...onlyNext, works: 'next', exists: true },
+      step: { do: 'PromotePassword' },
+    },
+    {
+      name: 'promotes what signs in beside the one before',
+      user: owned,
+      found: { hasNext: true, works: 'next' },
+      step: { do: 'PromotePassword' },
+    },
+    { name: 'puts the coming password', user: owned, found: { hasNext: true }, step: put('next') },
+    {
+      name: 'puts the coming password of a user of ours though none signs in',
+      user: owned,
+      found: { ...refused, hasNext: true },
+      step: put('next'),
+    },
+    {
+      name: 'takes an existing user over with a new password, written down first',
+      user: adopting,
+      found: { ...nothing, exists: true },
+      step: { do: 'PrepareNext' },
+    },
+    {
+      name: 'takes an existing user over with the password that was written down',
+      user: adopting,
+      found: { ...onlyNext, exists: true },
+      step: put('next'),
+    },
+    {
+      name: 'gives a user of ours a new password when the Secret was deleted',
+      user: owned,
+      found: { ...nothing, exists: true },
+      step: { do: 'PrepareNext', rotation },
+    },
+    {
+      name: 'creates a user that was deleted elsewhere with the same password',
+      user: owned,
+      found: { ...refused, exists: false },
+      step: create('current', true),
+    },
+    {
+      name: 'creates a user on a new cluster with the password that clients have',
+      user: owned.withStatus({ connection: undefined }),
+      found: { ...refused, exists: false },
+      step: create('current'),
+    },
+    {
+      name: 'sets back a password that was changed on the server',
+      user: owned,
+      found: refused,
+      step: put('current', true),
+    },
+    {
+      name: 'takes an existing user over with the password that clients have',
+      user: adopting,
+      found: refused,
+      step: put('current'),
+    },
+    {
+      name: 'replaces a password that was edited in the Secret',
+      user: owned,
+      found: { ...refused, asVerified: false },
+      step: { do: 'PrepareNext', rotation },
+    },
+    {
+      name: 'puts the Secret right',
+      user: owned,
+      found: { content: 'differs' },
+      step: { do: 'WriteSecret' },
+    },
+    {
+      name: 'puts the Secret right though its source is not there',
+      user: owned.with(own),
+      found: {
+        content: 'differs',
+        source: { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: '' },
+      },
+      step: { do: 'WriteSecret' },
+    },
+    {
+      name: 'writes a Secret of another type anew',
+      user: owned,
+      found: { content: 'wrongType' },
+      step: { do: 'ReplaceSecret' },
+    },
+    {
+      name: 'applies a changed password of a person',
+      user: owned.with(own),
+      found: { source: { is: 'own', version: '9', applied: false } },
+      step: { do: 'PrepareNext', rotation },
+    },
+    {
+      name: 'finishes a password that is on its way before it turns to another',
+      user: owned.with(own),
+      found: { hasNext: true, source: { is: 'own', version: '9', applied: false } },
+      step: put('next'),
+    },
+    {
+      name: 'rotates when it is time',
+      user: owned.with({ rotateEvery: '1h' }),
+      found: {},
+      step: { do: 'PrepareNext', rotation },
+    },
+    {
+      name: 'rotates on demand',
+      user: owned.annotated('rotate-at', 'now'),
+      found: {},
+      step: { do: 'PrepareNext', rotation: { ...rotation, lastHandledRotateAt: 'now' } },
+    },
+    {
+      name: 'copies the passwords to a Secret of another name',
+      user: owned.with({ connectionSecret: { name: 'other' } }),
+      found: { ...nothing, previous: { name: 'app-connection', hasPassword: true } },
+      step: { do: 'CopySecret', from: 'app-connection' },
+    },
+  ];
+
+describe('the password', () => {
+  it.each(steps)('$name', ({ user = fresh, found, step }) => {
+    const decision = decide(user, triedLogin(found));
+    expect(decision.steps).toEqual([step]);
+    expect(decision.hold).toBe(true);
+  });
+
+  it('stays the one that works while another one is being put, and the user stays Ready', () => {
+    expect(outline(decide(owned, triedLogin({ hasNext: true }))).ready).toBe('True LoginWorks');
+    expect(outline(decide(owned, triedLogin({ ...refused, hasNext: true }))).ready).toBe('Unknown SettingPassword');
+  });
+});
+
+const stuck: readonly { name: string; user?: ReturnType<typeof aUser>; seen: UserObservation; reason: string }[] = [
+  {
+    name: 'a user that somebody else made',
+    seen: aServerSeen(triedLogin({ ...nothing, exists: true })),
+    reason: 'UserExists',
+  },
+  {
+    name: 'a user that somebody else made while ours was on the way',
+    seen: aServerSeen(triedLogin({ ...onlyNext, exists: true })),
+    reason: 'UserExists',
+  },
+  {
+    name: 'a user of a restored object, whose password is another one',
+    seen: aServerSeen(triedLogin({ ...refused, asVerified: false })),
+    reason: 'UserExists',
+  },
+  {
+    name: 'a user on another cluster of the same name',
+    user: owned.withStatus({ connection: { ...connectionOf(), cluster: 'another' } }),
+    seen: aServerSeen(triedLogin(refused)),
+    reason: 'UserExists',
+  },
+  { name: 'two objects for one user', seen: aServerSeen({ login: 'notTried' }, 'shop/other'), reason: 'UserClaimed' },
+  { name: "the cluster's own user", seen: aServerSeen({ login: 'reserved' }), reason: 'UsernameReserved' },
+  { name: 'a Secret that is not ours', seen: aServerSeen({ login: 'secretTaken' }), reason: 'SecretNotOurs' },
+  {
+    name: 'a name that no server takes',
+    user: fresh.named('app.eu'),
+    seen: aServerSeen({ login: 'notTried' }),
+    reason: 'InvalidUsername',
+  },
+  {
+    name: 'a placeholder that is not known',
+    user: fresh.with({ connectionSecret: { template: { URL: '{{ pasword }}' } } }),
+    seen: aServerSeen({ login: 'notTried' }),
+    reason: 'InvalidTemplate',
+  },
+  {
+    name: 'a cluster that does not admit it',
+    seen: { server: 'refused', reason: 'ClusterNotAllowed', message: 'Not admitted' },
+    reason: 'ClusterNotAllowed',
+  },
+  {
+    name: 'a password that no server takes',
+    user: fresh.with(own),
+    seen: aServerSeen(
+      triedLogin({
+        ...nothing,
+        source: { is: 'unusable', lasting: 'terminal', reason: 'InvalidPassword', message: 'It is empty' },
+      }),
+    ),
+    reason: 'InvalidPassword',
+  },
+];
+
+function connectionOf() {
+  const { connection } = owned.subject.status;
+  if (connection === undefined) throw new Error('A user that is owned was verified');
+  return connection;
+}
+
+describe('a person must act on', () => {
+  it.each(stuck)('$name', ({ user = fresh, seen, reason }) => {
+    const decision = decideUser(user.subject, seen, NOW_MS);
+    expect(outline(decision)).toEqual({ ready: `False ${reason}`, summary: 'Stalled', steps: [], comesBack: 'slowly' });
+    expect(decision.hold).toBeUndefined();
+  });
+});
+
+describe('it waits for', () => {
+  const waiting = { server: 'waiting', why: 'suspended', reason: 'ClusterSuspended', message: 'Asleep' } as const;
+  const cluster = { ...waiting, starting: false, destroyed: false };
+
+  it('the cluster, until it hears of it', () => {
+    expect(outline(decideUser(owned.subject, cluster, NOW_MS))).toEqual({
+      ready: 'Unknown ClusterSuspended',
+      summary: 'Reconciling',
+      steps: [],
+      comesBack: 'when something changes',
+    });
+  });
+
+  it('nothing where this process has just begun', () => {
+    expect(decideUser(owned.subject, { ...cluster, starting: true }, NOW_MS)).toEqual({ conditions: 'keep' });
+    const told = decideUser(fresh.subject, { ...cluster, starting: true }, NOW_MS);
+    expect(outline(told).ready).toBe('Unknown ClusterSuspended');
+  });
+
+  it("a person's own password that is not there yet", () => {
+    const source = { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: 'Missing' } as const;
+    const decision = decide(fresh.with(own), triedLogin({ ...nothing, source }));
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown SecretNotFound', summary: 'Reconciling', steps: [] });
+  });
+});
+
+describe('Ready', () => {
+  it('tells what was verified, at first with the time from which rotations count', () => {
+    const decision = decide(fresh.annotated('rotate-at', 'old'), triedLogin());
+    expect(outline(decision)).toEqual({
+      ready: 'True LoginWorks',
+      summary: 'none',
+      steps: [],
+      comesBack: '600000 ms',
+    });
+    expect(decision.status).toEqual({
+      username: 'app',
+      binding: { name: 'app-connection' },
+      lastRotation: rotation.lastRotation,
+      lastHandledRotateAt: 'old',
+      connection: connectionOf(),
+    });
+  });
+
+  it('writes nothing where nothing changed', () => {
+    expect(decide(owned, { login: 'settled', verifyInMs: 5_000 })).toMatchObject({
+      status: {},
+      steps: [],
+      requeueAfterMs: 5_000,
+    });
+  });
+
+  it('comes back for what is due first', () => {
+    const rotating = owned.with({ rotateEvery: '2h' });
+    expect(decide(rotating, { login: 'settled', verifyInMs: undefined }).requeueAfterMs).toBe(3_600_000);
+    expect(decide(rotating, { login: 'settled', verifyInMs: 1_000 }).requeueAfterMs).toBe(1_000);
+    expect(decide(owned, { login: 'settled', verifyInMs: undefined }).requeueAfterMs).toBeUndefined();
+  });
+
+  it("says that a person's own password is not for us to replace, and that it was asked", () => {
+    const asked = owned.with(own).annotated('rotate-at', 'now');
+    const decision = decide(asked, { login: 'settled', verifyInMs: 5_000 });
+    expect(decision.steps).toEqual([]);
+    expect(decision.status).toEqual({ lastHandledRotateAt: 'now' });
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(/to replace this one, change Secret "mine"$/);
+  });
+
+  it('names the version of the Secret that the password is from', () => {
+    const source = { is: 'own', version: '9', applied: true } as const;
+    const decision = decide(owned.with(own), triedLogin({ source }));
+    expect(decision.status?.connection).toEqual({ ...connectionOf(), sourceResourceVersion: '9' });
+  });
+
+  it('lets the former Secret go last of all', () => {
+    const moved = owned.with({ connectionSecret: { name: 'other' } });
+    const decision = decide(moved, triedLogin({ previous: { name: 'app-connection', hasPassword: true } }));
+    const connection = { ...connectionOf(), secretName: 'other' };
+    expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'app-connection', connection }]);
+    expect(decision.status).toEqual({ username: 'app', binding: { name: 'other' } });
+  });
+});

@@ -1,0 +1,206 @@
+import { particulars, ready, reconciling, stalled } from '../../kube/summary.ts';
+import type { Decision, StatusPatch } from '../../runtime/kind.ts';
+import { ROTATE_AT, rotationAt, untilRotation } from '../rotation.ts';
+import { USER_LABEL } from '../secrets.ts';
+import { isIdentifier } from '../server-schema.ts';
+import { earlier } from '../verification.ts';
+import { unknownPlaceholder } from './content.ts';
+import { decideDeletion } from './decide-deletion.ts';
+import {
+  type Connection,
+  connectionSecretName,
+  isOurs,
+  type TriedLogin,
+  type UserObservation,
+  type UserSeen,
+  type UserStep,
+  type UserSubject,
+  usernameOf,
+} from './observation.ts';
+import type { DatabaseUserStatus } from './schema.ts';
+
+export type UserDecision = Decision<DatabaseUserStatus, UserStep>;
+export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
+
+/**
+ * First answer wins. The order is behaviour: whether there may be such a user at all, before whether its server can be
+ * worked on; then whose the user is, before anything is done to it.
+ */
+export function decideUser(subject: UserSubject, observation: UserObservation, nowMs: number): UserDecision {
+  if (subject.deleting) return decideDeletion(subject, observation);
+  const wrong = wrongSpec(subject);
+  if (wrong !== undefined) return wrong;
+  if (observation.server !== 'open') return withoutServer(subject, observation);
+  const { claimedBy, at, login } = observation;
+  const username = usernameOf(subject);
+  const where = `DatabaseCluster "${at.clusterName}"`;
+  if (claimedBy !== undefined) {
+    const message = `User "${username}" of ${where} belongs to DatabaseUser "${claimedBy}": delete one of the two, or create this one with another username`;
+    return stuck('UserClaimed', message);
+  }
+  switch (login.login) {
+    case 'reserved': {
+      const message = `User "${username}" is the one that ${where} itself works with, and is left alone: create this object with another username`;
+      return stuck('UsernameReserved', message);
+    }
+    case 'secretTaken': {
+      const message = `Secret "${connectionSecretName(subject)}" exists and is not Mooring's, so it is not overwritten: remove it, or set connectionSecret.name to another name, or, if it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back`;
+      return stuck('SecretNotOurs', message);
+    }
+    case 'settled':
+      return working(subject, observation, undefined, login.verifyInMs, nowMs);
+    case 'tried':
+      return tried(subject, observation, login, nowMs);
+    case 'notTried':
+    case 'ending':
+      throw new Error(`A login that is ${login.login} is decided on before`);
+    default:
+      return login satisfies never;
+  }
+}
+
+/** A person must act; a change of what the object refers to comes first, and other things are found out slowly. */
+function stuck(reason: string, message: string): UserDecision {
+  return { conditions: stalled(reason, message), retry: 'slowly' };
+}
+
+/** What the API server refuses, in an object from before its rules. */
+function wrongSpec(subject: UserSubject): UserDecision | undefined {
+  const username = usernameOf(subject);
+  if (!isIdentifier(username)) {
+    const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
+    return stuck('InvalidUsername', message);
+  }
+  const key = unknownPlaceholder(subject);
+  if (key === undefined) return undefined;
+  const message = `connectionSecret.template has a placeholder under key "${key}" that is not known, or braces that do not match: correct it`;
+  return stuck('InvalidTemplate', message);
+}
+
+/** A cluster that is suspended or starts is no trouble of the user's: it waits as such, with no calls. */
+function withoutServer(
+  { status, metadata }: UserSubject,
+  observation: Exclude<UserObservation, UserSeen>,
+): UserDecision {
+  const others = particulars(status.conditions ?? []);
+  // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
+  if (observation.server === 'refused')
+    return { conditions: [...stalled(observation.reason, observation.message), ...others], retry: 'slowly' };
+  const isKnown = status.conditions?.some(({ type }) => type === 'Ready') ?? false;
+  // None changes because this process is new.
+  if (observation.starting && isKnown && status.observedGeneration === metadata.generation)
+    return { conditions: 'keep' };
+  return { conditions: [...reconciling(observation.reason, observation.message), ...others] };
+}
+
+function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: number): UserDecision {
+  const { at } = seen;
+  const username = usernameOf(subject);
+  const on = { username, identity: at.identity };
+  const secretName = connectionSecretName(subject);
+  const known = isOurs(subject, at.identity);
+  const user = `User "${username}" of DatabaseCluster "${at.clusterName}"`;
+  const step = (next: UserStep, reason: string, doing: string): UserDecision => ({
+    // While a password works that stands in the Secret, the user is Ready, whatever is being done.
+    conditions: login.works === 'current' ? readyConditions(subject, seen) : reconciling(reason, `${user} ${doing}`),
+    steps: [next],
+    hold: true,
+  });
+  const create = (password: 'next' | 'current') =>
+    step({ do: 'CreateUser', ...on, password, returns: known }, 'CreatingUser', 'is being created');
+  const put = (password: 'next' | 'current', drifted = false) =>
+    step({ do: 'PutPassword', ...on, password, drifted }, 'SettingPassword', 'is being given its password');
+  const prepare = (isRotation: boolean) => {
+    const rotation = isRotation ? { rotation: rotationAt(subject, nowMs) } : {};
+    return step(
+      { do: 'PrepareNext', ...rotation },
+      'SettingPassword',
+      `is being given a password: Secret "${secretName}" is written`,
+    );
+  };
+  const mayTake = known || subject.spec.adoptionPolicy === 'IfExists';
+  const exists = () => {
+    const message = `${user} exists already, and was not made by this object: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
+    return stuck('UserExists', message);
+  };
+
+  if (login.content === 'wrongType')
+    return step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets its Secret "${secretName}" anew`);
+  if (login.hasNext) {
+    if (login.works === 'next')
+      return step({ do: 'PromotePassword' }, 'SettingPassword', `has its password: Secret "${secretName}" is written`);
+    if (login.works === 'none' && !login.exists) return create('next');
+    return login.works === 'current' || mayTake ? put('next') : exists();
+  }
+  const { previous, source } = login;
+  if (!login.hasCurrent && previous?.hasPassword)
+    return step({ do: 'CopySecret', from: previous.name }, 'SettingPassword', `gets Secret "${secretName}"`);
+  if (login.works === 'none' && login.exists && !mayTake) return exists();
+  if (login.works === 'none' && login.hasCurrent) {
+    if (!login.exists) return create('current');
+    if (login.asVerified) return put('current', known);
+  }
+  if (login.works === 'current' && login.content === 'differs')
+    return step({ do: 'WriteSecret' }, 'SettingPassword', `gets Secret "${secretName}" written`);
+  if (source.is === 'unusable') return unusable(source);
+  if (login.works === 'none') return prepare(known);
+  if (source.is === 'own' && !source.applied) return prepare(true);
+  return working(subject, seen, login, login.verifyInMs, nowMs);
+}
+
+function unusable({ lasting, reason, message }: Extract<TriedLogin['source'], { is: 'unusable' }>): UserDecision {
+  return lasting === 'terminal'
+    ? stuck(reason, message)
+    : { conditions: reconciling(reason, message), retry: 'slowly' };
+}
+
+/** The password in the Secret signs in. `login` undefined: as it did before, and nothing changed since. */
+function working(
+  subject: UserSubject,
+  seen: UserSeen,
+  login: TriedLogin | undefined,
+  verifyInMs: number | undefined,
+  nowMs: number,
+): UserDecision {
+  const { spec, status } = subject;
+  const rotateInMs = spec.passwordSecretRef === undefined ? untilRotation(subject, spec.rotateEvery, nowMs) : undefined;
+  const rotate: readonly UserStep[] =
+    rotateInMs !== undefined && rotateInMs <= 0 ? [{ do: 'PrepareNext', rotation: rotationAt(subject, nowMs) }] : [];
+  // Of an own password, that it was asked for is all that there is to say.
+  const asked = spec.passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
+  const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
+  const decision: UserDecision = {
+    conditions: readyConditions(subject, seen),
+    hold: true,
+    status: handled,
+    steps: rotate,
+    requeueAfterMs: earlier(verifyInMs, rotateInMs),
+  };
+  if (login === undefined) return decision;
+  const connection = connectionOf(subject, seen, login);
+  const first = status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
+  const found = { username: usernameOf(subject), binding: { name: connection.secretName }, ...first, ...handled };
+  // Its name is forgotten only when it is gone.
+  if (login.previous === undefined) return { ...decision, status: { ...found, connection } };
+  return { ...decision, status: found, steps: [{ do: 'RetireSecret', name: login.previous.name, connection }] };
+}
+
+function connectionOf(subject: UserSubject, { at }: UserSeen, { secretVersion, source }: TriedLogin): Connection {
+  return {
+    cluster: at.identity,
+    endpoint: at.endpoint,
+    addresses: at.addresses,
+    secretName: connectionSecretName(subject),
+    secretResourceVersion: secretVersion ?? '',
+    ...(source.is === 'own' ? { sourceResourceVersion: source.version } : {}),
+  };
+}
+
+function readyConditions(subject: UserSubject, { at }: UserSeen) {
+  const { metadata, spec } = subject;
+  const message = `User "${usernameOf(subject)}" signs in at ${at.endpoint} with the password in Secret "${connectionSecretName(subject)}"`;
+  const own = spec.passwordSecretRef?.name;
+  const isAsked = own !== undefined && metadata.annotations?.[ROTATE_AT] !== undefined;
+  const hint = `. Annotation ${ROTATE_AT} replaces generated passwords only: to replace this one, change Secret "${own}"`;
+  return ready('LoginWorks', isAsked ? `${message}${hint}` : message);
+}

@@ -1,0 +1,72 @@
+import { objectKey } from '../../kube/object.ts';
+import type { Kind } from '../../runtime/kind.ts';
+import { clusterKeyOf } from '../server/access.ts';
+import { actOnUser } from './act.ts';
+import { decideUser } from './decide.ts';
+import { connectionSecretName, type UserObservation, type UserStep } from './observation.ts';
+import { observeUser } from './observe.ts';
+import { claimOf } from './records.ts';
+import { DATABASE_USERS, USER_FINALIZER } from './resource.ts';
+import { type DatabaseUserSpec, type DatabaseUserStatus, databaseUserDefinition } from './schema.ts';
+import type { UserWorld } from './world.ts';
+
+export function databaseUserKind(
+  world: UserWorld,
+): Kind<DatabaseUserSpec, DatabaseUserStatus, UserObservation, UserStep> {
+  return {
+    definition: databaseUserDefinition,
+    resource: DATABASE_USERS,
+    finalizer: USER_FINALIZER,
+    references(subject) {
+      const { metadata, spec, status } = subject;
+      const names = [
+        connectionSecretName(subject),
+        spec.passwordSecretRef?.name,
+        status.binding?.name,
+        status.connection?.secretName,
+      ];
+      return [
+        `databaseclusters/${clusterKeyOf(subject)}`,
+        claimOf(subject),
+        ...names.flatMap((name) =>
+          name === undefined ? [] : [`secrets/${objectKey(metadata.namespace ?? '', name)}`],
+        ),
+      ];
+    },
+    group: clusterKeyOf,
+    // The finalizer stands only from the first step on: a Secret may be there, and a user on the server.
+    holds: () => true,
+    observe: (subject, signal) => observeUser(world, subject, signal),
+    decide: decideUser,
+    act: (subject, step, signal) => actOnUser(world, subject, step, signal),
+    describe,
+    forget: (key) => world.memory.forget(key),
+  };
+}
+
+function describe(step: UserStep): string {
+  switch (step.do) {
+    case 'PrepareNext':
+      return 'write a new password to the connection Secret, beside the one that works';
+    case 'CopySecret':
+      return `write the connection Secret anew, with the passwords of Secret "${step.from}"`;
+    case 'CreateUser':
+      return `create user "${step.username}"`;
+    case 'PutPassword':
+      return `have the server take the password of user "${step.username}"`;
+    case 'PromotePassword':
+      return 'make the new password the one in the connection Secret';
+    case 'WriteSecret':
+      return 'put the connection Secret right';
+    case 'ReplaceSecret':
+      return 'write the connection Secret anew, with the type that it should have';
+    case 'RetireSecret':
+      return `delete the former connection Secret "${step.name}"`;
+    case 'DeleteUser':
+      return `delete user "${step.username}"`;
+    case 'TellLeft':
+      return 'tell that the user stays on the server';
+    default:
+      return step satisfies never;
+  }
+}

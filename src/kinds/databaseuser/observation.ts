@@ -1,0 +1,121 @@
+import type { Subject } from '../../runtime/kind.ts';
+import type { Rotation } from '../rotation.ts';
+import type { OpenServer, ServerAccess } from '../server/access.ts';
+import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
+
+export type UserSubject = Subject<DatabaseUserSpec, DatabaseUserStatus>;
+
+/** What was seen of one user; no passwords in it. */
+export type UserObservation =
+  /** The server cannot be worked on now, or not by this object. */
+  Exclude<ServerAccess, OpenServer> | UserSeen;
+
+export interface UserSeen {
+  readonly server: 'open';
+  readonly at: UserPlace;
+  /** The object, `namespace/name`, that has the user before this one; undefined: none does. */
+  readonly claimedBy: string | undefined;
+  readonly login: LoginObservation;
+}
+
+/** Where the user is, as the connection Secret and the status tell it. */
+export interface UserPlace {
+  readonly clusterName: string;
+  /** When the cluster was created: with another value it is another one. */
+  readonly identity: string;
+  /** HTTP base URL. */
+  readonly endpoint: string;
+  /** `host:port` of the server at the endpoint. */
+  readonly address: string;
+  /** `host:port` of every server, comma separated, in an order that does not depend on which of them run. */
+  readonly addresses: string;
+}
+
+/** What is known of the password. */
+export type LoginObservation =
+  /** Not looked at: it is not this object's to care for, or does not matter. */
+  | { readonly login: 'notTried' }
+  /** The username is the cluster's own. */
+  | { readonly login: 'reserved' }
+  /** Verified earlier, and nothing changed since. */
+  | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
+  /** The connection Secret's name is taken by a Secret that is not ours. */
+  | { readonly login: 'secretTaken' }
+  /** The object is being deleted: whether the user on the server is surely its. */
+  | { readonly login: 'ending'; readonly ours: boolean }
+  | TriedLogin;
+
+export interface TriedLogin {
+  readonly login: 'tried';
+  /** Of the connection Secret; undefined: there is none. */
+  readonly secretVersion: string | undefined;
+  readonly hasCurrent: boolean;
+  readonly hasNext: boolean;
+  /** Which of the passwords signs in. */
+  readonly works: 'next' | 'current' | 'none';
+  /** Whether the server has such a user; asked for only where no password signs in. */
+  readonly exists: boolean;
+  /** The Secret's password is, byte for byte, what the server accepted last. */
+  readonly asVerified: boolean;
+  readonly content: 'asWanted' | 'differs' | 'wrongType';
+  /** The Secret, ours, that held the login before connectionSecret.name changed. */
+  readonly previous: { readonly name: string; readonly hasPassword: boolean } | undefined;
+  readonly source: PasswordSource;
+  readonly verifyInMs: number | undefined;
+}
+
+/** Where the password comes from. */
+export type PasswordSource =
+  | { readonly is: 'generated' }
+  /** A person's own, from the Secret of this version; `applied`: it is the connection Secret's password. */
+  | { readonly is: 'own'; readonly version: string; readonly applied: boolean }
+  | {
+      readonly is: 'unusable';
+      readonly lasting: 'transient' | 'terminal';
+      readonly reason: string;
+      readonly message: string;
+    };
+
+/** One effect. */
+export type UserStep =
+  /** Writes a coming password into the connection Secret as nextPassword, beside the one that works. */
+  | { readonly do: 'PrepareNext'; readonly rotation?: Rotation }
+  /** Writes the connection Secret under its new name, with the passwords of the one before. */
+  | { readonly do: 'CopySecret'; readonly from: string }
+  /** `returns`: it was deleted on the server by somebody else. */
+  | ({ readonly do: 'CreateUser'; readonly password: PasswordName; readonly returns: boolean } & OnServer)
+  /** `drifted`: the password was changed on the server by somebody else. */
+  | ({ readonly do: 'PutPassword'; readonly password: PasswordName; readonly drifted: boolean } & OnServer)
+  /** nextPassword was accepted: it becomes password. */
+  | { readonly do: 'PromotePassword' }
+  | { readonly do: 'WriteSecret' }
+  /** The type of a Secret cannot change: it goes, and comes back with the same passwords. */
+  | { readonly do: 'ReplaceSecret' }
+  /** The login is in another Secret now: the one before goes. */
+  | { readonly do: 'RetireSecret'; readonly name: string; readonly connection: Connection }
+  | ({ readonly do: 'DeleteUser' } & OnServer)
+  /** The object goes, and its user stays on the server: people are told. */
+  | { readonly do: 'TellLeft'; readonly message: string };
+
+/** The user, and when the cluster was created that it was decided about. */
+export interface OnServer {
+  readonly username: string;
+  readonly identity: string;
+}
+
+export type PasswordName = 'next' | 'current';
+export type Connection = NonNullable<DatabaseUserStatus['connection']>;
+
+export function usernameOf({ metadata, spec }: Pick<UserSubject, 'metadata' | 'spec'>): string {
+  return spec.username ?? metadata.name;
+}
+
+export function connectionSecretName({ metadata, spec }: Pick<UserSubject, 'metadata' | 'spec'>): string {
+  return spec.connectionSecret?.name ?? `${metadata.name}-connection`;
+}
+
+/** Whether the user on the server of this cluster was made or taken over by this object. */
+export function isOurs(subject: Pick<UserSubject, 'metadata' | 'spec' | 'status'>, identity: string): boolean {
+  const { username, connection } = subject.status;
+  return username === usernameOf(subject) && connection?.cluster === identity;
+}

@@ -1,0 +1,241 @@
+import { TerminalError, TransientError } from '../../base/errors.ts';
+import { type SecretContents, valueFrom } from '../secrets.ts';
+import type { OpenServer } from '../server/access.ts';
+import { untilVerification } from '../verification.ts';
+import {
+  changesTo,
+  isOurSecret,
+  type Passwords,
+  passwordsIn,
+  refusalOfPassword,
+  SECRET_ANNOTATIONS,
+  SECRET_TYPE,
+  wantedSecret,
+} from './content.ts';
+import {
+  connectionSecretName,
+  isOurs,
+  type LoginObservation,
+  type PasswordSource,
+  type TriedLogin,
+  type UserPlace,
+  type UserSubject,
+  usernameOf,
+} from './observation.ts';
+import type { UserWorld } from './world.ts';
+
+/**
+ * Which password works. Costs nothing while the Secrets and the server are those that were verified last and it is not
+ * time to verify again; else one or two sign-ins, and a List that all users of the server share.
+ */
+export async function observeLogin(
+  world: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  at: UserPlace,
+  signal: AbortSignal,
+): Promise<LoginObservation> {
+  const { clock, memory, secrets } = world;
+  const { uid, namespace = '' } = subject.metadata;
+  const untilNext = (lastMs: number) => untilVerification(uid, access.verifyIntervalMs, lastMs, clock.now());
+  const verifyInMs = untilNext(memory.verifiedAtMs(subject.key));
+  const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
+  if (!due && isAsVerified(world, subject, at)) return { login: 'settled', verifyInMs };
+
+  const secretName = connectionSecretName(subject);
+  const secret = await secrets.read(namespace, secretName, signal);
+  if (secret !== undefined && !isOurSecret(subject, secret)) return { login: 'secretTaken' };
+  const username = usernameOf(subject);
+  const known = isOurs(subject, at.identity);
+  const isReserved = () => world.servers.isReserved(access, username, signal);
+  if (!known && (await isReserved())) return { login: 'reserved' };
+  const passwords = passwordsIn(secret);
+  const found = await findWorking(world, subject, access, { passwords, known, fresh: due }, signal);
+  const source = await observeSource(world, subject, passwords, signal);
+  const isSettled = found.works === 'current' && passwords.next === undefined && source.is !== 'unusable';
+  if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
+  return {
+    login: 'tried',
+    secretVersion: secret?.resourceVersion,
+    hasCurrent: passwords.current !== undefined,
+    hasNext: passwords.next !== undefined,
+    ...found,
+    asVerified: wasVerified(world, subject, secret, passwords.current),
+    content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret),
+    previous: await observePrevious(world, subject, signal),
+    source,
+    verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
+  };
+}
+
+/** Secrets, server and spec are those whose login was verified last. */
+function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): boolean {
+  const { metadata, spec, status } = subject;
+  const { connection, binding, conditions } = status;
+  const version = (name: string) => world.secrets.version(metadata.namespace ?? '', name);
+  const ready = conditions?.find((condition) => condition.type === 'Ready');
+  const secretName = connectionSecretName(subject);
+  const own = spec.passwordSecretRef?.name;
+  return (
+    connection !== undefined &&
+    isOurs(subject, at.identity) &&
+    ready?.status === 'True' &&
+    ready.observedGeneration === metadata.generation &&
+    binding?.name === secretName &&
+    connection.secretName === secretName &&
+    connection.endpoint === at.endpoint &&
+    connection.addresses === at.addresses &&
+    connection.secretResourceVersion === version(secretName) &&
+    connection.sourceResourceVersion === (own === undefined ? undefined : version(own))
+  );
+}
+
+interface Search {
+  readonly passwords: Passwords;
+  /** The user was found to be this object's before. */
+  readonly known: boolean;
+  /** Nothing remembered counts. */
+  readonly fresh: boolean;
+}
+
+/** A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more. */
+async function findWorking(
+  world: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  { passwords, known, fresh }: Search,
+  signal: AbortSignal,
+): Promise<Pick<TriedLogin, 'works' | 'exists'>> {
+  const { current, next } = passwords;
+  const username = usernameOf(subject);
+  const isListed = async () => (await world.servers.users(access, signal)).has(username);
+  if (!known || (current === undefined && next === undefined)) {
+    if (!(await isListed())) return { works: 'none', exists: false };
+  }
+  const works = (password: string | undefined) =>
+    password !== undefined && signsIn(world, subject, access, password, fresh, signal);
+  if (await works(next)) return { works: 'next', exists: true };
+  if (await works(current)) return { works: 'current', exists: true };
+  return { works: 'none', exists: await isListed() };
+}
+
+async function signsIn(
+  world: UserWorld,
+  { key, metadata, spec }: UserSubject,
+  access: OpenServer,
+  password: string,
+  fresh: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { clock, memory, servers } = world;
+  const login = { username: usernameOf({ metadata, spec }), password };
+  const where = `${access.identity} ${access.endpoint}`;
+  if (!fresh && memory.isProven(key, login, where, clock)) return true;
+  const verdict = await servers.signIn(access, login, signal);
+  if (verdict === 'accepted') memory.accepted(key, login, where, clock);
+  return verdict === 'accepted';
+}
+
+/** Of an edited Secret the password is anybody's; of one that is as it was, or of the same bytes, it is ours. */
+function wasVerified(
+  world: UserWorld,
+  subject: UserSubject,
+  secret: SecretContents | undefined,
+  password: string | undefined,
+): boolean {
+  if (secret === undefined || password === undefined) return false;
+  const { connection } = subject.status;
+  const unchanged =
+    connection?.secretName === connectionSecretName(subject) &&
+    connection.secretResourceVersion === secret.resourceVersion;
+  return unchanged || world.memory.wasAccepted(subject.key, { username: usernameOf(subject), password });
+}
+
+function contentOf(
+  { clock }: UserWorld,
+  subject: UserSubject,
+  at: UserPlace,
+  secret: SecretContents,
+): TriedLogin['content'] {
+  if (secret.type !== SECRET_TYPE) return 'wrongType';
+  const changedAt = secret.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(clock.now()).toISOString();
+  const changes = changesTo(secret, wantedSecret(subject, at, passwordsIn(secret), changedAt));
+  return changes === undefined ? 'asWanted' : 'differs';
+}
+
+/** The Secret that the application used until connectionSecret.name changed: the one bound last, or else verified last. */
+async function observePrevious(
+  world: UserWorld,
+  subject: UserSubject,
+  signal: AbortSignal,
+): Promise<TriedLogin['previous']> {
+  const { binding, connection } = subject.status;
+  const wanted = connectionSecretName(subject);
+  const name = [binding?.name, connection?.secretName].find((each) => each !== undefined && each !== wanted);
+  if (name === undefined) return undefined;
+  const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
+  const { current, next } =
+    secret !== undefined && isOurSecret(subject, secret) ? passwordsIn(secret) : passwordsIn(undefined);
+  return { name, hasPassword: current !== undefined || next !== undefined };
+}
+
+async function observeSource(
+  world: UserWorld,
+  subject: UserSubject,
+  { current }: Passwords,
+  signal: AbortSignal,
+): Promise<PasswordSource> {
+  const ref = subject.spec.passwordSecretRef;
+  if (ref === undefined) return { is: 'generated' };
+  try {
+    const { password, version } = await readOwnPassword(world, subject, ref, signal);
+    return { is: 'own', version, applied: password === current };
+  } catch (error) {
+    if (!(error instanceof TransientError) && !(error instanceof TerminalError)) throw error;
+    const lasting = error instanceof TerminalError ? 'terminal' : 'transient';
+    return { is: 'unusable', lasting, reason: error.reason, message: error.message };
+  }
+}
+
+type OwnPasswordRef = NonNullable<UserSubject['spec']['passwordSecretRef']>;
+
+/** The password that a person set, for one use. Throws TransientError or TerminalError where there is none that is of use. */
+export async function readOwnPassword(
+  world: Pick<UserWorld, 'secrets'>,
+  { metadata }: Pick<UserSubject, 'metadata'>,
+  { name, key = 'password' }: OwnPasswordRef,
+  signal: AbortSignal,
+): Promise<{ readonly password: string; readonly version: string }> {
+  const namespace = metadata.namespace ?? '';
+  const secret = await world.secrets.read(namespace, name, signal);
+  const refuse = (why: string) =>
+    new TerminalError('InvalidPassword', `The password in Secret "${name}" under key "${key}" ${why}: Change it there`);
+  if (secret?.notText.has(key)) throw refuse('is no text (UTF-8)');
+  const refusal = secret?.data.get(key) === '' ? refusalOfPassword('') : undefined;
+  if (refusal !== undefined) throw refuse(refusal);
+  const password = valueFrom(secret, name, key, namespace);
+  const problem = refusalOfPassword(password);
+  if (problem !== undefined) throw refuse(problem);
+  return { password, version: secret?.resourceVersion ?? '' };
+}
+
+/** Of an object that is being deleted: whether the user on the server is its own, by the record of it or by its passwords. */
+export async function observeEnd(
+  world: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  at: UserPlace,
+  signal: AbortSignal,
+): Promise<LoginObservation> {
+  const { metadata } = subject;
+  const known = isOurs(subject, at.identity);
+  if (!known) {
+    const secret = await world.secrets.read(metadata.namespace ?? '', connectionSecretName(subject), signal);
+    const passwords = passwordsIn(secret !== undefined && isOurSecret(subject, secret) ? secret : undefined);
+    if (passwords.current === undefined && passwords.next === undefined) return { login: 'ending', ours: false };
+    const { works } = await findWorking(world, subject, access, { passwords, known, fresh: true }, signal);
+    if (works === 'none') return { login: 'ending', ours: false };
+  }
+  const isReserved = await world.servers.isReserved(access, usernameOf(subject), signal);
+  return isReserved ? { login: 'reserved' } : { login: 'ending', ours: true };
+}

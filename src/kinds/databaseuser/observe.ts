@@ -1,0 +1,51 @@
+import { type OpenServer, serverAccess } from '../server/access.ts';
+import { isIdentifier } from '../server-schema.ts';
+import { unknownPlaceholder } from './content.ts';
+import { type UserObservation, type UserPlace, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
+import { observeEnd, observeLogin } from './observe-login.ts';
+import { firstClaimant } from './records.ts';
+import type { UserWorld } from './world.ts';
+
+/** Reads what the decision needs: caches first, Secrets and the server only where the login is not known to work. */
+export async function observeUser(
+  world: UserWorld,
+  subject: UserSubject,
+  signal: AbortSignal,
+): Promise<UserObservation> {
+  // What nobody needs to know keeps nobody from going.
+  if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return NOT_NEEDED;
+  const access = await serverAccess(world, subject, signal);
+  if (access.server !== 'open') return access;
+  const claimants = [...world.claimants(access.clusterKey, usernameOf(subject))];
+  const claimedBy = firstClaimant(subject, claimants.map(world.user));
+  const seen = { server: 'open', at: placeOf(access), claimedBy } as const;
+  return { ...seen, login: await loginOf(world, subject, access, seen, signal) };
+}
+
+const NOT_NEEDED: UserObservation = {
+  server: 'waiting',
+  why: 'notReady',
+  reason: 'WaitingForCluster',
+  message: 'The cluster does not matter any more',
+  starting: false,
+  destroyed: false,
+};
+
+/** Which servers run now and then must not change what stands in a Secret: of all addresses, the order is their own. */
+export function placeOf({ clusterName, identity, endpoint, addresses }: OpenServer): UserPlace {
+  const [address = ''] = addresses;
+  return { clusterName, identity, endpoint, address, addresses: addresses.toSorted().join(',') };
+}
+
+async function loginOf(
+  world: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  { at, claimedBy }: Pick<UserSeen, 'at' | 'claimedBy'>,
+  signal: AbortSignal,
+): Promise<UserSeen['login']> {
+  if (claimedBy !== undefined || !isIdentifier(usernameOf(subject))) return { login: 'notTried' };
+  if (subject.deleting) return observeEnd(world, subject, access, at, signal);
+  if (unknownPlaceholder(subject) !== undefined) return { login: 'notTried' };
+  return observeLogin(world, subject, access, at, signal);
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { KubeApi } from '../../kube/api.ts';
+import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import type { Login, Secrets } from '../secrets.ts';
+import type { ServerWorld } from '../server/access.ts';
+
+/** Reason of the Event that tells of a user who stays on the server though its object goes. */
+export const USER_LEFT = 'UserLeft';
+
+/** What a DatabaseUser is observed with and acted on through. */
+export interface UserWorld extends ServerWorld {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly secrets: Secrets;
+  /** Another DatabaseUser as last seen. */
+  readonly user: (key: ObjectKey) => KubeObject | undefined;
+  /** Keys of the DatabaseUsers that stand for this user, or want to, on this cluster. */
+  readonly claimants: (cluster: ObjectKey, username: string) => Iterable<ObjectKey>;
+  readonly memory: UserMemory;
+  /** A change that came from elsewhere was undone. */
+  readonly onDriftCorrected: (key: ObjectKey, field: 'password' | 'username', message: string) => void;
+  /** The object goes, and its user stays on the server. */
+  readonly onLeft: (key: ObjectKey, message: string) => void;
+}
+
+/** How long a login that was accepted needs no other proof: from its first use to the end of what follows from it. */
+const PROVEN_MS = 60_000;
+
+interface Accepted {
+  /** Of username and password; a heap dump shows no password. */
+  readonly digest: string;
+  /** Which server of which cluster. */
+  readonly where: string;
+  /** By wall clock, and by the one that never jumps. */
+  readonly atMs: number;
+  readonly monotonicMs: number;
+}
+
+/** What is remembered in this process only. Losing it costs a sign-in, never a mistake. */
+export class UserMemory {
+  readonly #startedAtMs: number;
+  readonly #accepted = new Map<ObjectKey, Accepted>();
+
+  /** `startedAtMs`: wall clock. */
+  constructor(startedAtMs: number) {
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** When the login was last verified here; before that, when this process began. Wall clock. */
+  verifiedAtMs(key: ObjectKey): number {
+    return this.#accepted.get(key)?.atMs ?? this.#startedAtMs;
+  }
+
+  accepted(key: ObjectKey, login: Login, where: string, clock: Clock): void {
+    const [atMs, monotonicMs] = [clock.now(), clock.monotonic()];
+    this.#accepted.set(key, { digest: digestOf(login), where, atMs, monotonicMs });
+  }
+
+  /** These very bytes signed in there just now. */
+  isProven(key: ObjectKey, login: Login, where: string, clock: Clock): boolean {
+    const known = this.#accepted.get(key);
+    if (known?.where !== where || known.digest !== digestOf(login)) return false;
+    return clock.monotonic() - known.monotonicMs < PROVEN_MS;
+  }
+
+  /** These very bytes were the last that signed in, wherever and whenever. */
+  wasAccepted(key: ObjectKey, login: Login): boolean {
+    return this.#accepted.get(key)?.digest === digestOf(login);
+  }
+
+  /** What was proven may not be true any more. */
+  doubt(key: ObjectKey): void {
+    const known = this.#accepted.get(key);
+    if (known !== undefined) this.#accepted.set(key, { ...known, where: '' });
+  }
+
+  forget(key: ObjectKey): void {
+    this.#accepted.delete(key);
+  }
+}
+
+function digestOf({ username, password }: Login): string {
+  return createHash('sha256')
+    .update(JSON.stringify([username, password]))
+    .digest('base64');
+}
