@@ -1,6 +1,7 @@
 import type { Resource } from '../kube/api.ts';
 import type { Condition, ConditionUpdate } from '../kube/condition.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
+import type { LastError } from '../kube/failure.ts';
 import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
 import type { Reference } from './reference-index.ts';
 
@@ -10,14 +11,6 @@ export interface StatusBase {
   readonly lastHandledReconcileAt?: string | undefined;
   readonly conditions?: readonly Condition[] | undefined;
   readonly lastError?: LastError | undefined;
-}
-
-export interface LastError {
-  readonly operation: string;
-  readonly httpStatus?: number | undefined;
-  readonly code?: string | undefined;
-  readonly message: string;
-  readonly time: string;
 }
 
 /** One resource as a pass sees it: parsed, with defaults, and not changed while the pass lasts. */

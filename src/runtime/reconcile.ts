@@ -3,11 +3,11 @@ import { GROUP } from '../base/group.ts';
 import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import { type ConditionUpdate, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
+import { type Failure, failureOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
+import { statusPatch } from '../kube/status-patch.ts';
 import { particulars, reconciling, stalled } from '../kube/summary.ts';
-import { type Failure, failureOf } from './failure.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
-import { statusPatch } from './status-patch.ts';
 
 export const PAUSED = `${GROUP}/paused`;
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;

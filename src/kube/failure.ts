@@ -1,8 +1,16 @@
 import { ApiError } from '../base/api-error.ts';
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
-import { isConflict, KubeError } from '../kube/api.ts';
-import type { LastError } from './kind.ts';
+import { isConflict, KubeError } from './api.ts';
+
+/** As every status keeps it, beside its conditions. */
+export interface LastError {
+  readonly operation: string;
+  readonly httpStatus?: number | undefined;
+  readonly code?: string | undefined;
+  readonly message: string;
+  readonly time: string;
+}
 
 /** What an error means to the object that it happened to. */
 export interface Failure {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
-import { KubeError } from '../kube/api.ts';
+import { KubeError } from './api.ts';
 import { failureOf } from './failure.ts';
 
 const apiError = (kind: ApiErrorKind, api: 'cloud' | 'server' = 'cloud', more: object = {}) =>
