@@ -43,7 +43,8 @@ export interface ApiErrorFields {
 }
 
 const MAX_CODE = 100;
-const MAX_SERVER_MESSAGE = 300;
+/** Long enough for what a server says against a schema: where, and why. */
+const MAX_SERVER_MESSAGE = 1000;
 /** Redaction looks at no more of a text than this. */
 const MAX_REDACTED = 4096;
 

@@ -8,12 +8,12 @@ import { DATABASES } from '../../src/kinds/database/resource.ts';
 import { type DatabaseStatus, databaseDefinition } from '../../src/kinds/database/schema.ts';
 import { DatabaseMemory, type DatabaseWorld } from '../../src/kinds/database/world.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
-import { clusterKeyOf } from '../../src/kinds/server/access.ts';
+import { clusterKeyOf, type OpenServer, serverAccess } from '../../src/kinds/server/access.ts';
 import { Servers } from '../../src/kinds/server/servers.ts';
 import { CONFIG_MAPS } from '../../src/kube/api.ts';
 import type { Condition } from '../../src/kube/condition.ts';
 import { parseSpec, parseStatus } from '../../src/kube/definition.ts';
-import { type KubeObject, keyOf, objectKey, splitKey } from '../../src/kube/object.ts';
+import { type KubeObject, keyOf, splitKey } from '../../src/kube/object.ts';
 import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
 import { type KindBench, type KindBenchOptions, runningBench } from './kind-bench.ts';
 import { addressOf, clusterNamed, type Reply, type Send, sender } from './simulator.ts';
@@ -21,6 +21,7 @@ import { addressOf, clusterNamed, type Reply, type Send, sender } from './simula
 const STEP_MS = 5_000;
 const MAX_STEPS = 100;
 const KEY = 'shop/orders';
+const METADATA = { name: 'any', uid: 'any', resourceVersion: '1' };
 
 export interface DatabaseBenchOptions extends KindBenchOptions {
   /** Of the Database `shop/orders`, besides clusterRef. Absent: no such object is made. */
@@ -38,6 +39,8 @@ export interface DatabaseBench {
   /** What was told of schemas that were set right, and of databases that were left behind. */
   readonly told: readonly string[];
   world(): DatabaseWorld;
+  /** The server, as objects in namespace `shop` find it. */
+  place(): Promise<OpenServer>;
   create(key: string, spec?: Readonly<Record<string, unknown>>): Promise<void>;
   /** Changes the spec, as a person does. */
   edit(spec: Readonly<Record<string, unknown>>, key?: string): Promise<void>;
@@ -157,6 +160,12 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
     cluster,
     told,
     world,
+    async place() {
+      const subject = { metadata: { ...METADATA, namespace: 'shop' }, spec: { clusterRef: { name: 'orders' } } };
+      const access = await serverAccess(world(), subject, new AbortController().signal);
+      if (access.server !== 'open') throw new Error(`The server is not open: ${access.message}`);
+      return access;
+    },
     create,
     object,
     status,
@@ -262,5 +271,3 @@ function outsiderWith(send: Send, token: string): Outsider {
     },
   };
 }
-
-export const ORDERS_KEY = objectKey('shop', 'orders');

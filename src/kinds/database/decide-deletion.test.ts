@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
+import {
+  aDatabase,
+  aServer,
+  type DatabaseBuilder,
+  NOT_ALLOWED,
+  noServer,
+} from '../../../test/support/database-builders.ts';
+import { decideDatabase } from './decide.ts';
+import type { DatabaseObservation } from './observation.ts';
+
+const decide = ({ subject }: DatabaseBuilder, seen: DatabaseObservation) => decideDatabase(subject, seen, NOW_MS);
+const goes = (...steps: readonly string[]) => ({
+  ready: 'as before',
+  summary: 'none',
+  steps,
+  comesBack: 'when something changes',
+  released: true,
+});
+const stays = (ready: string, comesBack = 'when something changes') => ({
+  ready,
+  summary: 'Reconciling',
+  steps: [],
+  comesBack,
+});
+
+const ours = aDatabase().owned().deleting();
+const begun = aDatabase().announced().deleting();
+const deletes = { ...goes('DeleteDatabase'), ready: 'Unknown DeletingDatabase', summary: 'Reconciling' };
+
+describe('An object that is being deleted', () => {
+  it.each([
+    ['is let go with deletionPolicy Retain', aDatabase().owned().deleting('Retain'), aServer()],
+    [
+      'is let go with deletionPolicy Retain wherever its cluster is',
+      aDatabase().owned().deleting('Retain'),
+      noServer('notReady'),
+    ],
+    ['is let go if nothing was done for it', aDatabase().held().deleting(), aServer()],
+    [
+      'is let go if nothing was done for it wherever its cluster is',
+      aDatabase().held().deleting(),
+      noServer('notReady'),
+    ],
+    ['is let go if nobody needs to look', ours, { server: 'notNeeded' } as const],
+    ['is let go when the database is gone', ours, aServer({ existence: 'absent' })],
+    ['is let go if the database is that of another cluster', ours, aServer({ identity: 'later' })],
+    ['is let go if another object stands for the database', ours, aServer({ claimedBy: 'shop/older' })],
+    ['is let go if the database was there before the call', begun, aServer({ attempted: false })],
+    ['is let go if the cluster is destroyed with all that is on it', ours, noServer('leaving', { destroyed: true })],
+  ])('%s', (_what, database, seen) => {
+    expect(outline(decide(database, seen))).toEqual(goes());
+  });
+
+  it.each([
+    ['has its database deleted, and goes with that', ours, aServer(), deletes],
+    ['has its database deleted while the cluster is going too', ours, aServer({ leaving: true }), deletes],
+    ['has a database deleted whose creation was not answered', begun, aServer(), deletes],
+    ['tells that its database is left, when the cluster went first', ours, noServer('missing'), goes('TellLeft')],
+    ['tells that its database is left, when the cluster goes and is kept', ours, noServer('leaving'), goes('TellLeft')],
+    ['waits while the cluster is suspended', ours, noServer('suspended'), stays('Unknown ClusterSuspended')],
+    ['waits while the cluster is not ready', ours, noServer('notReady'), stays('Unknown WaitingForCluster')],
+    ['waits while the cluster does not admit it', ours, NOT_ALLOWED, stays('False DeletionBlocked', 'slowly')],
+  ])('%s', (_what, database, seen, expected) => {
+    expect(outline(decide(database, seen))).toEqual(expected);
+  });
+
+  it.each([noServer('suspended'), noServer('notReady'), NOT_ALLOWED])(
+    'that waits says how to let go of it: %#',
+    (seen) => {
+      expect(conditionOf(decide(ours, seen), 'Ready')?.message).toContain('annotate mooring.dev/abandon=true');
+    },
+  );
+
+  it('stays as it is while this process has just begun', () => {
+    expect(outline(decide(ours, noServer('notReady', { starting: true })))).toEqual({
+      ...stays('as before'),
+      summary: 'none',
+    });
+  });
+});

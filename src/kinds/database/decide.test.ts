@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest';
+import { CREATED_AT, conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
+import {
+  aDatabase,
+  aSchema,
+  aServer,
+  type DatabaseBuilder,
+  FOUND,
+  NOT_ALLOWED,
+  noServer,
+  SOURCES,
+} from '../../../test/support/database-builders.ts';
+import { decideDatabase } from './decide.ts';
+import type { DatabaseObservation } from './observation.ts';
+import { digestOf, planSchema } from './schema-plan.ts';
+
+const decide = ({ subject }: DatabaseBuilder, seen: DatabaseObservation) => decideDatabase(subject, seen, NOW_MS);
+const stalledSlowly = (reason: string) => ({
+  ready: `False ${reason}`,
+  summary: 'Stalled',
+  steps: [],
+  comesBack: 'slowly',
+});
+const waits = (reason: string) => ({
+  ready: `Unknown ${reason}`,
+  summary: 'Reconciling',
+  steps: [],
+  comesBack: 'when something changes',
+});
+const readyAgainIn = (comesBack: string) => ({ ready: 'True DatabaseReady', summary: 'none', steps: [], comesBack });
+const AS_BEFORE = { ready: 'as before', summary: 'none', steps: [], comesBack: 'when something changes' };
+const atOnce = (ready: string) => ({ ready, summary: 'Reconciling', steps: [], comesBack: '0 ms' });
+const does = (ready: string, step: string) => ({
+  ready,
+  summary: 'Reconciling',
+  steps: [step],
+  comesBack: 'when something changes',
+});
+const CHANGED = SOURCES.map((source, position) => (position === 1 ? { ...source, hash: digestOf('changed') } : source));
+
+/** The dry run of what is to be run now ended so. */
+function tried(
+  database: DatabaseBuilder,
+  seen: ReturnType<typeof aSchema>,
+  outcome: 'Succeeded' | 'Failed',
+): DatabaseBuilder {
+  const { schema } = seen;
+  if (schema.schema !== 'seen') throw new Error('No schema was seen');
+  const plan = planSchema(database.subject.status, schema.sources, schema.found);
+  const message = 'inline/1: Type nothing is not defined';
+  return database.withStatus({ checkedSchema: { hash: plan?.digest ?? '', outcome, message } });
+}
+
+describe('A Database whose cluster cannot be worked on', () => {
+  it.each([
+    ['is missing', noServer('missing'), waits('ClusterNotFound')],
+    ['is going', noServer('leaving'), waits('ClusterDeleting')],
+    ['is suspended', noServer('suspended'), waits('ClusterSuspended')],
+    ['is not ready', noServer('notReady'), waits('WaitingForCluster')],
+    ['does not admit it', NOT_ALLOWED, stalledSlowly('ClusterNotAllowed')],
+  ])('waits: it %s', (_what, seen, expected) => {
+    expect(outline(decide(aDatabase(), seen))).toEqual(expected);
+    expect(outline(decide(aDatabase().applied().withReady('True', 'DatabaseReady'), seen))).toEqual(expected);
+  });
+
+  it('stays as it was while this process has just begun, and only then', () => {
+    const starting = noServer('notReady', { starting: true });
+    expect(outline(decide(aDatabase().applied().withReady('True', 'DatabaseReady'), starting))).toEqual(AS_BEFORE);
+    expect(outline(decide(aDatabase(), starting))).toEqual(waits('WaitingForCluster'));
+  });
+
+  it('keeps what is known of its schema', () => {
+    const synced = {
+      type: 'Synced',
+      status: 'True',
+      reason: 'SchemaApplied',
+      message: '',
+      lastTransitionTime: '',
+    } as const;
+    const known = aDatabase()
+      .applied()
+      .withStatus({ conditions: [synced] });
+    expect(conditionOf(decide(known, noServer('suspended')), 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
+  });
+});
+
+describe('Whose a database is', () => {
+  const adopting = aDatabase().with({ adoptionPolicy: 'IfExists' });
+  const absent = aServer({ existence: 'absent' });
+  const notAttempted = aServer({ attempted: false });
+  it.each([
+    [
+      'absent, and nothing was done: that it will be created is written down',
+      aDatabase(),
+      absent,
+      atOnce('Unknown CreatingDatabase'),
+    ],
+    [
+      'absent, and creating it was written down',
+      aDatabase().announced(),
+      absent,
+      does('Unknown CreatingDatabase', 'CreateDatabase'),
+    ],
+    ['absent though it was ours: it was deleted', aDatabase().owned(), absent, atOnce('False DatabaseVanished')],
+    [
+      'there, and creating it was written down and may have been tried',
+      aDatabase().announced(),
+      aServer(),
+      atOnce('Unknown CreatingDatabase'),
+    ],
+    [
+      'there, and creating it was written down and surely not tried',
+      aDatabase().announced(),
+      notAttempted,
+      stalledSlowly('DatabaseExists'),
+    ],
+    ['there before us', aDatabase(), aServer(), stalledSlowly('DatabaseExists')],
+    ['there before us, to be taken over', adopting, aServer(), atOnce('Unknown AdoptingDatabase')],
+    ['ours', aDatabase().owned(), aServer(), readyAgainIn('600000 ms')],
+    [
+      'of the cluster that was there before this one',
+      aDatabase().owned(),
+      aServer({ identity: 'later' }),
+      stalledSlowly('DatabaseExists'),
+    ],
+    [
+      'written down for the cluster that was there before this one',
+      aDatabase().announced(),
+      aServer({ identity: 'later' }),
+      stalledSlowly('DatabaseExists'),
+    ],
+    [
+      'claimed by another object',
+      aDatabase(),
+      aServer({ existence: 'notLooked', claimedBy: 'shop/older' }),
+      stalledSlowly('DatabaseClaimed'),
+    ],
+    [
+      'absent, on a cluster that is going',
+      aDatabase(),
+      aServer({ existence: 'absent', leaving: true }),
+      waits('ClusterDeleting'),
+    ],
+    [
+      'as it was when it was looked at last',
+      aDatabase().owned(),
+      aServer({ existence: 'settled' }),
+      { ...AS_BEFORE, comesBack: '600000 ms' },
+    ],
+  ])('%s', (_what, database, seen, expected) => {
+    expect(outline(decide(database, seen))).toEqual(expected);
+  });
+
+  it('is said before the finalizer could be missing', () => {
+    expect(decide(aDatabase(), absent).hold).toBe(true);
+    expect(decide(adopting, aServer()).hold).toBe(true);
+    expect(decide(aDatabase(), aServer()).hold).toBeUndefined();
+    expect(decide(aDatabase().withStatus({ name: 'orders', cluster: CREATED_AT }), aServer()).hold).toBe(true);
+  });
+
+  it('is written down with its cluster, and what was known of another one is forgotten', () => {
+    const { status } = decide(aDatabase().applied(), aServer({ existence: 'absent', identity: 'later' }));
+    expect(status).toMatchObject({ name: null, cluster: 'later', appliedSchema: null, schemaHash: null });
+    expect(status?.operation).toEqual({
+      type: 'CreateDatabase',
+      target: 'orders',
+      startedAt: '2026-11-20T12:00:00.000Z',
+      by: 'this-process',
+    });
+  });
+
+  it('cannot be asked for a name that no server takes', () => {
+    const seen = aServer({ existence: 'notLooked', name: 'orders.eu' });
+    const decision = decide(aDatabase(), seen);
+    expect(outline(decision)).toMatchObject({ ready: 'False InvalidDatabaseName', steps: [] });
+    expect(conditionOf(decision, 'Ready')?.message).toContain('spec.name');
+  });
+});
+
+describe('The schema of a database', () => {
+  const fresh = aDatabase().owned().withSchema();
+  const applied = aDatabase().applied();
+  const changed = aSchema({ sources: CHANGED });
+  const drifted = aSchema({ found: digestOf('changed elsewhere') });
+  const refused = aSchema({ sources: CHANGED, tryAgainInMs: 60_000 });
+  const missing = (lasting: boolean) =>
+    aServer({ schema: { schema: 'sourceMissing', lasting, reason: 'ConfigMapNotFound', message: 'It is not there' } });
+
+  it.each([
+    ['never applied', fresh, aSchema(), does('Unknown CheckingSchema', 'TrySchema')],
+    [
+      'never applied, and tried',
+      tried(fresh, aSchema(), 'Succeeded'),
+      aSchema(),
+      does('Unknown ApplyingSchema', 'ApplySchema'),
+    ],
+    ['applied', applied, aSchema(), readyAgainIn('600000 ms')],
+    ['applied, and a source changed', applied, changed, does('Unknown CheckingSchema', 'TrySchema')],
+    [
+      'applied, a source changed, and tried',
+      tried(applied, changed, 'Succeeded'),
+      changed,
+      does('Unknown ApplyingSchema', 'ApplySchema'),
+    ],
+    [
+      'tried for other sources than those of now',
+      tried(applied, aSchema({ sources: CHANGED, found: 'x' }), 'Succeeded'),
+      changed,
+      does('Unknown CheckingSchema', 'TrySchema'),
+    ],
+    [
+      'refused lately',
+      tried(applied, refused, 'Failed'),
+      refused,
+      { ready: 'False SchemaRefused', summary: 'Stalled', steps: [], comesBack: '60000 ms' },
+    ],
+    ['refused some time ago', tried(applied, changed, 'Failed'), changed, does('Unknown CheckingSchema', 'TrySchema')],
+    ['changed elsewhere', applied, drifted, does('Unknown SchemaDrifted', 'TrySchema')],
+    [
+      'changed elsewhere, and tried',
+      tried(applied, drifted, 'Succeeded'),
+      drifted,
+      does('Unknown ApplyingSchema', 'ApplySchema'),
+    ],
+    [
+      'holding more, also after all was run again',
+      applied.withStatus({ foreignSchemaHash: digestOf('changed elsewhere') }),
+      drifted,
+      readyAgainIn('600000 ms'),
+    ],
+    [
+      'applied, and not looked at since',
+      applied.withStatus({ schemaHash: undefined }),
+      aSchema(),
+      readyAgainIn('600000 ms'),
+    ],
+    [
+      'without one of its sources',
+      fresh,
+      missing(false),
+      { ready: 'Unknown ConfigMapNotFound', summary: 'Reconciling', steps: [], comesBack: 'slowly' },
+    ],
+    [
+      'with a source that lacks its text',
+      fresh,
+      missing(true),
+      { ready: 'False ConfigMapNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    ],
+    ['not wanted any more', aDatabase().applied().with({ schema: undefined }), aServer(), readyAgainIn('600000 ms')],
+  ])('%s', (_what, database, seen, expected) => {
+    expect(outline(decide(database, seen))).toEqual(expected);
+  });
+
+  it.each([
+    ['unmanaged', aDatabase().owned(), aServer(), 'True', 'SchemaNotManaged'],
+    ['applied', applied, aSchema(), 'True', 'SchemaApplied'],
+    ['pending', applied, changed, 'False', 'SchemaPending'],
+    ['drifted', applied, drifted, 'False', 'SchemaDrifted'],
+    ['refused', tried(applied, refused, 'Failed'), refused, 'False', 'SchemaRefused'],
+    [
+      'differing',
+      applied.withStatus({ foreignSchemaHash: digestOf('changed elsewhere') }),
+      drifted,
+      'False',
+      'SchemaDiffers',
+    ],
+    ['lacking a source', applied, missing(false), 'False', 'ConfigMapNotFound'],
+    ['of a database that is not ours', aDatabase().withSchema(), aServer(), 'False', 'SchemaPending'],
+  ])('is told in Synced: %s', (_what, database, seen, status, reason) => {
+    expect(conditionOf(decide(database, seen), 'Synced')).toMatchObject({ status, reason });
+  });
+
+  it('is run again as far as it is new or changed, and whole where it was changed elsewhere', () => {
+    const planOf = (database: DatabaseBuilder, seen: DatabaseObservation) => {
+      const [step] = decide(database, seen).steps ?? [];
+      return step?.do === 'TrySchema' ? [step.plan.because, ...step.plan.run] : [];
+    };
+    expect(planOf(fresh, aSchema())).toEqual(['new', 0, 1]);
+    expect(planOf(applied, changed)).toEqual(['changed', 1]);
+    expect(planOf(applied, drifted)).toEqual(['drift', 0, 1]);
+    expect(planOf(applied, aSchema({ sources: CHANGED, found: 'other' }))).toEqual(['drift', 0, 1]);
+  });
+
+  it('that is refused says why, in the words of the server, with the name of the source', () => {
+    const message = conditionOf(decide(tried(applied, refused, 'Failed'), refused), 'Ready')?.message;
+    expect(message).toBe(
+      'The schema stays as it was, because the server refused inline/1: Type nothing is not defined',
+    );
+  });
+
+  it('that is not wanted any more is forgotten', () => {
+    const { status } = decide(applied.with({ schema: undefined }), aServer());
+    expect(status).toMatchObject({ appliedSchema: null, schemaHash: null, foreignSchemaHash: null });
+  });
+
+  it('is remembered with the versions of now, though nothing was run', () => {
+    const [first, second] = SOURCES;
+    const sources = [{ ...first, source: 'configmap/orders-schema/base', hash: digestOf('one'), resourceVersion: '8' }];
+    const { status } = decide(applied, aSchema({ sources: second === undefined ? [] : [...sources, second] }));
+    expect(status?.appliedSchema).toMatchObject([{ resourceVersion: '8', appliedAt: CREATED_AT }, {}]);
+    expect(status?.schemaHash).toBe(FOUND);
+  });
+});

@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
+import { DIALECTS } from '../../simulator/dialect.ts';
+
+const SCHEMA = { schema: [{ inline: 'define entity person;' }] };
+const DEFINED = 'entity person;';
+
+/** Calls that may change something on the server. */
+const changing = (bench: DatabaseBench) =>
+  bench.takeCalls().filter((call) => !['signIn', 'listDatabases', 'getDatabase', 'getSchema'].includes(call));
+
+const ADDED_BY_OTHERS = 'define entity theirs;';
+
+/** A database that somebody else made, with a schema of theirs. */
+async function withTheirs(bench: DatabaseBench): Promise<DatabaseBench> {
+  bench.cluster.simulator.createDatabase('orders', 'orders');
+  await (await bench.outsider()).define(ADDED_BY_OTHERS);
+  return bench;
+}
+
+describe.each(DIALECTS)('In dialect %s, a database that was there before', (dialect) => {
+  it('is not made ours: it is left alone, and said whose it is not', async () => {
+    const bench = await withTheirs(await databaseBench({ dialect, database: SCHEMA }));
+    await bench.until('False DatabaseExists');
+    expect(bench.status().name).toBeUndefined();
+    expect(bench.schema()).not.toContain(DEFINED);
+    expect(changing(bench)).toEqual([]);
+    expect(bench.object()?.metadata.finalizers).toBeUndefined();
+  });
+
+  it('is not made ours if it appears between the List and the call', async () => {
+    const bench = await databaseBench({ dialect, database: SCHEMA });
+    // The intention is written; then somebody else is faster.
+    await bench.pass();
+    expect(bench.status().operation).toMatchObject({ type: 'CreateDatabase', target: 'orders' });
+    await withTheirs(bench);
+    await bench.until('False DatabaseExists');
+    expect(bench.status().operation).toBeUndefined();
+    expect(changing(bench)).toEqual([]);
+  });
+
+  it('is not made ours by a pass that sees the object as it was before', async () => {
+    const bench = await databaseBench({ dialect, database: {} });
+    bench.showAsNow();
+    await withTheirs(bench);
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(bench.status().name).toBeUndefined();
+    bench.showAsIs();
+    await bench.until('False DatabaseExists');
+  });
+
+  it('is taken over with adoptionPolicy IfExists, and its schema with it', async () => {
+    const bench = await withTheirs(
+      await databaseBench({ dialect, database: { ...SCHEMA, adoptionPolicy: 'IfExists' } }),
+    );
+    await bench.until('True DatabaseReady');
+    expect(bench.schema()).toContain('entity theirs;');
+    expect(bench.schema()).toContain(DEFINED);
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True' });
+    expect(changing(bench)).not.toContain('createDatabase');
+  });
+
+  it('is created as soon as the other one is gone', async () => {
+    const bench = await withTheirs(await databaseBench({ dialect, database: {} }));
+    await bench.until('False DatabaseExists');
+    bench.cluster.simulator.dropDatabase('orders', 'orders');
+    await bench.until('True DatabaseReady');
+  });
+});
+
+describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
+  const moments = [
+    ['before the finalizer', 1, 'before'],
+    ['after the finalizer', 1, 'after'],
+    ['before it is written down', 2, 'before'],
+    ['after it was written down', 2, 'after'],
+    ['after the call, before that is recorded', 3, 'before'],
+    ['after that was recorded', 3, 'after'],
+  ] as const;
+
+  it.each(moments)('is ours, and made once, though the process ends %s', async (_moment, write, when) => {
+    const bench = await databaseBench({ dialect, database: SCHEMA });
+    for (let writes = 1; writes < write; writes++) {
+      // Each write is one at which an earlier process may have ended.
+      bench.cluster.crashAt({ verb: 'patch', plural: 'databases', when: 'after' });
+      await expect(bench.pass()).rejects.toThrow('The process ends here');
+    }
+    bench.cluster.crashAt({ verb: 'patch', plural: 'databases', when });
+    await expect(bench.settle()).rejects.toThrow('The process ends here');
+    await bench.restart();
+    await bench.until('True DatabaseReady');
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.schema()).toContain(DEFINED);
+  });
+
+  it.each([
+    'lostAnswer',
+    'truncated',
+    'brokenBody',
+    'reset',
+    'errorBefore',
+    '5xx',
+    '429',
+    'html',
+    'expiredToken',
+  ] as const)('is ours, and made once, though the call ends with %s', async (effect) => {
+    for (const restarts of [false, true]) {
+      const bench = await databaseBench({ dialect, database: SCHEMA });
+      bench.cluster.simulator.faults.add({ match: { operation: 'createDatabase' }, effect, times: 1 });
+      for (let pass = 0; pass < 3; pass++) await bench.pass();
+      if (restarts) await bench.restart();
+      await bench.until('True DatabaseReady');
+      expect(bench.databases()).toEqual(['orders']);
+    }
+  });
+
+  it.each(['listDatabases', 'getDatabase', 'getSchema', 'signIn'])(
+    'goes on after failures of %s',
+    async (operation) => {
+      const bench = await databaseBench({ dialect, database: SCHEMA });
+      bench.cluster.simulator.faults.add({ match: { operation }, effect: 'errorBefore', times: 3 });
+      bench.cluster.simulator.restartServers('orders');
+      await bench.until('True DatabaseReady');
+      expect(bench.databases()).toEqual(['orders']);
+    },
+  );
+
+  it('does nothing if the object was paused, changed or deleted a moment ago', async () => {
+    const bench = await databaseBench({ dialect, database: {} });
+    await bench.pass();
+    bench.showAsNow();
+    await bench.annotate('mooring.dev/paused', 'true');
+    await bench.pass();
+    expect(bench.databases()).toEqual([]);
+    bench.showAsIs();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown Paused');
+    expect(bench.condition('Ready')?.message).toContain('would create database "orders"');
+    expect(bench.databases()).toEqual([]);
+  });
+
+  it('takes the name in the spec, else that of the object', async () => {
+    const bench = await readyBench({ dialect, database: { name: 'Größe-数据' } });
+    expect(bench.databases()).toEqual(['Größe-数据']);
+    await bench.create('shop/stock');
+    await bench.until('True DatabaseReady', 'shop/stock');
+    expect(bench.databases()).toEqual(['Größe-数据', 'stock']);
+  });
+
+  it('is not asked for under a name that no server takes', async () => {
+    const bench = await databaseBench({ dialect });
+    await bench.create('shop/orders.eu');
+    await bench.settle('shop/orders.eu');
+    expect(bench.ready('shop/orders.eu')).toBe('False InvalidDatabaseName');
+    expect(bench.takeCalls()).toEqual([]);
+  });
+});
+
+describe('Two objects for one database', () => {
+  it('are one too many: the older has it, the other says so, and takes over when it goes', async () => {
+    const bench = await readyBench();
+    await bench.cluster.clock.advance(10_000);
+    await bench.create('shop/twin', { name: 'orders', adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' });
+    await bench.until('False DatabaseClaimed', 'shop/twin');
+    expect(bench.condition('Ready', 'shop/twin')?.message).toContain('belongs to Database "shop/orders"');
+    expect(bench.takeCalls()).toEqual([]);
+
+    bench.remove('shop/twin');
+    expect(bench.object('shop/twin')).toBeUndefined();
+    expect(bench.databases()).toEqual(['orders']);
+
+    await bench.create('shop/twin', { name: 'orders', adoptionPolicy: 'IfExists' });
+    bench.remove();
+    await bench.until('gone');
+    await bench.until('True DatabaseReady', 'shop/twin');
+    expect(changing(bench)).toEqual([]);
+  });
+
+  it('that are looked at in the wrong order: the older has it all the same', async () => {
+    const bench = await databaseBench({ database: {} });
+    await bench.cluster.clock.advance(10_000);
+    await bench.create('shop/twin', { name: 'orders' });
+    await bench.until('False DatabaseClaimed', 'shop/twin');
+    await bench.until('True DatabaseReady');
+  });
+});
+
+describe('A namespace that the cluster does not admit', () => {
+  const tenant = {
+    clusterRef: { name: 'orders', namespace: 'shop' },
+    adoptionPolicy: 'IfExists',
+    deletionPolicy: 'Delete',
+  };
+
+  it('gets nothing: no database, no name, and no call is made for it', async () => {
+    const bench = await databaseBench({ labels: { tenant: {} } });
+    await bench.create('tenant/orders', { ...tenant, name: 'orders' });
+    await bench.cluster.clock.advance(10_000);
+    await bench.create('shop/orders');
+    // The tenant's object is older, and is looked at only afterwards.
+    await bench.until('True DatabaseReady');
+    bench.takeCalls();
+    await bench.until('False ClusterNotAllowed', 'tenant/orders');
+    await bench.until('True DatabaseReady');
+    bench.remove('tenant/orders');
+    expect(bench.object('tenant/orders')).toBeUndefined();
+    expect(bench.takeCalls()).toEqual([]);
+    expect(bench.databases()).toEqual(['orders']);
+  });
+
+  it('gets one as soon as the cluster admits it, and keeps out of the others', async () => {
+    const bench = await databaseBench({
+      spec: { allowedNamespaces: { from: 'Selector', selector: { matchLabels: { team: 'a' } } } },
+      labels: { tenant: { team: 'a' }, other: { team: 'b' } },
+    });
+    await bench.create('tenant/theirs', { ...tenant, name: 'theirs' });
+    await bench.until('True DatabaseReady', 'tenant/theirs');
+    await bench.create('other/theirs', { ...tenant, name: 'theirs' });
+    await bench.until('False ClusterNotAllowed', 'other/theirs');
+    expect(bench.databases()).toEqual(['theirs']);
+  });
+});
+
+describe.each(DIALECTS)('In dialect %s, a database that somebody deleted', (dialect) => {
+  it('is missed at the routine check, said to have vanished, and created again with its schema', async () => {
+    const bench = await readyBench({ dialect, database: SCHEMA });
+    bench.cluster.simulator.dropDatabase('orders', 'orders');
+    await bench.pass();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    await bench.cluster.clock.advance(700_000);
+    await bench.pass();
+    expect(bench.ready()).toBe('False DatabaseVanished');
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.schema()).toContain(DEFINED);
+  });
+
+  it('is looked for once more before anybody is told so', async () => {
+    const bench = await readyBench({ dialect, database: SCHEMA });
+    await bench.cluster.clock.advance(700_000);
+    // As a List that was asked for before it was created.
+    bench.world().servers.databaseChanged(await bench.place(), 'orders', false);
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(changing(bench)).toEqual([]);
+  });
+
+  it('on a cluster that was replaced, is that of another cluster', async () => {
+    const bench = await readyBench({ dialect, database: SCHEMA });
+    const before = bench.status().cluster;
+    bench.cluster.simulator.replaceCluster('orders');
+    await bench.cluster.until('False IdentityChanged');
+    await bench.until('Unknown WaitingForCluster');
+    const createdAt = /accept-identity=(\S+)/.exec(
+      bench.cluster.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
+    )?.[1];
+    await bench.cluster.annotate('mooring.dev/accept-identity', createdAt ?? '');
+    await bench.cluster.until('True Running');
+    await bench.until('True DatabaseReady');
+    expect(bench.status().cluster).toBe(createdAt);
+    expect(bench.status().cluster).not.toBe(before);
+    expect(bench.schema()).toContain(DEFINED);
+  });
+});

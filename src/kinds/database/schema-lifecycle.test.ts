@@ -1,0 +1,388 @@
+import { describe, expect, it } from 'vitest';
+import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
+import { DIALECTS } from '../../simulator/dialect.ts';
+
+const BASE = 'define attribute name, value string;';
+const PERSON = 'define entity person, owns name;';
+const REFUSED = 'define entity person, owns nothing;';
+
+const fromMap = { configMapKeyRef: { name: 'orders-schema', key: 'base' } };
+/** A ConfigMap, which defines what the inline source after it needs. */
+const SCHEMA = [fromMap, { inline: PERSON }];
+
+const count = (bench: DatabaseBench, call: string) => bench.takeCalls().filter((other) => other === call).length;
+const message = (bench: DatabaseBench, type = 'Ready') => bench.condition(type)?.message ?? '';
+
+/** Past the routine check, wherever in the interval it is. */
+async function checkedRoutinely(bench: DatabaseBench): Promise<void> {
+  await bench.cluster.clock.advance(700_000);
+  await bench.settle();
+}
+
+describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
+  const applied = async (schema: readonly object[] = SCHEMA): Promise<DatabaseBench> => {
+    const bench = await databaseBench({ dialect, database: { schema } });
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    await bench.until('True DatabaseReady');
+    bench.takeCalls();
+    return bench;
+  };
+
+  it('are run in their order', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: [{ inline: PERSON }, fromMap] } });
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    await bench.until('False SchemaRefused');
+    expect(message(bench)).toContain('refused inline/0: ');
+    await bench.edit({ schema: SCHEMA });
+    await bench.until('True DatabaseReady');
+    expect(bench.schema()).toContain('owns name');
+  });
+
+  it('are tried first: open, run, close; then open, run, commit', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    await bench.settle();
+    const calls = bench.takeCalls();
+    const transaction = (end: string) => ['openTransaction', 'query', 'query', end];
+    expect(calls.filter((call) => /Transaction|query/.test(call))).toEqual([
+      ...transaction('closeTransaction'),
+      ...transaction('commitTransaction'),
+    ]);
+  });
+
+  it('have their dry run shown before anything is committed', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    while (bench.status().checkedSchema === undefined) await bench.pass();
+    expect(bench.schema()).toBe('');
+    expect(bench.status().checkedSchema).toMatchObject({ outcome: 'Succeeded' });
+    expect(bench.openTransactions()).toBe(0);
+    await bench.settle();
+    expect(bench.schema()).toContain('owns name');
+  });
+
+  it('are all or nothing: where the second is refused, nothing of the first is there', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: [fromMap, { inline: REFUSED }] } });
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    await bench.until('False SchemaRefused');
+    expect(bench.schema()).toBe('');
+    expect(bench.status()).toMatchObject({ name: 'orders', checkedSchema: { outcome: 'Failed' } });
+    expect(bench.status().appliedSchema).toBeUndefined();
+    expect(message(bench)).toMatch(/^The schema stays as it was, because the server refused inline\/1: .*nothing/);
+    expect(bench.condition('Stalled')).toMatchObject({ status: 'True' });
+    expect(bench.condition('Synced')).toMatchObject({ status: 'False', reason: 'SchemaRefused' });
+    expect(count(bench, 'commitTransaction')).toBe(0);
+  });
+
+  it('that are refused leave the schema as it was, and are tried again when they change', async () => {
+    const bench = await applied();
+    const before = bench.schema();
+    await bench.putConfigMap('orders-schema', { base: 'defne attribute' });
+    await bench.settle();
+    expect(bench.ready()).toBe('False SchemaRefused');
+    expect(message(bench)).toContain('configmap/orders-schema/base');
+    expect(bench.schema()).toBe(before);
+    bench.takeCalls();
+    await bench.settle();
+    expect(count(bench, 'openTransaction')).toBe(0);
+    await bench.putConfigMap('orders-schema', { base: `${BASE} attribute age, value integer;` });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.schema()).toContain('attribute age');
+  });
+
+  it('that are refused are tried again slowly, as what stands in their way may go', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: [{ inline: PERSON }] } });
+    await bench.until('False SchemaRefused');
+    const outcome = await bench.settle();
+    expect(outcome).toEqual({ next: 'settled', requeueAfterMs: expect.any(Number) });
+    bench.takeCalls();
+    await bench.cluster.clock.advance(600_000);
+    await bench.settle();
+    expect(count(bench, 'openTransaction')).toBe(1);
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.settle();
+    expect(count(bench, 'openTransaction')).toBe(1);
+    await (await bench.outsider()).define(BASE);
+    await bench.annotate('mooring.dev/reconcile-at', 'again');
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+  });
+
+  it('that are refused at the commit leave the schema as it was', async () => {
+    const bench = await applied();
+    bench.cluster.simulator.faults.add({
+      match: { operation: 'commitTransaction' },
+      effect: 'errorBefore',
+      status: 400,
+      times: 1,
+    });
+    await bench.putConfigMap('orders-schema', { base: `${BASE} attribute age, value integer;` });
+    await bench.settle();
+    expect(bench.ready()).toBe('False SchemaRefused');
+    expect(message(bench)).toContain('at the commit');
+    expect(bench.schema()).not.toContain('age');
+  });
+
+  it('are run when they are changed or new, and no others', async () => {
+    const bench = await applied();
+    await bench.edit({ schema: [...SCHEMA, { inline: 'define entity company;' }] });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(count(bench, 'query')).toBe(2);
+    await bench.putConfigMap('orders-schema', { base: `${BASE} attribute age, value integer;`, other: 'x' });
+    await bench.settle();
+    expect(bench.schema()).toContain('attribute age');
+    expect(count(bench, 'query')).toBe(2);
+    expect(bench.status().appliedSchema?.map(({ source }) => source)).toEqual([
+      'configmap/orders-schema/base',
+      'inline/1',
+      'inline/2',
+    ]);
+  });
+
+  it('are not run because their ConfigMap changed elsewhere', async () => {
+    const bench = await applied();
+    await bench.putConfigMap('orders-schema', { base: BASE, other: 'text' });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(count(bench, 'openTransaction')).toBe(0);
+    await bench.settle();
+    expect(bench.takeCalls()).toEqual([]);
+  });
+
+  it('are not run because one of them went: what it defined stays', async () => {
+    const bench = await applied();
+    await bench.edit({ schema: [fromMap] });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(count(bench, 'openTransaction')).toBe(0);
+    expect(bench.schema()).toContain('entity person');
+  });
+
+  it('that are all removed are forgotten, and the schema is not looked at any more', async () => {
+    const bench = await applied();
+    const before = bench.schema();
+    await bench.edit({ schema: null });
+    await bench.settle();
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaNotManaged' });
+    expect(bench.status().appliedSchema).toBeUndefined();
+    expect(bench.schema()).toBe(before);
+    await (await bench.outsider()).define('undefine owns name from person;');
+    bench.takeCalls();
+    await checkedRoutinely(bench);
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.takeCalls()).toEqual(['listDatabases']);
+  });
+
+  it('may undefine and redefine: each such source is run once', async () => {
+    const bench = await applied();
+    await bench.edit({ schema: [...SCHEMA, { inline: 'undefine owns name from person;' }] });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.schema()).not.toContain('owns name');
+    await checkedRoutinely(bench);
+    expect(bench.ready()).toBe('True DatabaseReady');
+  });
+});
+
+describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
+  it('that is not there is waited for, while the database is there already', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
+    await bench.until('Unknown ConfigMapNotFound');
+    expect(message(bench)).toContain('ConfigMap "orders-schema" in namespace "shop"');
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.schema()).toBe('');
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    await bench.until('True DatabaseReady');
+  });
+
+  it.each([
+    ['has no such key', { other: BASE }],
+    ['has nothing under the key', { base: '' }],
+  ])('that %s must be mended by a person, who is told which keys there are', async (_what, data) => {
+    const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
+    await bench.putConfigMap('orders-schema', data);
+    await bench.until('False ConfigMapKeyMissing');
+    expect(bench.condition('Stalled')).toMatchObject({ status: 'True' });
+    expect(message(bench)).toContain(`(its keys: "${Object.keys(data).join()}")`);
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    await bench.until('True DatabaseReady');
+  });
+
+  it('that is deleted later is said to be missing, and what was applied stays', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    await bench.until('True DatabaseReady');
+    const before = bench.schema();
+    bench.removeConfigMap('orders-schema');
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ConfigMapNotFound');
+    expect(message(bench)).toContain('What was applied before stays as it is');
+    expect(bench.schema()).toBe(before);
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(count(bench, 'openTransaction')).toBe(0);
+  });
+});
+
+describe.each(DIALECTS)('In dialect %s, a schema that was changed elsewhere', (dialect) => {
+  it('is noticed at the routine check, told, set right, and counted', async () => {
+    const bench = await readyBench({ dialect, database: { schema: [{ inline: BASE }, { inline: PERSON }] } });
+    const before = bench.schema();
+    await (await bench.outsider()).define('undefine owns name from person;');
+    await bench.settle();
+    expect(bench.takeCalls()).toEqual([]);
+    await bench.cluster.clock.advance(700_000);
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown SchemaDrifted');
+    expect(bench.condition('Synced')).toMatchObject({ status: 'False', reason: 'SchemaDrifted' });
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.schema()).toBe(before);
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
+    expect(bench.told).toEqual(['corrected shop/orders']);
+  });
+
+  it('so that it holds more is told, and not fought over', async () => {
+    const bench = await readyBench({ dialect, database: { schema: [{ inline: BASE }] } });
+    await (await bench.outsider()).define('define entity theirs;');
+    await checkedRoutinely(bench);
+    expect(bench.ready()).toBe('True DatabaseReady');
+    expect(bench.condition('Synced')).toMatchObject({ status: 'False', reason: 'SchemaDiffers' });
+    expect(bench.schema()).toContain('entity theirs');
+    expect(bench.told).toEqual([]);
+    bench.takeCalls();
+    await bench.restart();
+    await checkedRoutinely(bench);
+    expect(count(bench, 'openTransaction')).toBe(0);
+    expect(bench.condition('Synced')).toMatchObject({ status: 'False', reason: 'SchemaDiffers' });
+
+    await (await bench.outsider()).define('undefine theirs;');
+    await checkedRoutinely(bench);
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
+  });
+
+  it('so that the sources cannot be run any more is told, and left so', async () => {
+    const bench = await readyBench({ dialect, database: { schema: [{ inline: BASE }] } });
+    const outsider = await bench.outsider();
+    await outsider.define('undefine name;');
+    await outsider.define('define attribute name, value integer;');
+    await checkedRoutinely(bench);
+    expect(bench.ready()).toBe('False SchemaRefused');
+    expect(bench.schema()).toContain('value integer');
+  });
+});
+
+describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
+  const SOURCES = { schema: [{ inline: BASE }, { inline: PERSON }] };
+
+  it('waits for the lock of another one, and goes on when it is free', async () => {
+    const bench = await databaseBench({ dialect, database: {} });
+    await bench.until('True DatabaseReady');
+    const close = await (await bench.outsider()).open('schema');
+    await bench.edit(SOURCES);
+    const pass = bench.pass();
+    await bench.cluster.clock.advance(5_000);
+    await close();
+    await pass;
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+  });
+
+  it('is tried again, and that said, where the lock is not free in time', async () => {
+    const bench = await readyBench({ dialect });
+    const close = await (await bench.outsider()).open('schema');
+    await bench.edit(SOURCES);
+    const pass = bench.pass();
+    await bench.cluster.clock.advance(11_000);
+    expect(await pass).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
+    expect(bench.ready()).toBe('Unknown SchemaLocked');
+    expect(message(bench)).toContain('held by another transaction');
+    await close();
+    await bench.settle();
+    expect(bench.ready()).toBe('True DatabaseReady');
+  });
+
+  it('that is committed without an answer is looked for, and the sources are in the schema once more', async () => {
+    for (const restarts of [false, true]) {
+      const bench = await readyBench({ dialect });
+      bench.cluster.simulator.faults.add({ match: { operation: 'commitTransaction' }, effect: 'lostAnswer', times: 1 });
+      await bench.edit(SOURCES);
+      await bench.settle();
+      expect(bench.ready()).toBe('Unknown ServerUnreachable');
+      expect(bench.schema()).toContain('owns name');
+      if (restarts) await bench.restart();
+      await bench.until('True DatabaseReady');
+      expect(bench.condition('Synced')).toMatchObject({ status: 'True' });
+    }
+  });
+
+  const operations = ['openTransaction', 'queryTransaction', 'closeTransaction', 'commitTransaction', 'getSchema'];
+  const effects = ['reset', 'errorBefore', '429', 'html', 'lostAnswer', 'truncated', 'expiredToken', 'hang'] as const;
+  const faults = operations.flatMap((operation) => effects.map((effect) => [operation, effect] as const));
+
+  it.each(faults)('comes to a good end after %s ends with %s', async (operation, effect) => {
+    const bench = await readyBench({ dialect });
+    bench.cluster.simulator.faults.add({ match: { operation }, effect, times: 1 });
+    await bench.edit(SOURCES);
+    const done = bench.until('True DatabaseReady');
+    await bench.cluster.clock.advance(400_000);
+    await done;
+    expect(bench.schema()).toContain('owns name');
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
+    // One whose number was lost with the answer ends by its own time.
+    await bench.cluster.clock.advance(200_000);
+    await (await bench.outsider()).define('define entity other;');
+  });
+
+  it('that ends before its time, with the server, is made again', async () => {
+    const bench = await readyBench({ dialect });
+    bench.cluster.simulator.faults.add({
+      match: { operation: 'queryTransaction' },
+      effect: 'delay',
+      delayMs: 1_000,
+      times: 1,
+    });
+    await bench.edit(SOURCES);
+    const pass = bench.pass();
+    await bench.cluster.clock.advance(500);
+    bench.cluster.simulator.restartServers('orders');
+    await bench.cluster.clock.advance(1_000);
+    await pass;
+    expect(bench.ready()).toBe('Unknown TransactionEnded');
+    await bench.until('True DatabaseReady');
+  });
+
+  it('in which a source runs out of time keeps nothing, and is made again', async () => {
+    const bench = await readyBench({ dialect });
+    bench.cluster.simulator.setKnobs({ queryMs: 200_000 });
+    await bench.edit(SOURCES);
+    const pass = bench.pass();
+    await bench.cluster.clock.advance(250_000);
+    await pass;
+    expect(bench.ready()).toBe('Unknown SchemaTimedOut');
+    expect(message(bench)).toContain('inline/0');
+    bench.cluster.simulator.setKnobs({ queryMs: 0 });
+    await bench.until('True DatabaseReady');
+  });
+
+  const moments = ['before', 'after'] as const;
+  it.each(moments)('is made again where the process ends %s its outcome is recorded', async (when) => {
+    for (const write of [1, 2, 3]) {
+      const bench = await readyBench({ dialect });
+      await bench.edit(SOURCES);
+      for (let writes = 1; writes < write; writes++) {
+        bench.cluster.crashAt({ verb: 'patch', plural: 'databases', when: 'after' });
+        await expect(bench.settle()).rejects.toThrow('The process ends here');
+      }
+      bench.cluster.crashAt({ verb: 'patch', plural: 'databases', when });
+      await expect(bench.settle()).rejects.toThrow('The process ends here');
+      await bench.restart();
+      await bench.until('True DatabaseReady');
+      expect(bench.schema()).toContain('owns name');
+    }
+  });
+});
