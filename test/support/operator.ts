@@ -14,6 +14,8 @@ export interface OperatorOptions {
 /** `mooring controller` as a process of its own. */
 export interface OperatorProcess {
   readonly pid: number;
+  /** Where it listens. */
+  readonly addresses: Promise<{ readonly metrics: string; readonly health: string }>;
   /** Its output so far: standard output and error. */
   logs(): string;
   /** The sum of a metric's samples whose labels have these values. */
@@ -38,7 +40,6 @@ export async function startOperator(options: OperatorOptions): Promise<StartingO
 }
 
 export interface StartingOperator extends OperatorProcess {
-  readonly addresses: Promise<{ readonly metrics: string; readonly health: string }>;
   hasEnded(): boolean;
 }
 

@@ -30,8 +30,10 @@ export async function promtool(
 }
 
 export interface PrometheusOptions extends GoToolOptions {
-  /** host:port of what it scrapes, once a second. */
+  /** host:port of what it scrapes, once a second, as job `mooring`. */
   readonly targets: readonly string[];
+  /** What the targets' series get besides. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Paths of rule files. */
   readonly rules: readonly string[];
 }
@@ -44,13 +46,18 @@ export interface Prometheus {
 }
 
 /** Starts the real Prometheus on a free port of the loopback interface; resolves when it is ready. */
-export async function startPrometheus({ targets, rules, ...options }: PrometheusOptions): Promise<Prometheus> {
+export async function startPrometheus({
+  targets,
+  labels = {},
+  rules,
+  ...options
+}: PrometheusOptions): Promise<Prometheus> {
   const command = await builtTool(tool('prometheus', '3 min'), options);
   const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
   const config = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     rule_files: rules,
-    scrape_configs: [{ job_name: 'mooring', static_configs: [{ targets }] }],
+    scrape_configs: [{ job_name: 'mooring', static_configs: [{ targets, labels }] }],
   };
   // YAML reads JSON as well.
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
