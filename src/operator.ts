@@ -1,10 +1,12 @@
 import { type Clock, sleep } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
 import { uuid } from './base/random.ts';
+import { DATABASES } from './kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import { type ControllerDependencies, createControllers } from './operator/controllers.ts';
-import { conditionsOf, observedAt, rotationOverdueMs, unsecuredClusters } from './operator/gauges.ts';
+import { observedAt, tellOf } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
 import { LeaderElector, type LeaseTimes } from './runtime/leader-election.ts';
@@ -49,15 +51,16 @@ export function createOperator(given: OperatorDependencies): Operator {
   const { spaces, inSpaces, connections } = createControllers(dependencies, informers);
   const collections = collectionsOf(informers);
   let leading = false;
-  metrics.onScrape(() => ({
-    resources: conditionsOf([informers.spaces, informers.clusters, informers.users, informers.databases]),
+  const told = [
+    { kind: DATABASE_SPACES.kind, store: informers.spaces.store },
+    { kind: DATABASE_CLUSTERS.kind, store: informers.clusters.store },
+    { kind: DATABASE_USERS.kind, store: informers.users.store },
+    { kind: DATABASES.kind, store: informers.databases.store },
+  ];
+  metrics.onScrape(async () => ({
+    ...(await tellOf(told, clock.now())),
     spaces: [...connections.all()].flatMap(([key, { poller }]) => observedAt(key, poller.listedAtMs)),
     leader: leading && fence() === undefined,
-    unsecuredClusters: unsecuredClusters(informers.clusters.store.values()),
-    rotationOverdueMs: {
-      [DATABASE_CLUSTERS.kind]: rotationOverdueMs(informers.clusters.store.values(), clock.now()),
-      [DATABASE_USERS.kind]: rotationOverdueMs(informers.users.store.values(), clock.now()),
-    },
   }));
 
   /** Works until the signal aborts; what is in hand then has some time to end. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../kube/object.ts';
-import { rotationOverdueMs, unsecuredClusters } from './gauges.ts';
+import { rotationOverdueMs, tellOf, unsecuredClusters } from './gauges.ts';
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
 const HOUR_MS = 3_600_000;
@@ -56,4 +56,32 @@ test('rotationOverdueMs(): the longest of all, and none without a first password
   const all = ['3h', '2h', '4h'].map((rotateEvery) => object({ rotateEvery }, { lastRotation }));
   expect(rotationOverdueMs(all, NOW_MS)).toBe(3 * HOUR_MS);
   expect(rotationOverdueMs([object({ rotateEvery: '1h' }, {})], NOW_MS)).toBe(0);
+});
+
+test('tellOf() counts the conditions of thousands of objects, and lets others have their turn meanwhile', async () => {
+  const conditions = [condition('Ready', 'True', 'Running'), condition('CredentialsSecured', 'False', 'NotYet')];
+  const clusters = Array.from({ length: 1_200 }, () =>
+    object({ adminCredentials: { rotateEvery: '3h' } }, { state: 'running', lastRotation, conditions }),
+  );
+  let turns = 0;
+  const telling = tellOf(
+    [
+      { kind: 'DatabaseCluster', store: { values: () => clusters } },
+      { kind: 'Database', store: { values: () => [object({}, {})] } },
+    ],
+    NOW_MS,
+  ).finally(() => {
+    turns = -turns;
+  });
+  while (turns >= 0) {
+    turns++;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(-turns).toBeGreaterThanOrEqual(3);
+  const { resources, ...rest } = await telling;
+  expect([...resources]).toEqual([
+    { kind: 'DatabaseCluster', condition: 'Ready', status: 'True', reason: 'Running', count: 1_200 },
+    { kind: 'DatabaseCluster', condition: 'CredentialsSecured', status: 'False', reason: 'NotYet', count: 1_200 },
+  ]);
+  expect(rest).toEqual({ unsecuredClusters: 1_200, rotationOverdueMs: { DatabaseCluster: 2 * HOUR_MS } });
 });

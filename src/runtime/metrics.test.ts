@@ -107,13 +107,13 @@ test('Metrics of objects and spaces show what is there now, and nothing that was
   const { metrics } = someMetrics();
   const ready = { kind: 'Toy', condition: 'Ready', status: 'True', reason: 'Done' };
   const state = {
-    resources: [ready, ready],
+    resources: [{ ...ready, count: 2 }],
     spaces: [{ namespace: 'ns', name: 'production', observedAtMs: 5_000 }],
     leader: true,
     unsecuredClusters: 3,
     rotationOverdueMs: { Toy: 90_000 },
   };
-  metrics.onScrape(() => state);
+  metrics.onScrape(async () => state);
   const text = await metrics.text();
   expect(text).toContain('mooring_resources{kind="Toy",condition="Ready",status="True",reason="Done"} 2\n');
   expect(text).toContain('mooring_space_last_observed_timestamp_seconds{namespace="ns",name="production"} 5\n');

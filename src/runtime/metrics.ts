@@ -29,12 +29,12 @@ export interface Metrics {
   apiRequest(api: 'cloud' | 'server', request: { operation: string; code: string; durationMs: number }): void;
   kubeRequest(request: { verb: string; resource: string; code: number }): void;
   driftCorrected(kind: string, field: string): void;
-  /** Called at each scrape; returns what to show. */
-  onScrape(collect: () => ScrapedState): void;
+  /** Called at each scrape; resolves with what to show. */
+  onScrape(collect: () => Promise<ScrapedState>): void;
 }
 
 export interface ScrapedState {
-  readonly resources: Iterable<{ kind: string; condition: string; status: string; reason: string }>;
+  readonly resources: Iterable<{ kind: string; condition: string; status: string; reason: string; count: number }>;
   readonly spaces: Iterable<{ namespace: string; name: string; observedAtMs: number }>;
   readonly leader: boolean;
   /** Clusters that run while the login that they came with may still work. */
@@ -47,7 +47,7 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
   const registry = new Registry();
   const registers = [registry];
   /** Gauges that are looked up rather than kept: run before each scrape. */
-  const lookUps: (() => void)[] = [];
+  const lookUps: (() => void | Promise<void>)[] = [];
   collectDefaultMetrics({ register: registry });
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
@@ -125,8 +125,8 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
 
   return {
     contentType: registry.contentType,
-    text() {
-      for (const lookUp of lookUps) lookUp();
+    async text() {
+      for (const lookUp of lookUps) await lookUp();
       return registry.metrics();
     },
     controller(name, concurrency) {
@@ -179,10 +179,10 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
     kubeRequest: (request) => kube.inc({ ...request, code: String(request.code) }),
     driftCorrected: (kind, field) => drift.inc({ kind, field }),
     onScrape(collect) {
-      lookUps.push(() => {
-        const state = collect();
+      lookUps.push(async () => {
+        const state = await collect();
         resources.reset();
-        for (const labels of state.resources) resources.inc(labels);
+        for (const { count, ...labels } of state.resources) resources.set(labels, count);
         observed.reset();
         for (const { namespace, name, observedAtMs } of state.spaces)
           observed.set({ namespace, name }, observedAtMs / 1000);
