@@ -227,15 +227,23 @@ export async function observeEnd(
   at: UserPlace,
   signal: AbortSignal,
 ): Promise<LoginObservation> {
-  const { metadata } = subject;
-  const known = isOurs(subject, at.identity);
-  if (!known) {
-    const secret = await world.secrets.read(metadata.namespace ?? '', connectionSecretName(subject), signal);
-    const passwords = passwordsIn(secret !== undefined && isOurSecret(subject, secret) ? secret : undefined);
-    if (passwords.current === undefined && passwords.next === undefined) return { login: 'ending', ours: false };
-    const { works } = await findWorking(world, subject, access, { passwords, known, fresh: true }, signal);
-    if (works === 'none') return { login: 'ending', ours: false };
-  }
-  const isReserved = await world.servers.isReserved(access, usernameOf(subject), signal);
-  return isReserved ? { login: 'reserved' } : { login: 'ending', ours: true };
+  const ours = isOurs(subject, at.identity) || (await isProvenOurs(world, subject, access, signal));
+  const isReserved = ours && (await world.servers.isReserved(access, usernameOf(subject), signal));
+  return isReserved ? { login: 'reserved' } : { login: 'ending', ours };
+}
+
+/** The List may be from before a user that was created without an answer: only a sign-in tells. */
+async function isProvenOurs(
+  world: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = '' } = subject.metadata;
+  const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
+  if (secret === undefined || !isOurSecret(subject, secret)) return false;
+  const { current, next } = passwordsIn(secret);
+  for (const password of [next, current])
+    if (password !== undefined && (await signsIn(world, subject, access, password, true, signal))) return true;
+  return false;
 }

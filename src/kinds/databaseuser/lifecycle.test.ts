@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { addressOf } from '../../../test/support/simulator.ts';
+import { readyUserBench, userBench } from '../../../test/support/user-bench.ts';
+import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+
+describe.each(['document', 'field'] as const)('a new user, at a server of the dialect %s', (dialect) => {
+  it('is Ready after two calls and four writes, and its Secret works', async () => {
+    const bench = await userBench({ dialect, user: {} });
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    // The List is shared by all users of the server, and so is the session that the cluster holds.
+    expect(bench.takeCalls()).toEqual(['listUsers', 'createUser', 'signIn']);
+    expect(bench.takeRequests().filter((request) => !request.startsWith('get'))).toEqual([
+      'patch databaseusers/app',
+      'create secrets/app-connection',
+      'patch secrets/app-connection',
+      'patch databaseusers/app status',
+    ]);
+    const { password, ...rest } = bench.secret() ?? {};
+    const address = addressOf(bench.cluster.simulator, 'orders');
+    const [host, port] = address.split(':');
+    expect(rest).toEqual({
+      type: 'database',
+      provider: 'mooring',
+      host,
+      port,
+      username: 'app',
+      uri: `https://${address}`,
+      addresses: address,
+    });
+    expect(password).toMatch(/^\w{32}$/);
+    expect(bench.works(password)).toBe(true);
+    expect(bench.status()).toMatchObject({ username: 'app', binding: { name: 'app-connection' } });
+    expect(bench.secretObject()).toMatchObject({
+      type: 'servicebinding.io/database',
+      metadata: {
+        labels: { 'mooring.dev/user': 'app', 'app.kubernetes.io/managed-by': 'mooring' },
+        ownerReferences: [{ kind: 'DatabaseUser', name: 'app', uid: bench.object()?.metadata.uid }],
+      },
+    });
+  });
+});
+
+describe('a user that is there already', () => {
+  it('is left alone, and taken over with a new password once that is allowed', async () => {
+    const bench = await userBench({ user: {} });
+    const { simulator } = bench.cluster;
+    simulator.setPassword('orders', 'app', 'somebody-elses');
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserExists');
+    expect(bench.secret()).toBeUndefined();
+    expect(bench.object()?.metadata.finalizers).toBeUndefined();
+    expect(bench.works('somebody-elses')).toBe(true);
+
+    await bench.edit({ adoptionPolicy: 'IfExists' });
+    bench.takeCalls();
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+  });
+
+  it('keeps its sessions where it has the password of the spec already', async () => {
+    const bench = await userBench({ user: { passwordSecretRef: { name: 'mine' }, adoptionPolicy: 'IfExists' } });
+    await bench.putSecret('mine', { password: 'known to both' });
+    bench.cluster.simulator.setPassword('orders', 'app', 'known to both');
+    await bench.until('True LoginWorks');
+    expect(bench.takeCalls()).not.toContain('updateUser');
+    expect(bench.secret()).toMatchObject({ password: 'known to both' });
+  });
+
+  it('was created by an attempt whose answer was lost', async () => {
+    const bench = await userBench({ user: {} });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'lostAnswer', times: 1 });
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('is not taken over where somebody else was quicker', async () => {
+    const bench = await userBench({ user: {} });
+    await bench.pass();
+    expect(bench.secret()).toHaveProperty('nextPassword');
+    bench.cluster.simulator.setPassword('orders', 'app', 'somebody-elses');
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserExists');
+    expect(bench.works('somebody-elses')).toBe(true);
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).toContain('app');
+  });
+});
+
+describe('two objects for one user', () => {
+  it('the older has it, and the other one follows when that is gone', async () => {
+    const bench = await readyUserBench();
+    await bench.create('shop/second', { username: 'app' });
+    await bench.settle('shop/second');
+    expect(bench.ready('shop/second')).toBe('False UserClaimed');
+    expect(bench.condition('shop/second')?.message).toContain('"shop/app"');
+    expect(bench.takeCalls()).toEqual([]);
+    bench.remove();
+    await bench.until('gone');
+    await bench.until('True LoginWorks', 'shop/second');
+    expect(bench.works(bench.secret('second-connection')?.['password'])).toBe(true);
+  });
+
+  it('the one that is there longer comes first, though none has begun', async () => {
+    const bench = await userBench({ user: {} });
+    await bench.cluster.clock.advance(2_000);
+    await bench.create('shop/second', { username: 'app' });
+    await bench.settle('shop/second');
+    expect(bench.ready('shop/second')).toBe('False UserClaimed');
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('a namespace that the cluster does not admit takes no user from anybody', async () => {
+    const bench = await userBench();
+    await bench.create('elsewhere/app', { clusterRef: { name: 'orders', namespace: 'shop' } });
+    await bench.cluster.clock.advance(2_000);
+    await bench.create('shop/app');
+    await bench.until('True LoginWorks');
+    await bench.settle('elsewhere/app');
+    expect(bench.ready('elsewhere/app')).toBe('False ClusterNotAllowed');
+    expect(bench.condition('elsewhere/app')?.message).not.toMatch(/test:443|orders-admin|app-connection/);
+  });
+});
+
+describe("the cluster's own users", () => {
+  it.each(['admin', 'operator'])('%s is never claimed, changed or deleted', async (username) => {
+    const bench = await userBench({ user: { username, adoptionPolicy: 'IfExists' } });
+    // As of a cluster that was taken over with another login than the one that new clusters come with.
+    const { password = '' } = bench.cluster.secret() ?? {};
+    bench.cluster.simulator.setPassword('orders', 'operator', password);
+    await bench.cluster.putSecret(
+      'orders-admin',
+      { username: 'operator', password },
+      { 'mooring.dev/cluster': 'orders' },
+    );
+    await bench.restart();
+    await bench.settle();
+    expect(bench.ready()).toBe('False UsernameReserved');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).toEqual(expect.arrayContaining(['admin', 'operator']));
+    expect(bench.works(password, username)).toBe(true);
+    expect(bench.takeCalls().filter((call) => call !== 'signIn')).toEqual([]);
+  });
+});
+
+describe('deletion', () => {
+  it('deletes the user by one call, then the object goes', async () => {
+    const bench = await readyUserBench();
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).not.toContain('app');
+    expect(bench.takeCalls()).toEqual(['deleteUser']);
+  });
+
+  it('deletes a user whose creation was on the way', async () => {
+    const bench = await userBench({ user: {} });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'lostAnswer', times: 1 });
+    await bench.pass();
+    await bench.pass();
+    expect(bench.users()).toContain('app');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  it('with Retain needs nobody', async () => {
+    const bench = await readyUserBench({ user: { deletionPolicy: 'Retain' } });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).toContain('app');
+    expect(bench.takeCalls()).toEqual([]);
+  });
+
+  it('stops where the object is not as it was decided on', async () => {
+    const bench = await readyUserBench();
+    bench.remove();
+    const before = bench.object();
+    await bench.edit({ deletionPolicy: 'Retain' });
+    await bench.pass('shop/app', before);
+    expect(bench.users()).toContain('app');
+    await bench.until('gone');
+    expect(bench.users()).toContain('app');
+  });
+
+  it.each(['before the user', 'after the user'])('goes with the cluster, deleted %s', async (order) => {
+    const bench = await readyUserBench();
+    const { kube } = bench.cluster;
+    const isFirst = order === 'before the user';
+    const removeCluster = async () => {
+      kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+      await bench.cluster.pass();
+      expect(kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    };
+    if (isFirst) await removeCluster();
+    bench.remove();
+    await bench.until('gone');
+    if (!isFirst) await removeCluster();
+    expect(bench.told).toEqual(isFirst ? [expect.stringMatching(/^left: User "app" was not/)] : []);
+    expect(bench.users().includes('app')).toBe(isFirst);
+  });
+
+  it('waits for a cluster that sleeps, and goes on when it runs', async () => {
+    const bench = await readyUserBench();
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    bench.remove();
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    expect(bench.takeCalls()).toEqual([]);
+    await bench.cluster.edit({ state: 'Running' });
+    await bench.cluster.until('True Running');
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  it('waits visibly while the login of the cluster is lost', async () => {
+    const bench = await readyUserBench();
+    await bench.restart();
+    bench.removeSecret('orders-admin');
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterLoginLost');
+    expect(bench.told).toContain('refused shop/orders');
+    expect(bench.users()).toContain('app');
+  });
+});

@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import { APP, readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+
+const MINUTE_MS = 60_000;
+const own = { passwordSecretRef: { name: 'mine' } };
+
+/** One of the passwords in the Secret signs in. */
+function expectOneWorks({ secret, works }: UserBench): void {
+  const { password, nextPassword } = secret() ?? {};
+  expect(works(password) || works(nextPassword)).toBe(true);
+}
+
+/** Passes by hand, with a look at the Secret after each. */
+async function settleWatched(bench: UserBench): Promise<void> {
+  for (let next = 'again'; next === 'again'; ) {
+    next = (await bench.pass()).next;
+    expectOneWorks(bench);
+  }
+}
+
+describe('rotation', () => {
+  it('on demand: after each pass one of the two passwords works, and the user stays Ready', async () => {
+    const bench = await readyUserBench();
+    const { password: before = '' } = bench.secret() ?? {};
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await settleWatched(bench);
+    const { password, nextPassword } = bench.secret() ?? {};
+    expect(password).not.toBe(before);
+    expect(nextPassword).toBeUndefined();
+    expect(bench.works(password)).toBe(true);
+    expect(bench.works(before)).toBe(false);
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.status()).toMatchObject({ lastHandledRotateAt: '1' });
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+    await bench.settle();
+    expect(bench.secret()?.['password']).toBe(password);
+  });
+
+  it('on schedule, and the checksum for rollouts changes with it', async () => {
+    const bench = await readyUserBench({ user: { rotateEvery: '1h' } });
+    const before = bench.secret()?.['password'];
+    const checksum = () => bench.secretObject()?.metadata.annotations?.['mooring.dev/checksum'];
+    const checksumBefore = checksum();
+    const { lastRotation: first } = bench.status();
+    await bench.cluster.clock.advance(59 * MINUTE_MS);
+    await bench.settle();
+    expect(bench.secret()?.['password']).toBe(before);
+    await bench.cluster.clock.advance(MINUTE_MS);
+    await settleWatched(bench);
+    expect(bench.secret()?.['password']).not.toBe(before);
+    expect(checksum()).not.toBe(checksumBefore);
+    expect(Date.parse(bench.status().lastRotation ?? '')).toBeGreaterThan(Date.parse(first ?? ''));
+  });
+
+  it('after the Secret was deleted, with a new password', async () => {
+    const bench = await readyUserBench({ user: { rotateEvery: '1h' } });
+    const before = bench.secret()?.['password'];
+    bench.removeSecret('app-connection');
+    await bench.settle();
+    const { password } = bench.secret() ?? {};
+    expect(password).not.toBe(before);
+    expect(bench.works(password)).toBe(true);
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+  });
+});
+
+describe("a person's own password", () => {
+  it('is applied as it is, and a change of it too', async () => {
+    const bench = await userBench({ user: own });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown SecretNotFound');
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.settle();
+    expect(bench.secret()?.['password']).toBe('first of mine');
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await settleWatched(bench);
+    expect(bench.secret()).toMatchObject({ password: 'second of mine' });
+    expect(bench.works('second of mine')).toBe(true);
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('changed while the one before is on its way follows it', async () => {
+    const bench = await readyUserBench({ user: {} });
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.edit(own);
+    await bench.pass();
+    expect(bench.secret()).toHaveProperty('nextPassword', 'first of mine');
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await settleWatched(bench);
+    expect(bench.works('second of mine')).toBe(true);
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
+  });
+
+  it.each([
+    ['is empty', 'InvalidPassword', { password: '' }, /under key "password" is empty/],
+    ['has more bytes than a server looks at', 'InvalidPassword', { password: 'ü'.repeat(37) }, /has 74 bytes/],
+    ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is no text/],
+    ['stands under another key', 'SecretKeyMissing', { other: 'something' }, /no value under key "password"/],
+  ] as const)('that %s is refused by name, and the one that works stays', async (_what, reason, data, message) => {
+    const bench = await readyUserBench();
+    const before = bench.secret()?.['password'];
+    await bench.putSecret('mine', data);
+    await bench.edit(own);
+    await bench.settle();
+    expect(bench.ready()).toBe(`False ${reason}`);
+    expect(bench.condition()?.message).toMatch(message);
+    expect(bench.condition()?.message).toContain('Secret "mine"');
+    expect(bench.secret()?.['password']).toBe(before);
+    expect(bench.works(before)).toBe(true);
+    await bench.putSecret('mine', { password: 'x'.repeat(72) });
+    await bench.settle();
+    expect(bench.works('x'.repeat(72))).toBe(true);
+  });
+
+  it('under a key of its own name is found there', async () => {
+    const bench = await userBench({ user: { passwordSecretRef: { name: 'mine', key: 'pw' } } });
+    await bench.putSecret('mine', { pw: 'in another place' });
+    await bench.settle();
+    expect(bench.works('in another place')).toBe(true);
+  });
+
+  it('that the server refuses does not stand in the way of a better one', async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('mine', { password: 'refused by a rule of the server' });
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.edit(own);
+    await bench.settle();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
+    expectOneWorks(bench);
+    bench.cluster.simulator.faults.clear();
+    await bench.putSecret('mine', { password: 'better' });
+    await bench.settle();
+    expect(bench.works('better')).toBe(true);
+  });
+
+  it('is not rotated on demand: the condition says what to do, and that it was asked', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.settle();
+    bench.takeCalls();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.settle();
+    expect(bench.status()).toMatchObject({ lastHandledRotateAt: '1' });
+    expect(bench.condition()).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('change Secret "mine"'),
+    });
+    expect(bench.takeCalls()).toEqual([]);
+  });
+});
+
+describe('drift on the server', () => {
+  const verifyOnce = async (bench: UserBench) => {
+    await bench.cluster.clock.advance(11 * MINUTE_MS);
+    await bench.settle();
+  };
+
+  it('of the password is found by signing in, and repaired by exactly one update, which counts', async () => {
+    const bench = await readyUserBench();
+    const before = bench.secret();
+    bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
+    await verifyOnce(bench);
+    expect(bench.secret()).toEqual(before);
+    expect(bench.works(before?.['password'])).toBe(true);
+    expect(bench.told).toEqual(['corrected password']);
+    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'updateUser', 'signIn']);
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('of a user that was deleted brings it back with the same password', async () => {
+    const bench = await readyUserBench();
+    const before = bench.secret();
+    bench.cluster.simulator.deleteUser('orders', 'app');
+    await verifyOnce(bench);
+    expect(bench.secret()).toEqual(before);
+    expect(bench.works(before?.['password'])).toBe(true);
+    expect(bench.told).toEqual(['corrected username']);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('is told from a password that was edited in the Secret', async () => {
+    const bench = await readyUserBench();
+    await bench.editSecret('app-connection', { data: { password: 'edited by somebody' } });
+    await bench.settle();
+    const { password } = bench.secret() ?? {};
+    expect(password).not.toBe('edited by somebody');
+    expect(bench.works(password)).toBe(true);
+    expect(bench.told).toEqual([]);
+  });
+
+  it('is repaired with the bytes that clients have though a label of the Secret changed too', async () => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
+    await bench.editSecret('app-connection', { metadata: { labels: { team: 'shop' } } });
+    await verifyOnce(bench);
+    expect(bench.secret()).toMatchObject({ password });
+    expect(bench.works(password)).toBe(true);
+  });
+});
+
+describe('quiet', () => {
+  it('nothing is called, read or written while nothing changes, but one sign-in each interval', async () => {
+    const bench = await readyUserBench();
+    for (let minute = 0; minute < 60; minute++) {
+      await bench.cluster.clock.advance(MINUTE_MS);
+      await bench.settle();
+    }
+    expect(bench.takeCalls().filter((call) => call !== 'signIn')).toEqual([]);
+    expect(bench.takeRequests().filter((request) => !request.startsWith('get secrets/'))).toEqual([]);
+  });
+
+  it('a restart with everything Ready makes no call, no read and no write', async () => {
+    const bench = await readyUserBench();
+    await bench.restart();
+    await bench.settle();
+    expect(bench.takeCalls()).toEqual([]);
+    expect(bench.takeRequests()).toEqual([]);
+  });
+
+  it('with verifyInterval 0s nothing is tried but after changes', async () => {
+    const bench = await readyUserBench({ space: { verifyInterval: '0s' } });
+    await bench.cluster.clock.advance(600 * MINUTE_MS);
+    expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+    expect(bench.takeCalls()).toEqual([]);
+  });
+
+  it('a person who asks for a look gets one', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.settle();
+    expect(bench.takeCalls()).toEqual(['signIn']);
+    expect(bench.status().lastHandledReconcileAt).toBe('now');
+  });
+
+  it('a paused object says what it would do, and does nothing', async () => {
+    const bench = await userBench();
+    await bench.create(APP, {}, { 'mooring.dev/paused': 'true' });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown Paused');
+    expect(bench.condition()?.message).toContain('would write a new password to the connection Secret');
+    expect(bench.secret()).toBeUndefined();
+  });
+});

@@ -1,0 +1,262 @@
+import { API_VERSION } from '../../src/base/group.ts';
+import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
+import { databaseUserKind } from '../../src/kinds/databaseuser/index.ts';
+import { claimOf } from '../../src/kinds/databaseuser/records.ts';
+import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
+import { type DatabaseUserStatus, databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
+import { UserMemory, type UserWorld } from '../../src/kinds/databaseuser/world.ts';
+import { createSecrets } from '../../src/kinds/secrets.ts';
+import { Servers } from '../../src/kinds/server/servers.ts';
+import { type KubeApi, type Resource, SECRETS } from '../../src/kube/api.ts';
+import type { Condition } from '../../src/kube/condition.ts';
+import { parseSpec, parseStatus } from '../../src/kube/definition.ts';
+import { type KubeObject, keyOf, splitKey } from '../../src/kube/object.ts';
+import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
+import type { FakeObject } from './fake-kube.ts';
+import { type KindBench, type KindBenchOptions, runningBench } from './kind-bench.ts';
+import { secretsOf } from './secrets.ts';
+import { clusterNamed } from './simulator.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Texts = Readonly<Record<string, string>>;
+
+const STEP_MS = 5_000;
+const MAX_STEPS = 100;
+export const APP = 'shop/app';
+
+export interface UserBenchOptions extends KindBenchOptions {
+  /** Of the DatabaseUser `shop/app`, besides clusterRef. Absent: no such object is made. */
+  readonly user?: Fields;
+  /** Labels of namespaces. */
+  readonly labels?: Readonly<Record<string, Texts>>;
+}
+
+/**
+ * The kind DatabaseUser beside a DatabaseCluster `shop/orders` that runs, with all that it works through, in one process:
+ * as the bench of that kind, on which it stands. Passes are made by hand.
+ */
+export interface UserBench {
+  readonly cluster: KindBench;
+  /** Drift that was undone, by its field, users that were left behind, and logins of clusters that were refused. */
+  readonly told: readonly string[];
+  create(key: string, spec?: Fields, annotations?: Texts): Promise<void>;
+  /** Changes the spec, as a person does. */
+  edit(spec: Fields, key?: string): Promise<void>;
+  annotate(name: string, value: string, key?: string): Promise<void>;
+  remove(key?: string): void;
+  object(key?: string): KubeObject | undefined;
+  status(key?: string): DatabaseUserStatus;
+  condition(key?: string): Condition | undefined;
+  /** Ready, as "status reason"; gone: there is no such object. */
+  ready(key?: string): string;
+  /** `seen`: the object as an old cache shows it. */
+  pass(key?: string, seen?: KubeObject): Promise<Outcome>;
+  /** Passes until nothing is left to be done at once; no time goes by. */
+  settle(key?: string): Promise<Outcome>;
+  /** Passes, with time going by between them, until Ready is this. */
+  until(ready: string, key?: string): Promise<void>;
+  /** Calls of the server that were made since the last time. */
+  takeCalls(): readonly string[];
+  /** Requests to the Kubernetes API since the last time, as `patch databaseusers/app status`. */
+  takeRequests(): readonly string[];
+  /** A new process: nothing is remembered. */
+  restart(): Promise<void>;
+  /** The connection Secret, or another one, decoded. */
+  secret(name?: string): Texts | undefined;
+  secretObject(name?: string): FakeObject | undefined;
+  /** A person's own Secret, as it should be from now on. */
+  putSecret(name: string, data: Readonly<Record<string, string | Uint8Array>>, metadata?: Fields): Promise<void>;
+  /** Changes a Secret as somebody with the right to does; keys of `data` are texts, null takes one away. */
+  editSecret(
+    name: string,
+    change: { readonly data?: Readonly<Record<string, string | null>>; readonly metadata?: Fields },
+  ): Promise<void>;
+  removeSecret(name: string): void;
+  /** Whether the password signs in, asked of the simulator without a call. */
+  works(password: string | undefined, username?: string): boolean;
+  users(): readonly string[];
+}
+
+export async function userBench(options: UserBenchOptions = {}): Promise<UserBench> {
+  const cluster = await runningBench(options);
+  const { kube, simulator, clock } = cluster;
+  const told: string[] = [];
+  const requests: string[] = [];
+  let current: UserWorld | undefined;
+  // The cast is the parse border: the kind parses what it reads.
+  const objects = () => kube.all(DATABASE_USERS) as unknown as readonly KubeObject[];
+  const object = (key = APP) => objects().find((each) => keyOf(each) === key);
+  const secretObject = (name = 'app-connection') =>
+    kube.all(SECRETS, 'shop').find(({ metadata }) => metadata.name === name);
+
+  const start = () => {
+    const { api: plain, connections, random } = cluster.world();
+    const api = recording(plain, requests);
+    const secrets = createSecrets(api, secretsOf(kube));
+    current = {
+      api,
+      clock,
+      random,
+      connections,
+      secrets,
+      cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
+      namespaceLabels: async (name) => options.labels?.[name],
+      servers: new Servers({ clock, secrets, onLoginRefused: (key) => told.push(`refused ${key}`) }),
+      user: (key) => object(key),
+      claimants: (server, username) =>
+        objects()
+          .filter((each) => wants(each, `users/${server}/${username}`))
+          .map(keyOf),
+      memory: new UserMemory(clock.now()),
+      onDriftCorrected: (_key, field) => told.push(`corrected ${field}`),
+      onLeft: (_key, message) => told.push(`left: ${message}`),
+    };
+  };
+  const world = () => {
+    if (current === undefined) throw new Error('The bench was not started');
+    return current;
+  };
+  const status = (key?: string) => parseStatus(databaseUserDefinition, object(key)?.status);
+  const condition = (key?: string) => status(key).conditions?.find(({ type }) => type === 'Ready');
+  const ready = (key?: string) =>
+    object(key) === undefined ? 'gone' : `${condition(key)?.status} ${condition(key)?.reason}`;
+  const pass = (key = APP, seen?: KubeObject) =>
+    reconcile(
+      databaseUserKind(world()),
+      {
+        api: world().api,
+        clock,
+        read: (wanted) => seen ?? object(wanted),
+        written: () => {},
+        onReady: () => {},
+        onStep: () => {},
+        tellAlways: false,
+      },
+      key,
+      new AbortController().signal,
+    );
+  const isAtOnce = (outcome: Outcome) =>
+    outcome.next === 'again' || (outcome.next === 'settled' && outcome.requeueAfterMs === 0);
+  const create: UserBench['create'] = async (key, spec = {}, annotations = {}) => {
+    const { namespace, name } = splitKey(key);
+    await kube.create(DATABASE_USERS, namespace, {
+      apiVersion: API_VERSION,
+      kind: 'DatabaseUser',
+      metadata: { name, annotations },
+      spec: { clusterRef: { name: 'orders' }, ...spec },
+    });
+  };
+  const patch = async (key: string, change: Fields) => {
+    const { namespace, name } = splitKey(key);
+    await kube.patch(DATABASE_USERS, { namespace, name }, change);
+  };
+  const take = (list: string[]) => list.splice(0);
+
+  start();
+  if (options.user !== undefined) await create(APP, options.user);
+  cluster.forgetCalls();
+  return {
+    cluster,
+    told,
+    create,
+    object,
+    status,
+    condition,
+    ready,
+    pass,
+    edit: (spec, key = APP) => patch(key, { spec }),
+    annotate: (name, value, key = APP) => patch(key, { metadata: { annotations: { [name]: value } } }),
+    remove: (key = APP) => kube.remove(DATABASE_USERS, splitKey(key)),
+    async settle(key) {
+      for (let step = 0; step < MAX_STEPS; step++) {
+        const outcome = await pass(key);
+        if (!isAtOnce(outcome)) return outcome;
+      }
+      throw new Error(`It does not come to rest: it is ${ready(key)}, ${JSON.stringify(status(key))}`);
+    },
+    async until(wanted, key) {
+      for (let step = 0; step < MAX_STEPS; step++) {
+        if (ready(key) === 'gone' && wanted === 'gone') return;
+        if (isAtOnce(await pass(key))) continue;
+        if (ready(key) === wanted) return;
+        await clock.advance(STEP_MS);
+      }
+      throw new Error(`Waited in vain for ${wanted}: it is ${ready(key)}, ${JSON.stringify(status(key))}`);
+    },
+    takeCalls() {
+      const calls = cluster.calls.filter((call) => call.startsWith('server ')).map((call) => call.slice(7));
+      cluster.forgetCalls();
+      return calls;
+    },
+    takeRequests: () => take(requests),
+    async restart() {
+      await cluster.restart();
+      cluster.forgetCalls();
+      start();
+    },
+    secret: (name) => decoded(secretObject(name)),
+    secretObject,
+    async putSecret(name, data, metadata = {}) {
+      kube.remove(SECRETS, { namespace: 'shop', name });
+      await kube.create(SECRETS, 'shop', { metadata: { name, ...metadata }, type: 'Opaque', data: encoded(data) });
+    },
+    async editSecret(name, { data = {}, metadata = {} }) {
+      await kube.patch(SECRETS, { namespace: 'shop', name }, { metadata, data: encoded(data) });
+    },
+    removeSecret: (name) => kube.remove(SECRETS, { namespace: 'shop', name }),
+    works: (password, username = 'app') => password !== undefined && simulator.passwordIs('orders', username, password),
+    users: () => clusterNamed(simulator, 'orders')?.users.map(({ username }) => username) ?? [],
+  };
+}
+
+/** A bench whose DatabaseUser is Ready. */
+export async function readyUserBench(options: UserBenchOptions = {}): Promise<UserBench> {
+  const bench = await userBench({ user: {}, ...options });
+  await bench.until('True LoginWorks');
+  bench.takeCalls();
+  bench.takeRequests();
+  return bench;
+}
+
+function wants(object: KubeObject, claim: string): boolean {
+  const parsed = parseSpec(databaseUserDefinition, object.spec);
+  return parsed.ok && claimOf({ metadata: object.metadata, spec: parsed.spec }) === claim;
+}
+
+function decoded(secret: FakeObject | undefined): Texts | undefined {
+  if (secret === undefined) return undefined;
+  const entries = Object.entries((secret['data'] ?? {}) as Texts);
+  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+}
+
+function encoded(data: Readonly<Record<string, string | Uint8Array | null>>) {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
+  );
+}
+
+function recording(api: KubeApi, requests: string[]): KubeApi {
+  const note = (verb: string, { plural }: Resource, name: string, subresource?: string) =>
+    requests.push([verb, `${plural}/${name}`, ...(subresource === undefined ? [] : [subresource])].join(' '));
+  return {
+    get: (resource, ref, signal) => {
+      note('get', resource, ref.name);
+      return api.get(resource, ref, signal);
+    },
+    list: (resource, options, signal) => api.list(resource, options, signal),
+    watch: (resource, options, signal) => api.watch(resource, options, signal),
+    create: (resource, namespace, object, signal) => {
+      const { metadata } = object as { readonly metadata: { readonly name: string } };
+      note('create', resource, metadata.name);
+      return api.create(resource, namespace, object, signal);
+    },
+    patch: (resource, ref, patch, options, signal) => {
+      note('patch', resource, ref.name, options?.subresource);
+      return api.patch(resource, ref, patch, options, signal);
+    },
+    delete: (resource, ref, preconditions, signal) => {
+      note('delete', resource, ref.name);
+      return api.delete(resource, ref, preconditions, signal);
+    },
+  };
+}
