@@ -64,9 +64,9 @@ export interface Expected {
 }
 
 /** One namespace with one cloud, as a person with rights to both would use them. */
-export interface Site {
+export interface Site<Cloud = ServedCloud> {
   readonly namespace: string;
-  readonly cloud: ServedCloud;
+  readonly cloud: Cloud;
   apply(...manifests: readonly Manifest[]): Promise<void>;
   /** What the API server says against it. */
   refused(manifest: Manifest): Promise<readonly string[]>;
@@ -83,7 +83,12 @@ export interface Site {
 }
 
 /** `logs`: what the operator has logged, shown where it does not do what is waited for. */
-export function createSite(api: Api, namespace: string, cloud: ServedCloud, logs: () => string = () => ''): Site {
+export function createSite<Cloud>(
+  api: Api,
+  namespace: string,
+  cloud: Cloud,
+  logs: () => string = () => '',
+): Site<Cloud> {
   const core = `/api/v1/namespaces/${namespace}/secrets`;
   const pathOf = (kind: string) => (kind === 'Secret' ? core : collectionPath(kind, namespace));
   const nameOf = (kind: Kind, name?: string) => name ?? (kind === 'DatabaseSpace' ? 'production' : 'orders');

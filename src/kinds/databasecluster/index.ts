@@ -3,7 +3,14 @@ import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { decideCluster } from './decide.ts';
-import { adminSecretName, type ClusterObservation, type ClusterStep, currentID, desiredID } from './observation.ts';
+import {
+  adminSecretName,
+  type ClusterObservation,
+  type ClusterStep,
+  type ClusterSubject,
+  currentID,
+  desiredID,
+} from './observation.ts';
 import { observeCluster } from './observe.ts';
 import { namingSecrets } from './refused-token.ts';
 import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
@@ -28,6 +35,7 @@ export function databaseClusterKind(
         ...[adminSecretName(subject), existing].map(
           (name) => `secrets/${objectKey(metadata.namespace ?? '', name ?? '')}`,
         ),
+        ...freeClustersAhead(world, subject).map((id) => `clusters/${space}/${id}`),
         ...(source === undefined ? [] : [`databaseclusters/${objectKey(metadata.namespace ?? '', source)}`]),
       ];
     },
@@ -40,6 +48,13 @@ export function databaseClusterKind(
     describe,
     forget: (key) => world.memory.forget(key),
   };
+}
+
+/** A team may have one free cluster: one that waits for its turn looks again when another that was there is gone. */
+function freeClustersAhead(world: ClusterWorld, subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>) {
+  if (!subject.spec.isFree || subject.status.createdAt !== undefined) return [];
+  const clusters = world.connections.get(spaceKeyOf(subject))?.poller.clusters() ?? [];
+  return [...clusters].filter(({ isFree }) => isFree === true).map(({ id }) => id);
 }
 
 function describe(step: ClusterStep): string {
