@@ -8,7 +8,7 @@ import { cluster, secret, space, wholeSpace } from '../../support/manifests.ts';
 import { type OperatorBench, startBench } from '../../support/operator-bench.ts';
 import { readDocument } from '../../support/readme.ts';
 import type { Site } from '../../support/site.ts';
-import { queries } from '../dashboard.ts';
+import { type Query, queries } from '../dashboard.ts';
 import { ALERTS, alerts } from '../files.ts';
 
 /* The real Prometheus, with the labels that a ServiceMonitor gives, scrapes the real operator. */
@@ -82,11 +82,18 @@ test('Nothing fires while all is well, and the dashboard shows it', async () => 
   await site.ready();
   await fires([]);
 
-  const empty: string[] = [];
-  for (const { panel, expr } of queries()) if ((await query(expr)).length === 0) empty.push(panel);
   // There are no users and databases here; whether a request fails in between is chance.
-  const unexpected = empty.filter((panel) => !panel.endsWith('Failures'));
-  expect(unexpected).toEqual(['Overview: DatabaseUsers', 'Overview: Databases', 'Objects: Not ready now']);
+  const expected = ['Overview: DatabaseUsers', 'Overview: Databases', 'Objects: Not ready now'];
+  const isEmpty = async ({ panel, expr }: Query) => !panel.endsWith('Failures') && (await query(expr)).length === 0;
+  let empty: readonly string[] = [];
+  const asExpected = async () => {
+    const all = await Promise.all(queries().map(async (each) => ({ ...each, empty: await isEmpty(each) })));
+    empty = all.filter((each) => each.empty).map(({ panel }) => panel);
+    return empty.length === expected.length;
+  };
+  // A rate takes two scrapes.
+  await waitUntil(asExpected, { what: 'every panel has series', timeoutMs: 10_000 }).catch(() => {});
+  expect(empty).toEqual(expected);
 });
 
 test('Series have the labels that alerts and their texts go by', async () => {
