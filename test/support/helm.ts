@@ -1,6 +1,5 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
 import { builtHelm } from '../../tools/helm/helm.ts';
 import { ROOT } from './readme.ts';
@@ -21,7 +20,7 @@ export type Helm = (args: readonly string[], options?: HelmOptions) => Promise<R
 /** The pinned helm, which knows nothing of the user's settings, repositories and clusters. */
 export async function createHelm(): Promise<Helm> {
   const helm = await builtHelm({ log: (line) => console.log(line) });
-  const home = mkdtempSync(join(tmpdir(), 'helm-'));
+  const home = join(inject('controlPlane').directory, 'helm');
   const outer = Object.entries(process.env).filter(([name]) => !/^(HELM_|KUBECONFIG$)/.test(name));
   const folders = { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
   return (args, { kubeconfig = join(home, 'none'), values } = {}) =>
