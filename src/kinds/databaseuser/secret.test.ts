@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest';
+import { addressOf } from '../../../test/support/simulator.ts';
+import { readyUserBench, userBench } from '../../../test/support/user-bench.ts';
+
+describe('edits by others', () => {
+  it.each([
+    ['a key changed', { data: { host: 'elsewhere' } }],
+    ['a key removed', { data: { uri: null } }],
+    ['a key added', { data: { surplus: 'x' } }],
+    ['our label changed back', { metadata: { labels: { 'app.kubernetes.io/managed-by': 'somebody' } } }],
+    ['an own label removed', { metadata: { labels: { team: null } } }],
+    ['an own annotation changed', { metadata: { annotations: { note: 'changed' } } }],
+    ['the checksum removed', { metadata: { annotations: { 'mooring.dev/checksum': null } } }],
+    ['the owner removed', { metadata: { ownerReferences: [] } }],
+    ['a next password that no server takes', { data: { nextPassword: 'x'.repeat(73) } }],
+  ])('%s: it is put right by one write, and nothing is called', async (_what, change) => {
+    const user = { connectionSecret: { labels: { team: 'shop' }, annotations: { note: 'ours' } } };
+    const bench = await readyUserBench({ user });
+    const before = bench.secretObject();
+    await bench.editSecret('app-connection', change);
+    await bench.settle();
+    const { resourceVersion: _, ...metadata } = bench.secretObject()?.metadata ?? {};
+    const { resourceVersion: __, ...wanted } = before?.metadata ?? {};
+    expect({ metadata, data: bench.secretObject()?.['data'] }).toEqual({ metadata: wanted, data: before?.['data'] });
+    expect(bench.takeRequests().filter((request) => /^(patch|create|delete) secrets/.test(request))).toEqual([
+      'patch secrets/app-connection',
+    ]);
+    expect(bench.takeCalls().filter((call) => call !== 'signIn')).toEqual([]);
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('a password that somebody put as the next one is taken, so that it works', async () => {
+    const bench = await readyUserBench();
+    await bench.editSecret('app-connection', { data: { nextPassword: 'put by somebody' } });
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ password: 'put by somebody' });
+    expect(bench.works('put by somebody')).toBe(true);
+  });
+
+  it('labels, annotations and owners that others have put there stay', async () => {
+    const bench = await readyUserBench();
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'theirs', uid: 'u' };
+    const ownerReferences = [...(bench.secretObject()?.metadata.ownerReferences ?? []), owner];
+    await bench.editSecret('app-connection', {
+      metadata: { labels: { theirs: 'x' }, annotations: { theirs: 'y' }, ownerReferences },
+    });
+    await bench.editSecret('app-connection', { data: { host: 'elsewhere' } });
+    await bench.settle();
+    expect(bench.secretObject()?.metadata).toMatchObject({
+      labels: { theirs: 'x' },
+      annotations: { theirs: 'y' },
+      ownerReferences,
+    });
+    expect(bench.secret()?.['host']).not.toBe('elsewhere');
+  });
+
+  it('a Secret of ours with another type is written anew with the same passwords', async () => {
+    const bench = await readyUserBench();
+    const data = bench.secret() ?? {};
+    await bench.putSecret('app-connection', data, { labels: { 'mooring.dev/user': 'app' } });
+    await bench.settle();
+    expect(bench.secretObject()?.['type']).toBe('servicebinding.io/database');
+    expect(bench.secret()).toEqual(data);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+});
+
+describe('a Secret that is not ours', () => {
+  it('is never overwritten, and goes on being so after it was named', async () => {
+    const bench = await userBench({ user: { connectionSecret: { name: 'theirs' } } });
+    await bench.putSecret('theirs', { password: 'theirs' });
+    const before = bench.secretObject('theirs');
+    await bench.settle();
+    expect(bench.ready()).toBe('False SecretNotOurs');
+    expect(bench.secretObject('theirs')).toEqual(before);
+    expect(bench.users()).not.toContain('app');
+    bench.removeSecret('theirs');
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('of another DatabaseUser is not either', async () => {
+    const bench = await readyUserBench();
+    const before = bench.secretObject();
+    await bench.create('shop/second', { connectionSecret: { name: 'app-connection' } });
+    await bench.settle('shop/second');
+    expect(bench.ready('shop/second')).toBe('False SecretNotOurs');
+    expect(bench.secretObject()).toEqual(before);
+  });
+
+  it('takes the place of ours when that was replaced: the user goes on working, and says so', async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('app-connection', { password: 'theirs' });
+    await bench.settle();
+    expect(bench.ready()).toBe('False SecretNotOurs');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.secret()).toEqual({ password: 'theirs' });
+  });
+});
+
+describe('another name', () => {
+  it('is written with the same password before the former Secret goes', async () => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    await bench.edit({ connectionSecret: { name: 'renamed' } });
+    await bench.pass();
+    expect([bench.secret('renamed')?.['password'], bench.secret()?.['password']]).toEqual([password, password]);
+    await bench.settle();
+    expect(bench.secret()).toBeUndefined();
+    expect(bench.secret('renamed')).toMatchObject({ password, username: 'app' });
+    expect(bench.status()).toMatchObject({ binding: { name: 'renamed' }, connection: { secretName: 'renamed' } });
+    expect(bench.works(password)).toBe(true);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('in the middle of a rotation takes both passwords along', async () => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    const { nextPassword } = bench.secret() ?? {};
+    await bench.edit({ connectionSecret: { name: 'renamed' } });
+    await bench.pass();
+    expect(bench.secret('renamed')).toMatchObject({ password, nextPassword });
+    await bench.settle();
+    expect(bench.secret('renamed')).toMatchObject({ password: nextPassword });
+    expect(bench.works(nextPassword)).toBe(true);
+    expect(bench.secret()).toBeUndefined();
+  });
+
+  it('twice, before the first was finished, leaves one Secret', async () => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    await bench.edit({ connectionSecret: { name: 'second' } });
+    await bench.pass();
+    await bench.edit({ connectionSecret: { name: 'third' } });
+    await bench.settle();
+    expect(bench.secret('third')).toMatchObject({ password });
+    expect([bench.secret(), bench.secret('second')]).toEqual([undefined, undefined]);
+  });
+
+  it('that is taken leaves the former Secret and its password alone', async () => {
+    const bench = await readyUserBench();
+    const before = bench.secretObject();
+    await bench.putSecret('theirs', { password: 'theirs' });
+    await bench.edit({ connectionSecret: { name: 'theirs' } });
+    await bench.settle();
+    expect(bench.ready()).toBe('False SecretNotOurs');
+    expect(bench.secretObject()).toEqual(before);
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+  });
+});
+
+describe('what the spec adds', () => {
+  it('labels, annotations and texts come and go with it', async () => {
+    const template = {
+      DATABASE_URL: 'db://{{ username }}:{{ password | urlencode }}@{{ host }}:{{port}}',
+      PLAIN: 'as it is',
+    };
+    const connectionSecret = { labels: { team: 'shop' }, annotations: { note: 'ours' }, template };
+    const bench = await userBench({ user: { connectionSecret } });
+    await bench.pass();
+    expect(bench.secret()).toHaveProperty('PLAIN');
+    expect(bench.secret(), 'no password yet').not.toHaveProperty('DATABASE_URL');
+    await bench.settle();
+    const { password = '', host, port } = bench.secret() ?? {};
+    expect(bench.secret()).toMatchObject({ PLAIN: 'as it is', DATABASE_URL: `db://app:${password}@${host}:${port}` });
+    expect(bench.secretObject()?.metadata).toMatchObject({ labels: { team: 'shop' }, annotations: { note: 'ours' } });
+
+    bench.takeCalls();
+    await bench.edit({
+      connectionSecret: { labels: null, annotations: null, template: { PLAIN: 'changed', DATABASE_URL: null } },
+    });
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ PLAIN: 'changed', password });
+    expect(bench.secret()).not.toHaveProperty('DATABASE_URL');
+    const { labels, annotations } = bench.secretObject()?.metadata ?? {};
+    expect(labels).not.toHaveProperty('team');
+    expect(Object.keys(annotations ?? {}).toSorted()).toEqual([
+      'mooring.dev/checksum',
+      'mooring.dev/password-changed-at',
+    ]);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('a placeholder that is not known is named, and the Secret stays', async () => {
+    const bench = await readyUserBench();
+    const before = bench.secretObject();
+    await bench.edit({ connectionSecret: { template: { URL: '{{ hots }}' } } });
+    await bench.settle();
+    expect(bench.ready()).toBe('False InvalidTemplate');
+    expect(bench.condition()?.message).toContain('"URL"');
+    expect(bench.secretObject()).toEqual(before);
+  });
+});
+
+describe('the cluster', () => {
+  it('that has another address is followed, with the same password', async () => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    bench.cluster.simulator.moveServers('orders');
+    await bench.cluster.world().connections.get('shop/production')?.poller.refresh();
+    await bench.cluster.until('True Running');
+    bench.takeCalls();
+    await bench.settle();
+    const address = addressOf(bench.cluster.simulator, 'orders');
+    expect(bench.secret()).toMatchObject({ password, uri: `https://${address}`, addresses: address });
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.status().connection).toMatchObject({ endpoint: `https://${address}` });
+    expect(bench.takeCalls()).toEqual(['signIn']);
+  });
+
+  it('that is suspended is waited for without calls, and the user is Ready again when it runs', async () => {
+    const bench = await readyUserBench();
+    const before = bench.secret();
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    await bench.cluster.clock.advance(3_600_000);
+    await bench.settle();
+    expect(bench.takeCalls()).toEqual([]);
+    await bench.cluster.edit({ state: 'Running' });
+    await bench.cluster.until('True Running');
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.secret()).toEqual(before);
+  });
+
+  it('whose server does not answer is tried again, and nothing is changed', async () => {
+    const bench = await readyUserBench();
+    const before = bench.secretObject();
+    const outage = bench.cluster.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+    await bench.cluster.clock.advance(660_000);
+    expect((await bench.settle()).next).toBe('failed');
+    expect(bench.ready()).toBe('Unknown ServerUnreachable');
+    bench.cluster.simulator.faults.remove(outage);
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.secretObject()).toEqual(before);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('that is not there yet is waited for', async () => {
+    const bench = await userBench({ user: { clusterRef: { name: 'later' } } });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterNotFound');
+    expect(bench.takeCalls()).toEqual([]);
+  });
+});
+
+it('no password stands anywhere but in Secrets', async () => {
+  const bench = await readyUserBench();
+  const { password = '' } = bench.secret() ?? {};
+  expect(JSON.stringify([bench.object(), bench.told])).not.toContain(password);
+  const { data: _, ...rest } = bench.secretObject() ?? {};
+  expect(JSON.stringify(rest)).not.toContain(password);
+});
