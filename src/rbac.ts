@@ -42,7 +42,12 @@ export const policyRules: readonly PolicyRule[] = [
     verbs: ['get', 'list', 'watch'],
   },
   { why: 'Labels, for allowedNamespaces.', apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
-  { why: 'Tell of changes of state.', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
+  {
+    why: 'Tell of changes of state, count what repeats itself.',
+    apiGroups: ['events.k8s.io'],
+    resources: ['events'],
+    verbs: ['create', 'patch'],
+  },
 ];
 
 const LEASE = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };

@@ -45,3 +45,8 @@ export function splitKey(key: ObjectKey): { readonly namespace: string; readonly
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
+
+/** metav1.MicroTime of a moment in milliseconds since 1970. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}

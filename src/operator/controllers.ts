@@ -98,7 +98,8 @@ export function createControllers(dependencies: ControllerDependencies, informer
   });
   const recorder = createEventRecorder({
     ...dependencies,
-    onFailure: (error) => log.warn({ err: error }, `Cannot record an event: ${messageOf(error)}`),
+    onFailure: (error, { kind, metadata: { namespace, name } }) =>
+      log.warn({ kind, namespace, name, err: error }, `Cannot record an event: ${messageOf(error)}`),
   });
   const controllerOf = <Spec, Status extends StatusBase, Observation, Step>(
     kind: Kind<Spec, Status, Observation, Step>,

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type Random, uuid } from '../base/random.ts';
-import { EVENTS, isNamespaceTerminating, type KubeApi } from '../kube/api.ts';
+import { EVENTS, isNamespaceTerminating, isNotFound, type KubeApi } from '../kube/api.ts';
 import type { ConditionUpdate } from '../kube/condition.ts';
-import type { KubeObject } from '../kube/object.ts';
+import { type KubeObject, microTime } from '../kube/object.ts';
 
 /** Tells people of changes of state, as `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
@@ -11,35 +11,105 @@ export interface EventRecorder {
   record(object: KubeObject, ready: Pick<ConditionUpdate, 'status' | 'reason' | 'message'>): void;
 }
 
-const MAX_NOTE_LENGTH = 1024;
-
-/** Events as the events.k8s.io API takes them. */
-export function createEventRecorder(options: {
+export interface EventRecorderOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
   readonly instance: string;
-  readonly onFailure: (error: unknown) => void;
-}): EventRecorder {
+  readonly onFailure: (error: unknown, object: KubeObject) => void;
+}
+
+const MAX_NOTE_LENGTH = 1024;
+const SERIES_MS = 360_000;
+/** client-go's spam filter: an object has so many events at once, and then one in so much time. */
+const BURST = 25;
+const REFILL_MS = 300_000;
+const MAX_WAITING = 1_000;
+const MAX_REMEMBERED = 4_096;
+
+/**
+ * Events as the events.k8s.io API takes them, with the limits of client-go's recorder:
+ * - Deduplicated: what repeats an Event of the last six minutes is counted in that Event's series.
+ * - Bounded: an object that changes to and fro has 25 Events, then one in five minutes; one Event is sent at a time, and a
+ *   thousand may wait. What is left out stands in the object's conditions all the same.
+ */
+export function createEventRecorder({ api, clock, random, instance, onFailure }: EventRecorderOptions): EventRecorder {
+  const series = new Map<string, { readonly name: string; readonly count: number; readonly at: number }>();
+  /** By uid: the moment at which the object may have its whole burst again. */
+  const fullAt = new Map<string, number>();
+  const waiting: (() => Promise<void>)[] = [];
+  let sending = false;
+
+  const isSpam = (uid: string): boolean => {
+    const now = clock.monotonic();
+    const next = Math.max(fullAt.get(uid) ?? now, now) + REFILL_MS;
+    if (next - now > BURST * REFILL_MS) return true;
+    remember(fullAt, uid, next);
+    return false;
+  };
+
+  const send = async (): Promise<void> => {
+    if (sending) return;
+    sending = true;
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next();
+    sending = false;
+  };
+
   return {
-    record(object, ready) {
-      const { namespace = 'default', name, uid, resourceVersion } = object.metadata;
-      const event = {
-        apiVersion: 'events.k8s.io/v1',
-        kind: 'Event',
-        metadata: { namespace, name: `${name}.${uuid(options.random).slice(0, 13)}` },
-        eventTime: new Date(options.clock.now()).toISOString().replace('Z', '000Z'),
-        reportingController: `${GROUP}/mooring`,
-        reportingInstance: options.instance,
-        action: 'Reconcile',
-        reason: ready.reason,
-        type: ready.status === 'False' ? 'Warning' : 'Normal',
-        note: ready.message.slice(0, MAX_NOTE_LENGTH),
-        regarding: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid, resourceVersion },
-      };
-      options.api.create(EVENTS, namespace, event).catch((error: unknown) => {
-        if (!isNamespaceTerminating(error)) options.onFailure(error);
+    record(object, { status, reason, message }) {
+      const { namespace = 'default', name: objectName, uid, resourceVersion } = object.metadata;
+      if (waiting.length >= MAX_WAITING || isSpam(uid)) return;
+      const note = message.slice(0, MAX_NOTE_LENGTH);
+      const key = JSON.stringify([uid, status, reason, note]);
+      const time = microTime(clock.now());
+      const now = clock.monotonic();
+      const known = series.get(key);
+      const repeats = known !== undefined && now - known.at < SERIES_MS;
+      const name = repeats ? known.name : `${objectName}.${uuid(random).slice(0, 13)}`;
+      const count = repeats ? known.count + 1 : 1;
+      remember(series, key, { name, count, at: now });
+      const create = () =>
+        api.create(EVENTS, namespace, {
+          apiVersion: 'events.k8s.io/v1',
+          kind: 'Event',
+          metadata: { namespace, name },
+          eventTime: time,
+          reportingController: `${GROUP}/mooring`,
+          reportingInstance: instance,
+          action: 'Reconcile',
+          reason,
+          type: status === 'False' ? 'Warning' : 'Normal',
+          note,
+          regarding: {
+            apiVersion: object.apiVersion,
+            kind: object.kind,
+            namespace,
+            name: objectName,
+            uid,
+            resourceVersion,
+          },
+        });
+      const countUp = () => api.patch(EVENTS, { namespace, name }, { series: { count, lastObservedTime: time } });
+      waiting.push(async () => {
+        try {
+          // The first Event of a series goes after an hour, or may never have been written.
+          if (!repeats) await create();
+          else await countUp().catch((error: unknown) => (isNotFound(error) ? create() : Promise.reject(error)));
+        } catch (error) {
+          if (!isNamespaceTerminating(error)) onFailure(error, object);
+        }
       });
+      void send();
     },
   };
+}
+
+/** Forgets what was told least recently, so that memory is bounded. */
+function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= MAX_REMEMBERED) return;
+    map.delete(oldest);
+  }
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { type AnyObject, isAlreadyExists, isConflict, type KubeApi, type Resource } from '../kube/api.ts';
+import { microTime } from '../kube/object.ts';
 
 export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
 
@@ -159,7 +160,7 @@ export class LeaderElector {
     const lease = await api.get(LEASES, { namespace, name }, signal);
     const askedAt = momentOf(clock);
     if (lease === undefined) {
-      const spec = { ...this.#record(), acquireTime: microTime(clock), leaseTransitions: 0 };
+      const spec = { ...this.#record(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
       const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
       return held(await api.create(LEASES, namespace, created, signal), askedAt);
     }
@@ -170,7 +171,7 @@ export class LeaderElector {
     const ours = holder === identity;
     const expiresAt = this.#seen.since + (spec.leaseDurationSeconds ?? 0) * 1000;
     if (!ours && holder !== '' && askedAt.monotonic < expiresAt) return undefined;
-    const transition = { acquireTime: microTime(clock), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
+    const transition = { acquireTime: microTime(clock.now()), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
     return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
   }
 
@@ -206,7 +207,7 @@ export class LeaderElector {
   #record(): object {
     const { clock, identity, leaseDurationMs } = this.#options;
     const leaseDurationSeconds = Math.ceil(leaseDurationMs / 1000);
-    return { holderIdentity: identity, leaseDurationSeconds, renewTime: microTime(clock) };
+    return { holderIdentity: identity, leaseDurationSeconds, renewTime: microTime(clock.now()) };
   }
 
   /** Undefined when it failed or took too long. An answer that comes later is not heard: nothing is remembered of it. */
@@ -245,9 +246,4 @@ function held(lease: AnyObject, askedAt: Moment): Hold {
 function specOf(lease: AnyObject): z.infer<typeof leaseSpec> {
   const parsed = z.object({ spec: leaseSpec }).safeParse(lease);
   return parsed.success ? parsed.data.spec : {};
-}
-
-/** metav1.MicroTime. */
-function microTime(clock: Clock): string {
-  return new Date(clock.now()).toISOString().replace('Z', '000Z');
 }

@@ -20,10 +20,10 @@
 - apiGroups: ['']
   resources: [namespaces]
   verbs: [get]
-# Tell of changes of state.
+# Tell of changes of state, count what repeats itself.
 - apiGroups: [events.k8s.io]
   resources: [events]
-  verbs: [create]
+  verbs: [create, patch]
 {{- end }}
 
 {{- define "mooring.leaseRules" -}}

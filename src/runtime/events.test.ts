@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { FakeKube } from '../../test/support/fake-kube.ts';
+import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { EVENTS, KubeError } from '../kube/api.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { createEventRecorder } from './events.ts';
+
+function anObject(name = 'a'): KubeObject {
+  const metadata = { namespace: 'ns', name, uid: `uid-of-${name}`, resourceVersion: '7' };
+  return { apiVersion: 'mooring.dev/v1alpha1', kind: 'Toy', metadata, spec: {} };
+}
+
+function aRecorder() {
+  const clock = virtualClock();
+  const random = createSeededRandom(1);
+  const api = new FakeKube({ now: clock.now, random });
+  const failures: { readonly error: unknown; readonly object: KubeObject }[] = [];
+  const onFailure = (error: unknown, object: KubeObject) => failures.push({ error, object });
+  const recorder = createEventRecorder({ api, clock, random, instance: 'pod-1', onFailure });
+  const told = () => api.all(EVENTS) as unknown as readonly Told[];
+  const record = async (status: 'True' | 'False', reason: string, object = anObject()) => {
+    recorder.record(object, { status, reason, message: `It is ${reason}` });
+    await clock.settle();
+  };
+  return { clock, api, recorder, record, told, failures };
+}
+
+interface Told {
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly reason: string;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+}
+
+test('EventRecorder writes an Event as the API takes it, a Warning where something is wrong', async () => {
+  const { record, told } = aRecorder();
+  await record('True', 'Running');
+  await record('False', 'CloudUnreachable');
+  expect(told()).toMatchObject([
+    {
+      metadata: { namespace: 'ns', name: expect.stringMatching(/^a\.[0-9a-f-]{13}$/) },
+      eventTime: '2023-11-14T22:13:20.000000Z',
+      reportingController: 'mooring.dev/mooring',
+      reportingInstance: 'pod-1',
+      action: 'Reconcile',
+      reason: 'Running',
+      type: 'Normal',
+      note: 'It is Running',
+      regarding: { kind: 'Toy', namespace: 'ns', name: 'a', uid: 'uid-of-a' },
+    },
+    { type: 'Warning', reason: 'CloudUnreachable' },
+  ]);
+});
+
+test('EventRecorder counts what repeats itself within six minutes in one Event, and begins another one later', async () => {
+  const { record, told, clock } = aRecorder();
+  for (const reason of ['Running', 'Updating', 'Running', 'Updating', 'Running']) {
+    await record('True', reason);
+    await clock.advance(60_000);
+  }
+  expect(told().map(({ reason, series }) => [reason, series?.count])).toEqual([
+    ['Running', 3],
+    ['Updating', 2],
+  ]);
+  expect(told()[0]?.series?.lastObservedTime).toBe('2023-11-14T22:17:20.000000Z');
+  await clock.advance(360_000);
+  await record('True', 'Running');
+  expect(told().map(({ reason }) => reason)).toEqual(['Running', 'Updating', 'Running']);
+});
+
+test('EventRecorder writes an Event anew when that of its series is gone', async () => {
+  const { record, told, api } = aRecorder();
+  await record('True', 'Running');
+  const { namespace, name } = told()[0]?.metadata ?? { namespace: '', name: '' };
+  api.remove(EVENTS, { namespace, name });
+  await record('True', 'Running');
+  expect(told().map(({ reason }) => reason)).toEqual(['Running']);
+});
+
+test('EventRecorder has few Events for an object that goes to and fro, and as many as ever for another one', async () => {
+  const { record, told, clock } = aRecorder();
+  for (let count = 0; count < 40; count++) await record('True', `Reason${count}`);
+  expect(told()).toHaveLength(25);
+  await record('True', 'Running', anObject('b'));
+  expect(told()).toHaveLength(26);
+  await clock.advance(600_000);
+  for (let count = 0; count < 5; count++) await record('True', `Later${count}`);
+  expect(told()).toHaveLength(28);
+});
+
+test('EventRecorder sends one Event at a time, and keeps no more than a thousand waiting', async () => {
+  const { recorder, api, clock } = aRecorder();
+  let [sent, inHand, most] = [0, 0, 0];
+  Object.assign(api, {
+    create: async () => {
+      most = Math.max(most, ++inHand);
+      await new Promise<void>((done) => clock.after(10, done));
+      inHand--;
+      sent++;
+    },
+  });
+  for (let index = 0; index < 3_000; index++) {
+    recorder.record(anObject(`toy-${index}`), { status: 'True', reason: 'Running', message: '' });
+  }
+  await clock.advance(60_000);
+  expect([most, sent]).toEqual([1, 1_001]);
+});
+
+test('EventRecorder tells what it cannot write and of whom, goes on, and says nothing of a namespace that is going', async () => {
+  const { record, api, failures, told } = aRecorder();
+  const create = api.create.bind(api);
+  const refused = new KubeError('events is forbidden', { status: 403 });
+  const terminating = new KubeError('namespace is going', { status: 403, causes: ['NamespaceTerminating'] });
+  for (const error of [refused, terminating]) {
+    Object.assign(api, { create: () => Promise.reject(error) });
+    await record('True', error.message);
+  }
+  Object.assign(api, { create });
+  await record('True', 'Running');
+  expect(failures).toEqual([{ error: refused, object: anObject() }]);
+  expect(told()).toHaveLength(1);
+});
