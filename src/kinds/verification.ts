@@ -5,6 +5,8 @@
  */
 export function untilVerification(uid: string, intervalMs: number, lastMs: number, nowMs: number): number | undefined {
   if (intervalMs <= 0) return undefined;
+  // The wall clock was set back: how long ago it was is not known any more.
+  if (lastMs > nowMs) return 0;
   let hash = 0;
   for (const character of uid) hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
   const phase = (hash / 2 ** 32) * intervalMs;

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { earlier, untilVerification } from './verification.ts';
+
+const MINUTE_MS = 60_000;
+const INTERVAL_MS = 10 * MINUTE_MS;
+const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
+
+test('untilVerification() is never without an interval', () => {
+  expect(untilVerification('uid', 0, NOW_MS, NOW_MS)).toBeUndefined();
+});
+
+test('untilVerification() is within the interval after the last time, and due once that is over', () => {
+  const ms = untilVerification('uid', INTERVAL_MS, NOW_MS, NOW_MS) ?? Number.NaN;
+  expect(ms).toBeGreaterThan(0);
+  expect(ms).toBeLessThanOrEqual(INTERVAL_MS);
+  expect(untilVerification('uid', INTERVAL_MS, NOW_MS, NOW_MS + ms - 1)).toBe(1);
+  expect(untilVerification('uid', INTERVAL_MS, NOW_MS, NOW_MS + ms)).toBe(0);
+});
+
+test('untilVerification() gives each object its own moment', () => {
+  const moments = ['one', 'two', 'three'].map((uid) => untilVerification(uid, INTERVAL_MS, NOW_MS, NOW_MS));
+  expect(new Set(moments).size).toBe(3);
+});
+
+test('untilVerification() is due at once when the wall clock was set back, however far', () => {
+  expect(untilVerification('uid', INTERVAL_MS, NOW_MS, NOW_MS - 24 * 60 * MINUTE_MS)).toBe(0);
+});
+
+test.each([
+  [1, 2, 1],
+  [2, 1, 1],
+  [undefined, 1, 1],
+  [1, undefined, 1],
+  [undefined, undefined, undefined],
+])('earlier(%s, %s) is %s', (a, b, wanted) => {
+  expect(earlier(a, b)).toBe(wanted);
+});
