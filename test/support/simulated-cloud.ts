@@ -24,7 +24,8 @@ export interface SimulatedCloud {
   readonly factory: { readonly username: string; readonly password: string };
   /** One of the acts of an outsider, such as `vanish`. */
   act(name: string, body: object): Promise<void>;
-  addFault(fault: Fault): Promise<void>;
+  /** Returns what ends it. */
+  addFault(fault: Fault): Promise<() => Promise<void>>;
   setKnobs(knobs: Partial<Knobs>): Promise<void>;
   cluster(id: string): Promise<ClusterSnapshot | undefined>;
   /** How often an operation was asked for, of one cluster or of all. */
@@ -68,7 +69,10 @@ export async function startSimulatedCloud(
     baseURL,
     factory,
     act: async (name, body) => void (await admin('POST', `act/${name}`, body)),
-    addFault: async (fault) => void (await admin('POST', 'faults', fault)),
+    addFault: async (fault) => {
+      const { id } = (await admin('POST', 'faults', fault)) as { id: string };
+      return async () => void (await admin('DELETE', `faults/${id}`));
+    },
     setKnobs: async (knobs) => void (await admin('PATCH', 'knobs', knobs)),
     cluster: async (id) =>
       (await state()).teams
