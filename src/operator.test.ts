@@ -75,6 +75,21 @@ test('createOperator() is ready once every collection is listed, and says what i
   await running;
 });
 
+test('createOperator() is stuck when a pass does not end, and says which', async () => {
+  const { clock, api } = aWorld();
+  await api.create(DATABASE_CLUSTERS, 'shop', cluster());
+  // Production's client gives up by itself; this one does not.
+  Object.assign(api, { patch: () => new Promise(() => {}) });
+  const { operator, stop, running } = anOperator({ clock, api });
+  await clock.advance(14 * 60_000);
+  expect(operator.stuck()).toBeUndefined();
+  await clock.advance(2 * 60_000);
+  expect(operator.stuck()).toBe('A pass of shop/orders does not end');
+  stop.abort();
+  await clock.advance(30_000);
+  await running;
+});
+
 test('createOperator() stops when told, before and after its caches are filled, and leaves nothing behind', async () => {
   for (const runMs of [undefined, 60_000]) {
     const world = aWorld();

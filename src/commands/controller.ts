@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { EventLoopWatch } from '../base/event-loop.ts';
 import { createUndiciTransport } from '../base/http.ts';
 import { createLog } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
@@ -86,11 +87,15 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     instance: hostname(),
     lease: config.leaderElect ? { namespace: connection.namespace, name: 'mooring', ...config.leaseTimes } : undefined,
   });
-  const servers = await serveEndpoints(config, metrics, operator);
+  const eventLoop = new EventLoopWatch(systemClock);
+  const stuck = () => operator.stuck() ?? eventLoop.problem();
+  const servers = await serveEndpoints(config, metrics, { stuck, notReady: operator.notReady });
+  eventLoop.start();
   log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');
   try {
     await operator.run(io.signal);
   } finally {
+    eventLoop.stop();
     await Promise.all(servers.map((server) => server.close()));
     await kubeTransport.close();
   }
@@ -103,7 +108,7 @@ function urlPolicyOf({ allowHTTP, allowedBaseURLs, allowedNetworks }: Config, { 
   return { allowHTTP, allowedBaseURLs, allowedNetworks: [...allowedNetworks, ...loopback] };
 }
 
-async function serveEndpoints(config: Config, metrics: Metrics, operator: Operator) {
+async function serveEndpoints(config: Config, metrics: Metrics, operator: Pick<Operator, 'stuck' | 'notReady'>) {
   const probe = (problem: () => string | undefined) => () => {
     const text = problem();
     return { status: text === undefined ? 200 : 503, contentType: 'text/plain', body: `${text ?? 'ok'}\n` };

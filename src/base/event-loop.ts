@@ -1,0 +1,42 @@
+import type { Clock } from './clock.ts';
+
+const BEAT_MS = 5_000;
+/** A beat that comes so late was held up by something that is wrong; garbage collection is not. */
+const LATE_MS = 5_000;
+/** Of the last so many beats, which are a minute, so many may be late: a machine that was suspended is late once. */
+const BEATS = 12;
+const MAX_LATE = 2;
+
+/**
+ * Notices when the event loop stands still again and again: then everything waits, and a probe that happens to be answered
+ * in between says nothing. A loop that stands still for good answers no probe at all.
+ */
+export class EventLoopWatch {
+  readonly #clock: Clock;
+  readonly #lateMs: number[] = [];
+  #cancel = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  start(): void {
+    const beganAt = this.#clock.monotonic();
+    this.#cancel = this.#clock.after(BEAT_MS, () => {
+      this.#lateMs.push(this.#clock.monotonic() - beganAt - BEAT_MS);
+      if (this.#lateMs.length > BEATS) this.#lateMs.shift();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  /** What is wrong with the event loop; undefined: nothing is. */
+  problem(): string | undefined {
+    const late = this.#lateMs.filter((ms) => ms > LATE_MS);
+    if (late.length <= MAX_LATE) return undefined;
+    return `The event loop stood still ${late.length} times in the last minutes, for up to ${Math.round(Math.max(...late) / 1000)} s`;
+  }
+}
