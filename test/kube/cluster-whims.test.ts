@@ -260,7 +260,7 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.count('deploy', desk.id)).toBe(2);
   });
 
-  test('the admin Secret is deleted: it comes back, and somebody else's of another name is not taken', async (context) => {
+  test('the admin Secret is deleted: it comes back, and a Secret of somebody else is not taken for it', async (context) => {
     const desk = await settled(context);
     const before = await desk.secret();
     await desk.remove('Secret' as const, `${desk.id}-admin`);
