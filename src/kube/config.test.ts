@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -60,5 +60,52 @@ test('loadKubeConnection() says so when there is no file, or it names no cluster
   await expect(loadKubeConnection(virtualClock(), '/nowhere/config')).rejects.toThrow('/nowhere/config');
   await withKubeconfig({ currentContext: 'other' }, async (path) => {
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/names no current cluster/);
+  });
+});
+
+/** A user whose login comes from a plugin that runs this shell script in the kubeconfig's folder. */
+async function withPlugin(work: (path: string, script: (text: string) => Promise<void>) => Promise<void>) {
+  const folder = await mkdtemp(join(tmpdir(), 'mooring-plugin-'));
+  const command = join(folder, 'plugin');
+  const script = (text: string) => writeFile(command, `#!/bin/sh\n${text}\n`, { mode: 0o700 });
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command, interactiveMode: 'Never' };
+  try {
+    await withKubeconfig({ user: { exec } }, (path) => work(path, script));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const credential = (token: string) =>
+  `echo '${JSON.stringify({ kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status: { token } })}'`;
+
+test('loadKubeConnection() asks an exec plugin again when its login was refused, though it named no end of it', async () => {
+  await withPlugin(async (path, script) => {
+    await script(credential('first'));
+    const { authorize } = await loadKubeConnection(virtualClock(), path);
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    await script(credential('second'));
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    expect(await authorize(true)).toMatchObject({ authorization: 'Bearer second' });
+  });
+});
+
+test('loadKubeConnection() takes a token that was put into the kubeconfig when the one before was refused', async () => {
+  await withKubeconfig({ user: { token: 'first' } }, async (path) => {
+    const { authorize } = await loadKubeConnection(virtualClock(), path);
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('first', 'second'));
+    expect(await authorize(true)).toMatchObject({ authorization: 'Bearer second' });
+  });
+});
+
+test('loadKubeConnection() says that an exec plugin fails, and repeats nothing that could be a credential', async () => {
+  await withPlugin(async (path, script) => {
+    await script('echo "no session, log in" >&2; exit 1');
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+      'Cannot get a login as the kubeconfig says: no session, log in',
+    );
+    await script('echo canary-token');
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/printed no ExecCredential$/);
   });
 });

@@ -1,5 +1,6 @@
 import type * as https from 'node:https';
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import type { UndiciTransportOptions } from '../base/http.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
 
@@ -36,20 +37,25 @@ async function loadFileConnection(
   // Only the module for configuration, and only where there is a kubeconfig: it loads every model of the API, which takes
   // half a second and some 55 MB.
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
-  const config = new KubeConfig();
-  if (kubeconfig === undefined) config.loadFromDefault();
-  else config.loadFromFile(kubeconfig);
-  if (context !== undefined) {
+  const load = () => {
+    const config = new KubeConfig();
+    if (kubeconfig === undefined) config.loadFromDefault();
+    else config.loadFromFile(kubeconfig);
+    if (context === undefined) return config;
     const known = config.getContexts().map(({ name }) => name);
     if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
     config.setCurrentContext(context);
-  }
+    return config;
+  };
+  let config = load();
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`Kubeconfig ${kubeconfig ?? ''} names no current cluster`.replace('  ', ' '));
 
-  const readOptions = async () => {
+  const readOptions = async (refused = false) => {
+    // A login that was refused may still be in the library's cache, which knows nothing of refusals.
+    if (refused) config = load();
     const options: https.RequestOptions = {};
-    await config.applyToHTTPSOptions(options);
+    await config.applyToHTTPSOptions(options).catch(loginError);
     return options;
   };
   const initial = await readOptions();
@@ -64,8 +70,14 @@ async function loadFileConnection(
       serverName: initial.servername,
       insecureSkipVerify: initial.rejectUnauthorized === false,
     },
-    authorize: renewed(clock, toHeaders(initial), async () => toHeaders(await readOptions())),
+    authorize: renewed(clock, toHeaders(initial), async (refused) => toHeaders(await readOptions(refused))),
   };
+}
+
+/** What an exec plugin printed instead of a credential may be one: no word of it is repeated. */
+function loginError(error: unknown): never {
+  if (error instanceof SyntaxError) throw new Error('The exec plugin of the kubeconfig printed no ExecCredential');
+  throw new Error(`Cannot get a login as the kubeconfig says: ${messageOf(error).trim()}`, { cause: error });
 }
 
 function toHeaders(options: https.RequestOptions): Record<string, string> {

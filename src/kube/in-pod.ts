@@ -34,13 +34,17 @@ const AUTHORIZATION_AGE_MS = 30_000;
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What `read` gave last, read again when it is old or when the server refused it. */
-export function renewed(clock: Clock, initial: Headers, read: () => Promise<Headers>): KubeConnection['authorize'] {
+/** What `read` gave last, read again when it is old or when the server refused it, which `read` is told. */
+export function renewed(
+  clock: Clock,
+  initial: Headers,
+  read: (refused: boolean) => Promise<Headers>,
+): KubeConnection['authorize'] {
   let headers = initial;
   let readAt = clock.monotonic();
   return async (renew) => {
     if (renew || clock.monotonic() - readAt > AUTHORIZATION_AGE_MS) {
-      headers = await read();
+      headers = await read(renew);
       readAt = clock.monotonic();
     }
     return headers;
