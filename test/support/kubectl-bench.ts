@@ -27,20 +27,24 @@ export interface KubectlBench {
   readonly operator: OperatorProcess;
   readonly cloud: SimulatedCloud;
   readonly api: Api;
-  readonly namespaces: readonly string[];
   /** `cloud`: another one, for what all spaces of a cloud share. Ends with the test. */
   desk(context: TestContext, cloudFlags?: readonly string[]): Promise<Desk>;
   close(): Promise<void>;
 }
+
+/** A second namespace that the operator watches, which is not created. */
+export const platformOf = (namespace: string) => `${namespace}-platform`;
 
 export async function startKubectlBench(desks: number): Promise<KubectlBench> {
   const api = await openApi(adminKubeconfig());
   const kubeconfig = await installOperator(api);
   const prefix = `kc-${randomUUID().slice(0, 8)}`;
   const namespaces = Array.from({ length: desks }, (_, index) => `${prefix}-${index}`);
+  // A second one for each, such as for the space.
+  const watched = namespaces.flatMap((namespace) => [namespace, platformOf(namespace)]);
   const spaceIDs = namespaces.map((_, index) => `space-${index}`);
   const [operator, cloud] = await Promise.all([
-    startOperator({ kubeconfig, namespaces }),
+    startOperator({ kubeconfig, namespaces: watched }),
     startSimulatedCloud(spaceIDs),
   ]);
   const free = namespaces.map((namespace, index) => ({ namespace, id: `c${index}`, spaceID: spaceIDs[index] ?? '' }));
@@ -48,7 +52,6 @@ export async function startKubectlBench(desks: number): Promise<KubectlBench> {
     operator,
     cloud,
     api,
-    namespaces,
     desk: async ({ onTestFinished }, cloudFlags) => {
       const place = free.shift();
       if (place === undefined) throw new Error('The bench was started for fewer desks');
