@@ -106,6 +106,7 @@ test.each([
   ['@kubernetes/client-node', 'src/kube/config.ts'],
   ['prom-client', 'src/runtime/metrics.ts'],
   ['pino', 'src/base/log.ts'],
+  ['@opentelemetry/api', 'src/base/trace.ts'],
 ])('Only one file knows %s', (name, owner) => {
   const wrong = product.filter(
     (path) =>

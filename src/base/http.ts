@@ -2,6 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup } from '
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request as undiciRequest } from 'undici';
 import { messageOf } from './errors.ts';
+import { tracedTransport } from './trace.ts';
 
 /** One HTTP exchange. The seam through which everything outside the process is reached. */
 export type HttpTransport = (request: HttpRequest) => Promise<HttpResponse>;
@@ -92,7 +93,7 @@ export type Lookup = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** HTTP over undici with kept-alive connections. Redirects are never followed: credentials go to the named host only. */
+/** HTTP over undici with kept-alive connections, each exchange in a span. Redirects are never followed: credentials go to the named host only. */
 export function createUndiciTransport(
   options: UndiciTransportOptions = {},
 ): HttpTransport & { close(): Promise<void> } {
@@ -127,7 +128,7 @@ export function createUndiciTransport(
       throw failure(error);
     }
   };
-  return Object.assign(transport, { close: () => agent.destroy() });
+  return Object.assign(tracedTransport(transport), { close: () => agent.destroy() });
 }
 
 function askingFirst(refusal: () => string | undefined): Dispatcher.DispatcherComposeInterceptor {

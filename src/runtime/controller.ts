@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
+import { inSpan } from '../base/trace.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
@@ -121,10 +122,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       const finished = this.#options.metrics.started();
-      const log = this.#log(key);
+      const about = this.#aboutPass(key);
+      const log = this.#log(about);
       this.#resting.delete(key);
       try {
-        const outcome = await this.#pass(key, log, signal);
+        const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, signal));
         finished(labelOf(outcome));
         this.#requeue(key, outcome, log);
       } catch (error) {
@@ -223,11 +225,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return status;
   }
 
-  /** For one pass, whose lines an id ties together. */
-  #log(key: ObjectKey): PassLog {
-    const { log, random } = this.#options;
-    const reconcileID = Buffer.from(random.bytes(4)).toString('hex');
-    const about = { kind: this.#kind.definition.kind, ...splitKey(key), reconcileID };
+  /** What each line and the span of one pass say; an id ties them together. */
+  #aboutPass(key: ObjectKey) {
+    const reconcileID = Buffer.from(this.#options.random.bytes(4)).toString('hex');
+    return { kind: this.#kind.definition.kind, ...splitKey(key), reconcileID };
+  }
+
+  #log(about: object): PassLog {
+    const { log } = this.#options;
     return {
       info: (fields, message) => log.info({ ...about, ...fields }, message),
       warn: (fields, message) => log.warn({ ...about, ...fields }, message),

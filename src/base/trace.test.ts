@@ -1,0 +1,59 @@
+import { type Span, trace } from '@opentelemetry/api';
+import { expect, onTestFinished, test } from 'vitest';
+import { HttpError, type HttpTransport } from './http.ts';
+import { inSpan, tracedTransport } from './trace.ts';
+
+/** An SDK as far as it is needed here: what it was told, in order. */
+function anSdk() {
+  const told: unknown[] = [];
+  const span = {
+    setAttribute: (name: string, value: unknown) => told.push([name, value]),
+    setStatus: (status: unknown) => told.push(status),
+    end: () => told.push('end'),
+  } as unknown as Span;
+  const startActiveSpan = (name: string, options: object, work: (span: Span) => unknown) => {
+    told.push({ name, ...options });
+    return work(span);
+  };
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => span }) as never });
+  onTestFinished(() => trace.disable());
+  return told;
+}
+
+const OK = 0;
+const ERROR = 2;
+const transport: HttpTransport = async ({ url }) => {
+  if (url.includes('lost')) throw new HttpError('lost', 'Connection reset');
+  return { status: url.includes('missing') ? 404 : 200, headers: {}, body: (async function* () {})() };
+};
+const get = (path: string) => tracedTransport(transport)({ method: 'GET', url: `https://cloud.test:8443/${path}` });
+
+test('inSpan() does the work, with and without an SDK, and ends its span', async () => {
+  expect(await inSpan('pass', {}, async () => 7)).toBe(7);
+  const told = anSdk();
+  expect(await inSpan('pass', { name: 'a' }, async () => 7)).toBe(7);
+  expect(told).toEqual([{ name: 'pass', attributes: { name: 'a' }, kind: OK }, 'end']);
+});
+
+test('inSpan() tells what the work threw, and throws it on', async () => {
+  const told = anSdk();
+  await expect(inSpan('pass', {}, () => Promise.reject(new Error('Broken')))).rejects.toThrow('Broken');
+  expect(told.slice(1)).toEqual([{ code: ERROR, message: 'Broken' }, 'end']);
+});
+
+test('tracedTransport() tells method, host and answer, and no path, which may hold a secret', async () => {
+  const told = anSdk();
+  await get('users/canary');
+  await get('missing');
+  await get('lost').catch(() => {});
+  const begin = {
+    name: 'GET',
+    kind: 2,
+    attributes: { 'http.request.method': 'GET', 'server.address': 'cloud.test:8443' },
+  };
+  expect(told).toEqual([
+    ...[begin, ['http.response.status_code', 200], 'end'],
+    ...[begin, ['http.response.status_code', 404], { code: ERROR }, 'end'],
+    ...[begin, { code: ERROR, message: 'Connection reset' }, 'end'],
+  ]);
+});

@@ -1,0 +1,45 @@
+import { type Attributes, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { messageOf } from './errors.ts';
+import type { HttpTransport } from './http.ts';
+
+/*
+ * Traces through OpenTelemetry's API: a span for each pass, and in it one for each call that leaves the process. There are
+ * none unless an SDK is loaded before Mooring, as with NODE_OPTIONS=--import; without one a span is a function call.
+ */
+
+/** Runs `work` in a span of this name. What it throws is told by the span, and thrown on. */
+export function inSpan<T>(
+  name: string,
+  attributes: Attributes,
+  work: (span: Span) => Promise<T>,
+  kind = SpanKind.INTERNAL,
+): Promise<T> {
+  return trace.getTracer('mooring').startActiveSpan(name, { attributes, kind }, async (span) => {
+    try {
+      return await work(span);
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error) });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/**
+ * The same transport, with a span for each exchange until its headers are there, in the words of OpenTelemetry's semantic
+ * conventions. Neither path nor headers stand in it, as they may hold secrets; nor is anything added to the request.
+ */
+export function tracedTransport(transport: HttpTransport): HttpTransport {
+  return (request) => {
+    const { method, url } = request;
+    const attributes = { 'http.request.method': method, 'server.address': URL.parse(url)?.host ?? '' };
+    const exchange = async (span: Span) => {
+      const response = await transport(request);
+      span.setAttribute('http.response.status_code', response.status);
+      if (response.status >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
+      return response;
+    };
+    return inSpan(method, attributes, exchange, SpanKind.CLIENT);
+  };
+}
