@@ -32,6 +32,10 @@ const COMMANDS: Readonly<Record<string, { readonly about: string; readonly load:
     about: 'say of one object what is there, what is missing, why, and what to do',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
+  plan: {
+    about: 'show the steps that the operator would take, before anything is changed',
+    load: async () => (await import('./commands/plan.ts')).plan,
+  },
   export: {
     about: 'print manifests for all clusters of a space',
     load: async () => (await import('./commands/export.ts')).exportSpace,
@@ -39,6 +43,10 @@ const COMMANDS: Readonly<Record<string, { readonly about: string; readonly load:
   query: {
     about: 'run one query with the login of a DatabaseUser',
     load: async () => (await import('./commands/query.ts')).query,
+  },
+  shell: {
+    about: 'take queries one after the other, with transactions',
+    load: async () => (await import('./commands/shell.ts')).shell,
   },
   ...Object.fromEntries(
     (['rotate', 'suspend', 'resume', 'pause', 'unpause'] as const).map((name) => [

@@ -9,10 +9,13 @@ import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../con
 import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createKubeClient } from '../kube/client.ts';
 import { type KubeConnection, loadKubeConnection } from '../kube/config.ts';
+import { createReviews, type Reviews } from '../kube/reviews.ts';
 import { createOperator, type Operator } from '../operator.ts';
-import { serve } from '../runtime/http-server.ts';
+import { loadCertificateFiles } from '../runtime/certificate.ts';
+import { type ServeOptions, serve } from '../runtime/http-server.ts';
 import { LEASES } from '../runtime/leader-election.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
+import { createScrapeGuard } from '../runtime/scrape-guard.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
 import { transportsFor } from './transports.ts';
@@ -82,6 +85,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     log,
     metrics,
     namespaces: config.namespaces,
+    secrets: config.secrets,
     concurrency: config.concurrency,
     urlPolicy,
     instance: hostname(),
@@ -89,7 +93,8 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   });
   const eventLoop = new EventLoopWatch(systemClock);
   const stuck = () => operator.stuck() ?? eventLoop.problem();
-  const servers = await serveEndpoints(config, metrics, { stuck, notReady: operator.notReady });
+  const secured = await securedMetrics(config, createReviews(connection, kubeTransport), log);
+  const servers = await serveEndpoints(config, secured, metrics, { stuck, notReady: operator.notReady });
   eventLoop.start();
   log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');
   try {
@@ -108,14 +113,32 @@ function urlPolicyOf({ allowHTTP, allowedBaseURLs, allowedNetworks }: Config, { 
   return { allowHTTP, allowedBaseURLs, allowedNetworks: [...allowedNetworks, ...loopback] };
 }
 
-async function serveEndpoints(config: Config, metrics: Metrics, operator: Pick<Operator, 'stuck' | 'notReady'>) {
+async function securedMetrics(
+  { metricsSecure }: Config,
+  reviews: Reviews,
+  log: ReturnType<typeof createLog>,
+): Promise<ServeOptions> {
+  if (metricsSecure === undefined) return {};
+  const certificate = await loadCertificateFiles(metricsSecure, systemClock, log).catch(startError('--metrics-secure'));
+  return { certificate, guard: createScrapeGuard(reviews, systemClock, log) };
+}
+
+async function serveEndpoints(
+  config: Config,
+  secured: ServeOptions,
+  metrics: Metrics,
+  operator: Pick<Operator, 'stuck' | 'notReady'>,
+) {
   const probe = (problem: () => string | undefined) => () => {
     const text = problem();
     return { status: text === undefined ? 200 : 503, contentType: 'text/plain', body: `${text ?? 'ok'}\n` };
   };
-  const metricsServer = await serve(config.metricsAddress, {
+  const metricsPages = {
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
-  }).catch(startError(`--metrics-address (${variableOf('metrics-address')})`));
+  };
+  const metricsServer = await serve(config.metricsAddress, metricsPages, secured).catch(
+    startError(`--metrics-address (${variableOf('metrics-address')})`),
+  );
   try {
     const pages = { '/livez': probe(() => operator.stuck()), '/readyz': probe(() => operator.notReady()) };
     return [

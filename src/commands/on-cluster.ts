@@ -1,8 +1,8 @@
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { createUndiciTransport } from '../base/http.ts';
-import { type KubeApi, KubeError } from '../kube/api.ts';
-import { createKubeClient } from '../kube/client.ts';
+import { KubeError } from '../kube/api.ts';
+import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { loadKubeConnection } from '../kube/config.ts';
 import {
   type Arguments,
@@ -19,7 +19,7 @@ import type { Command, CommandIO } from './command.ts';
 /* What the commands share that a person runs against a cluster, with the person's own rights. */
 
 export interface OnCluster {
-  readonly api: KubeApi;
+  readonly api: KubeClient;
   /** That of --namespace, else of the context. */
   readonly namespace: string;
   readonly args: Arguments;

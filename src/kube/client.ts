@@ -32,10 +32,19 @@ const WATCH_SILENCE_MS = 130_000;
 
 const JSON_TYPE = 'application/json';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
-const METADATA_WATCH = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+
+/** What a person's commands need besides. */
+export interface KubeClient extends KubeApi {
+  /**
+   * What server-side apply would make of the object, with defaults and after validation; nothing is stored (`dryRun=All`).
+   * Throws KubeError as the API server refuses it.
+   */
+  applyDryRun(resource: Resource, object: AnyObject, signal?: AbortSignal): Promise<AnyObject>;
+}
 
 /** KubeApi over HTTP. */
-export function createKubeClient(options: KubeClientOptions): KubeApi {
+export function createKubeClient(options: KubeClientOptions): KubeClient {
   const server = options.server.replace(/\/$/, '');
 
   const { refusal } = options;
@@ -76,10 +85,15 @@ export function createKubeClient(options: KubeClientOptions): KubeApi {
   }
 
   return {
-    async get(resource, ref, signal) {
+    async get(resource, ref, signal, getOptions) {
       try {
         return toObject(
-          await call('get', resource, { method: 'GET', path: objectPath(resource, ref), ...given(signal) }),
+          await call('get', resource, {
+            method: 'GET',
+            path: objectPath(resource, ref),
+            headers: { accept: getOptions?.metadataOnly ? METADATA_OBJECT : JSON_TYPE },
+            ...given(signal),
+          }),
         );
       } catch (error) {
         if (error instanceof KubeError && error.status === 404) return undefined;
@@ -115,7 +129,7 @@ export function createKubeClient(options: KubeClientOptions): KubeApi {
       const response = await send('watch', resource, {
         method: 'GET',
         path: `${collectionPath(resource, watch.namespace)}?${query}`,
-        headers: { accept: watch.metadataOnly ? METADATA_WATCH : JSON_TYPE },
+        headers: { accept: watch.metadataOnly ? METADATA_OBJECT : JSON_TYPE },
         timeouts: { headersMs: 30_000, bodyMs: WATCH_SILENCE_MS, totalMs: (watch.timeoutSeconds + 60) * 1000 },
         ...given(signal),
       });
@@ -140,6 +154,16 @@ export function createKubeClient(options: KubeClientOptions): KubeApi {
       const path = `${objectPath(resource, ref)}${subresource}?fieldManager=${options.fieldManager ?? 'mooring'}`;
       const request = { method: 'PATCH', path, ...json(patch, 'application/merge-patch+json') } as const;
       return toObject(await call('patch', resource, { ...request, ...given(signal) }));
+    },
+
+    async applyDryRun(resource, object, signal) {
+      const manager = options.fieldManager ?? 'mooring';
+      const path = `${objectPath(resource, object.metadata)}?fieldManager=${manager}&force=true&dryRun=All`;
+      const request = { method: 'PATCH', path, ...json(object, 'application/apply-patch+yaml') } as const;
+      const answer = asRecord(await call('apply', resource, { ...request, ...given(signal) }));
+      // What is not stored has no version.
+      const metadata = { resourceVersion: '', ...asRecord(answer['metadata']) };
+      return toObject({ ...answer, metadata });
     },
 
     async delete(resource, ref, preconditions, signal) {

@@ -147,6 +147,12 @@ export class FakeKube implements KubeApi {
 
   // What a real server does by other ways than KubeApi.
 
+  /** Puts an object there as it is, whole: a copy of one from elsewhere. Only its version is this server's own. */
+  put(resource: Resource, object: AnyObject): FakeObject {
+    const { namespace = '', name } = object.metadata;
+    return this.#store(resource, pathOf(resource, { namespace, name }), 'ADDED', object as FakeObject);
+  }
+
   /** All objects of a collection now. */
   all(resource: Resource, namespace?: string): readonly FakeObject[] {
     return [...this.#objects]

@@ -193,12 +193,15 @@ function createHosting(world: World, faults: FaultBook, clock: Clock): Hosting {
 }
 
 function createNamedAddresses(): AddressBook {
-  let last = 0;
+  const taken = new Set<string>();
+  let count = 0;
   return {
-    take: () => {
-      last += 1;
-      return `server-${last}.simulator.test:8000`;
+    take: (preferred) => {
+      let address = preferred;
+      while (address === undefined || taken.has(address)) address = `server-${++count}.simulator.test:8000`;
+      taken.add(address);
+      return address;
     },
-    giveBack: () => undefined,
+    giveBack: (address) => void taken.delete(address),
   };
 }

@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { systemRandom } from '../base/random.ts';
+import type { Cluster } from '../cloud/schema.ts';
+import { spacesOf } from '../plan/objects.ts';
+import { makePlan, type Plan } from '../plan/plan.ts';
+import { type Manifest, type ReadResult, readObjects } from '../plan/read.ts';
+import { planText } from '../plan/text.ts';
+import { UsageError } from '../plugin/arguments.ts';
+import { isRecord, nodeName } from '../plugin/inventory.ts';
+import { parseTarget } from '../plugin/kinds.ts';
+import { cloudOf } from '../plugin/space.ts';
+import { type OnCluster, onCluster } from './on-cluster.ts';
+import { transportsFor } from './transports.ts';
+
+/** `mooring plan`: what the operator would do. Writes nothing anywhere. */
+export const plan = onCluster({
+  name: 'plan',
+  about: 'shows the steps that the operator would take, before anything is changed',
+  usage: [
+    '--filename cluster.yaml',
+    '--filename manifests/ --exit-code',
+    'databasecluster/orders',
+    '--delete dbc/orders',
+  ],
+  flags: {
+    filename: {
+      type: 'string',
+      short: 'f',
+      about: 'file or folder of manifests, or - for standard input',
+      multiple: true,
+    },
+    delete: { type: 'boolean', about: 'plan the deletion of the objects that are named' },
+    'exit-code': {
+      type: 'boolean',
+      about: 'exit with 2 where something would change, 3 where data or access is destroyed',
+    },
+    output: { type: 'string', short: 'o', about: 'json, instead of text for people' },
+  },
+  async run(on) {
+    const { api, namespace, args, io, style } = on;
+    const targets = args.words.map((word) => parseTarget([word]));
+    const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
+    if (args.is('delete') && named.size === 0) throw new UsageError('Say which objects are to be deleted');
+    const manifests = args.texts('filename').flatMap(readManifests);
+    const deleted = args.is('delete') ? named : new Set<string>();
+    const read = await readObjects(api, { namespace, manifests, deleted }, io.signal);
+    for (const name of named) {
+      if (!read.objects.some(({ definition, key }) => nodeName(definition.kind, key) === name))
+        throw new Error(`${name} is not there`);
+    }
+    const { listed, notes } = await listClouds(on, read);
+    const whole = await makePlan({ ...read, listed }, systemClock);
+    const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
+    const all = [...read.notes, ...notes];
+    io.stdout(
+      args.text('output') === 'json'
+        ? `${JSON.stringify({ ...shown, notes: all }, null, 2)}\n`
+        : planText(shown, all, style),
+    );
+    return args.is('exit-code') ? exitCodeOf(shown) : 0;
+  },
+});
+
+function narrowed({ outcomes, steps }: Plan, named: ReadonlySet<string>): Plan {
+  return {
+    outcomes: outcomes.filter(({ name }) => named.has(name)),
+    steps: steps.filter(({ name }) => named.has(name)),
+  };
+}
+
+function exitCodeOf({ outcomes, steps }: Plan): number {
+  if (steps.some(({ weight }) => weight === 'destroys')) return 3;
+  return steps.length > 0 || outcomes.some(({ change }) => change !== 'none') ? 2 : 0;
+}
+
+/** What the clouds themselves say, where the caller may read the API tokens; otherwise the objects' status serves. */
+async function listClouds({ api, io }: OnCluster, { objects }: ReadResult) {
+  const listed = new Map<string, readonly Cluster[]>();
+  const notes: string[] = [];
+  const transports = transportsFor();
+  try {
+    for (const { object, metadata, next } of spacesOf(objects)) {
+      try {
+        const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
+        const cloud = await cloudOf(dependencies, metadata.namespace ?? '', next, io.signal);
+        listed.set(object.key, await cloud.list(io.signal));
+      } catch (error) {
+        const why = messageOf(error).trim();
+        notes.push(
+          `The cloud of DatabaseSpace ${object.key} was not asked, so the statuses of its objects serve: ${why}`,
+        );
+      }
+    }
+  } finally {
+    await transports.close();
+  }
+  return { listed, notes };
+}
+
+function readManifests(path: string): readonly Manifest[] {
+  if (path !== '-' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).toSorted();
+    return names.filter((name) => /\.(ya?ml|json)$/.test(name)).flatMap((name) => readManifests(join(path, name)));
+  }
+  let documents: unknown[];
+  try {
+    documents = loadAll(readFileSync(path === '-' ? 0 : path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${messageOf(error).split('\n')[0]}`);
+  }
+  return documents.flatMap((document) => {
+    if (!isRecord(document) || !isRecord(document['metadata'])) return [];
+    return [document as unknown as Manifest];
+  });
+}

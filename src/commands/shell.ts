@@ -1,0 +1,47 @@
+import { createInterface } from 'node:readline/promises';
+import { systemClock } from '../base/clock.ts';
+import { systemRandom } from '../base/random.ts';
+import { UsageError } from '../plugin/arguments.ts';
+import { sessionFor } from '../plugin/server.ts';
+import { SHELL_HELP, Shell } from '../plugin/shell.ts';
+import { onCluster } from './on-cluster.ts';
+import { SERVER_FLAGS } from './query.ts';
+import { transportsFor } from './transports.ts';
+
+/** `mooring shell CLUSTER`: queries, one after the other, from a terminal or from standard input. */
+export const shell = onCluster({
+  name: 'shell',
+  about: 'takes queries one after the other, with transactions, with the login of a DatabaseUser',
+  usage: ['orders', 'orders --database people --user app'],
+  flags: SERVER_FLAGS,
+  async run({ api, namespace, args, io }) {
+    const [word = '', ...more] = args.words;
+    const cluster = word.slice(word.indexOf('/') + 1);
+    if (cluster === '' || more.length > 0) throw new UsageError('Name one DatabaseCluster');
+    const transports = transportsFor();
+    const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: io.isTerminal === true });
+    try {
+      const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
+      const target = { namespace, cluster, user: args.text('user'), server: args.text('server') };
+      const session = await sessionFor(dependencies, target, io.signal);
+      const prompting = new Shell(session, args.text('database') ?? cluster);
+      if (io.isTerminal === true) io.stdout(SHELL_HELP);
+      const ask = () => {
+        lines.setPrompt(io.isTerminal === true ? prompting.prompt : '');
+        lines.prompt();
+      };
+      ask();
+      for await (const line of lines) {
+        const reply = await prompting.line(line, io.signal);
+        io.stdout(reply.text);
+        if (reply.ended || io.signal.aborted) break;
+        ask();
+      }
+      await prompting.end();
+      return 0;
+    } finally {
+      lines.close();
+      await transports.close();
+    }
+  },
+});

@@ -1,0 +1,175 @@
+import { newSecret, wantedSecret } from '../kinds/databaseuser/content.ts';
+import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
+import type { AnyObject, Resource } from '../kube/api.ts';
+import { CONFIG_MAPS, SECRETS } from '../kube/api.ts';
+import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { resourceOf } from '../plugin/kinds.ts';
+import type { FakeKube } from '../sandbox/fake-kube.ts';
+import { type Clouds, FACTORY_LOGIN, SANDBOX_LOGIN, SANDBOX_PASSWORD } from './clouds.ts';
+import { clustersOf, databasesOf, type PlannedObject, securedIn, spacesOf, usersOf } from './objects.ts';
+import { type CopiedSchemas, dataOf } from './schemas.ts';
+
+/** Puts everything into the copy of the Kubernetes API: objects as they are to be, Secrets with logins of the copies only. */
+export function copyObjects(
+  kube: FakeKube,
+  given: {
+    readonly objects: readonly PlannedObject[];
+    readonly configMaps: readonly AnyObject[];
+    readonly schemas: CopiedSchemas;
+  },
+  clouds: Clouds,
+): void {
+  const { objects, configMaps, schemas } = given;
+  const versions = new Map([...copySecrets(kube, objects, clouds), ...copyConfigMaps(kube, configMaps)]);
+  for (const planned of objects) {
+    const resource = resourceOf(planned.definition);
+    const { live, wanted } = planned;
+    if (live === undefined) {
+      if (wanted !== undefined) kube.put(resource, born(planned, wanted));
+      continue;
+    }
+    kube.put(resource, {
+      ...asOf(live, wanted),
+      status: settled(planned, versions, schemas.get(planned.key)),
+    } as AnyObject);
+    if (wanted === undefined) kube.remove(resource, splitKey(planned.key));
+  }
+}
+
+function born({ key }: PlannedObject, wanted: AnyObject): AnyObject {
+  const { namespace, name } = splitKey(key);
+  const metadata = {
+    ...wanted.metadata,
+    namespace,
+    name,
+    uid: `uid-of-${key}`,
+    generation: 1,
+    creationTimestamp: LATEST,
+  };
+  return { ...wanted, metadata, status: { observedGeneration: -1 } } as AnyObject;
+}
+
+/** Younger than whatever is there: who came first matters where two want the same. */
+const LATEST = '9999-01-01T00:00:00Z';
+
+function asOf(live: AnyObject, wanted: PlannedObject['wanted']): AnyObject {
+  const { metadata } = live;
+  const spec = (live as { readonly spec?: unknown }).spec;
+  if (wanted === undefined) return live;
+  const changed = JSON.stringify(wanted.spec) !== JSON.stringify(spec);
+  const generation = (metadata.generation ?? 0) + (changed ? 1 : 0);
+  const annotations = wanted.metadata.annotations ?? metadata.annotations ?? {};
+  // Deletion is what a plan is asked for, not what happens to be under way.
+  return { ...live, metadata: { ...metadata, annotations, generation }, spec: wanted.spec } as AnyObject;
+}
+
+type Versions = ReadonlyMap<string, string>;
+
+/** The status with the versions that the copies have: what was verified counts as verified. */
+function settled(
+  { definition, key, live }: PlannedObject,
+  versions: Versions,
+  schemaHash: string | undefined,
+): unknown {
+  const status = (live as { readonly status?: Readonly<Record<string, unknown>> }).status ?? {};
+  const { namespace } = splitKey(key);
+  const version = (kind: string, name: unknown) => versions.get(`${kind}/${objectKey(namespace, String(name))}`);
+  const merged = { ...status };
+  const patch = (field: string, change: (value: Readonly<Record<string, unknown>>) => object) => {
+    const value = merged[field];
+    if (typeof value === 'object' && value !== null)
+      merged[field] = { ...value, ...change(value as Readonly<Record<string, unknown>>) };
+  };
+  if (definition.kind === 'DatabaseCluster')
+    patch('credentials', ({ secretName }) => ({ secretResourceVersion: version('secrets', secretName) }));
+  if (definition.kind === 'DatabaseUser')
+    patch('connection', ({ secretName }) => ({ secretResourceVersion: version('secrets', secretName) }));
+  if (definition.kind === 'Database' && schemaHash !== undefined) merged['schemaHash'] = schemaHash;
+  return merged;
+}
+
+/** Returns versions, as `secrets/namespace/name`. */
+function copySecrets(kube: FakeKube, objects: readonly PlannedObject[], clouds: Clouds): Map<string, string> {
+  const secrets = new Map<ObjectKey, NewSecret>();
+  const put = (key: ObjectKey, { data, ...rest }: NewSecret) =>
+    secrets.set(key, { ...rest, data: { ...secrets.get(key)?.data, ...data } });
+  for (const [key, data] of [...tokens(objects, clouds), ...ownPasswords(objects)]) put(key, { data, labels: {} });
+  for (const cluster of clustersOf(objects)) {
+    const { metadata } = cluster;
+    const name = securedIn(cluster);
+    const labels = { ...MANAGED_BY, [OWNER_LABEL]: ownerValue(metadata.name) };
+    if (name !== undefined) put(objectKey(metadata.namespace ?? '', name), { data: SANDBOX_LOGIN, labels });
+  }
+  for (const user of usersOf(objects)) {
+    const { endpoint = '', addresses = '', secretName } = user.status.connection ?? {};
+    if (secretName === undefined) continue;
+    const where = { endpoint, addresses, address: addresses.split(',')[0] ?? '' };
+    const passwords = { current: SANDBOX_PASSWORD, next: undefined };
+    const wanted = wantedSecret(user, where, passwords, user.status.lastRotation ?? '');
+    put(objectKey(user.metadata.namespace ?? '', secretName), newSecret(wanted));
+  }
+  return new Map(
+    [...secrets].map(([key, { type = 'Opaque', data, ...metadata }]) => [
+      `secrets/${key}`,
+      store(kube, SECRETS, key, metadata, { type, data: encoded(data) }),
+    ]),
+  );
+}
+
+type Contents = readonly (readonly [ObjectKey, Readonly<Record<string, string>>])[];
+
+/** Of the spaces. Where one Secret serves for several levels, the highest, which comes last, does all. */
+function tokens(objects: readonly PlannedObject[], clouds: Clouds): Contents {
+  return spacesOf(objects).flatMap(({ object, metadata, next }) => {
+    const namespace = metadata.namespace ?? '';
+    const ofLevel = (level: string) => next.apiTokens.filter((token) => token.level === level);
+    const { name, usernameKey = 'username', passwordKey = 'password' } = next.defaultCredentialsSecretRef;
+    return [
+      ...['read', 'write', 'admin'].flatMap(ofLevel).map(({ level, secretRef }) => {
+        const token = clouds.token(object.key, level);
+        const { clientIDKey = 'clientID', clientSecretKey = 'clientSecret' } = secretRef;
+        const data = { [clientIDKey]: token.clientID, [clientSecretKey]: token.clientSecret };
+        return [objectKey(namespace, secretRef.name), data] as const;
+      }),
+      [
+        objectKey(namespace, name),
+        { [usernameKey]: FACTORY_LOGIN.username, [passwordKey]: FACTORY_LOGIN.password },
+      ] as const,
+    ];
+  });
+}
+
+function ownPasswords(objects: readonly PlannedObject[]): Contents {
+  return usersOf(objects).flatMap(({ metadata, next: { passwordSecretRef: source } }) =>
+    source === undefined
+      ? []
+      : [[objectKey(metadata.namespace ?? '', source.name), { [source.key ?? 'password']: SANDBOX_PASSWORD }] as const],
+  );
+}
+
+function copyConfigMaps(kube: FakeKube, configMaps: readonly AnyObject[]): readonly (readonly [string, string])[] {
+  return configMaps.map((map) => {
+    const key = objectKey(map.metadata.namespace ?? '', map.metadata.name);
+    return [`configmaps/${key}`, store(kube, CONFIG_MAPS, key, {}, { data: dataOf(map) })] as const;
+  });
+}
+
+function store(kube: FakeKube, resource: Resource, key: ObjectKey, metadata: object, rest: object): string {
+  const whole = { ...splitKey(key), uid: `uid-of-${resource.plural}-${key}`, resourceVersion: '', ...metadata };
+  return kube.put(resource, { metadata: whole, ...rest }).metadata.resourceVersion;
+}
+
+function encoded(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+}
+
+/** ConfigMaps, as `namespace/name`, that the databases of the plan take their schema from. */
+export function sourcesOf(objects: readonly PlannedObject[]): ReadonlySet<ObjectKey> {
+  return new Set(
+    databasesOf(objects).flatMap(({ metadata, next }) =>
+      (next.schema ?? []).flatMap(({ configMapKeyRef: ref }) =>
+        ref === undefined ? [] : [objectKey(metadata.namespace ?? '', ref.name)],
+      ),
+    ),
+  );
+}

@@ -1,0 +1,62 @@
+import { databaseDefinition } from '../kinds/database/schema.ts';
+import { adminSecretName } from '../kinds/databasecluster/observation.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import type { AnyObject } from '../kube/api.ts';
+import { parseSpec, parseStatus, type ResourceDefinition } from '../kube/definition.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
+
+/** The objects that a plan is made for, read once: those there are, with the specs that they are to have. */
+export interface PlannedObject {
+  readonly definition: ResourceDefinition;
+  readonly key: ObjectKey;
+  /** As it is in the API; undefined: it is to be created. */
+  readonly live: AnyObject | undefined;
+  /** As it is to be; undefined: it is to be deleted. */
+  readonly wanted: (AnyObject & { readonly spec?: unknown }) | undefined;
+}
+
+function typed<Spec, Status>(definition: ResourceDefinition<Spec, Status>) {
+  return (objects: readonly PlannedObject[]) =>
+    objects
+      .filter((each) => each.definition.kind === definition.kind)
+      .flatMap((object) => {
+        const { spec, status } = fieldsOf(object.live ?? object.wanted);
+        const wanted = fieldsOf(object.wanted ?? object.live).spec;
+        const parsed = parseSpec(definition, spec);
+        const next = parseSpec(definition, wanted);
+        if (!parsed.ok || !next.ok) return [];
+        const { metadata } = object.live ?? object.wanted ?? { metadata: { name: '', uid: '', resourceVersion: '' } };
+        return [{ object, metadata, spec: parsed.spec, next: next.spec, status: parseStatus(definition, status) }];
+      });
+}
+
+export const spacesOf = typed(databaseSpaceDefinition);
+export const clustersOf = typed(databaseClusterDefinition);
+export const usersOf = typed(databaseUserDefinition);
+export const databasesOf = typed(databaseDefinition);
+
+export type PlannedSpace = ReturnType<typeof spacesOf>[number];
+export type PlannedCluster = ReturnType<typeof clustersOf>[number];
+
+/** The name of the Secret with the cluster's own login; undefined: it has only the one that it came with. */
+export function securedIn({ metadata, spec, status }: PlannedCluster): string | undefined {
+  const { credentials, lastRotation, conditions } = status;
+  const secured = conditions?.some(({ type, status: value }) => type === 'CredentialsSecured' && value === 'True');
+  if (credentials !== undefined) return credentials.secretName;
+  return secured || lastRotation !== undefined ? adminSecretName({ metadata, spec }) : undefined;
+}
+
+/** Where something that an object refers to is: in its own namespace unless it names another. */
+export function referred(
+  ref: { readonly name: string; readonly namespace?: string | undefined },
+  { namespace = '' }: { readonly namespace?: string | undefined },
+): ObjectKey {
+  return objectKey(ref.namespace ?? namespace, ref.name);
+}
+
+function fieldsOf(object: AnyObject | undefined): { readonly spec?: unknown; readonly status?: unknown } {
+  const { spec, status } = (object ?? {}) as { readonly spec?: unknown; readonly status?: unknown };
+  return { spec, status };
+}

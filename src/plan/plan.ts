@@ -1,0 +1,151 @@
+import type { Clock } from '../base/clock.ts';
+import { createLog } from '../base/log.ts';
+import type { Cluster } from '../cloud/schema.ts';
+import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import type { AnyObject } from '../kube/api.ts';
+import type { ObjectKey } from '../kube/object.ts';
+import { createOperator } from '../operator.ts';
+import { type Item, isOutOfDate, itemOf, nodeName, readyOf } from '../plugin/inventory.ts';
+import { resourceOf } from '../plugin/kinds.ts';
+import type { StepTold } from '../runtime/controller.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { type Change, changesOf } from './changes.ts';
+import { copyClouds } from './clouds.ts';
+import { copyObjects } from './copy.ts';
+import type { PlannedObject } from './objects.ts';
+import { copySchemas } from './schemas.ts';
+import { type Weight, weightOf } from './weight.ts';
+
+/** What is known before anything is done. */
+export interface PlanInput {
+  readonly objects: readonly PlannedObject[];
+  /** By DatabaseSpace: what the cloud itself lists, where it could be asked. */
+  readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
+  readonly configMaps: readonly AnyObject[];
+}
+
+export interface PlannedStep {
+  readonly description: string;
+  readonly weight: Weight;
+}
+
+/** What becomes of one object. */
+export interface Outcome {
+  /** `kind namespace/name`. */
+  readonly name: string;
+  readonly change: 'create' | 'update' | 'delete' | 'none';
+  /** Fields of the spec, as they are and as they are to be. */
+  readonly fields: readonly Change[];
+  readonly steps: readonly PlannedStep[];
+  /** How it ends; undefined: it is gone then. */
+  readonly end: { readonly ready: string; readonly reason: string; readonly message: string } | undefined;
+}
+
+export interface Plan {
+  /** In the order in which work on them begins; then those that nothing is done for. */
+  readonly outcomes: readonly Outcome[];
+  /** All steps in their order, with whose they are. */
+  readonly steps: readonly (PlannedStep & { readonly name: string })[];
+}
+
+/** Time in the copy: longer than any pause before something that is going to happen. */
+const QUIET_MS = 100_000;
+const LIMIT_MS = 1_800_000;
+const TICK_MS = 1_000;
+
+/**
+ * The steps that the operator would take, found by letting it take them: the operator itself runs on copies of the objects
+ * and of their clouds, in its own time, until nothing more happens. Nothing outside is read or changed by it.
+ */
+export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Promise<Plan> {
+  const time = virtualClock(clock.now());
+  const random = createSeededRandom(1);
+  const kube = new FakeKube({ now: time.now, random, statusDefaults: STATUS_DEFAULTS });
+  const clouds = copyClouds(input.objects, input.listed, time);
+  const schemas = await copySchemas(input, clouds, time);
+  copyObjects(kube, { ...input, schemas }, clouds);
+
+  const told: StepTold[] = [];
+  let changedAt = 0;
+  const operator = createOperator({
+    api: kube,
+    clock: time,
+    random,
+    transport: () => clouds.transport,
+    log: createLog({ level: 'silent', format: 'json', write: () => {} }),
+    metrics: createMetrics(time, { version: '', node: '' }),
+    namespaces: undefined,
+    concurrency: 1,
+    urlPolicy: { allowHTTP: true, allowedBaseURLs: undefined, allowedNetworks: undefined },
+    instance: 'plan',
+    lease: undefined,
+    onStep: (step) => {
+      told.push(step);
+      changedAt = time.monotonic();
+    },
+  });
+  const stop = new AbortController();
+  const running = operator.run(stop.signal);
+  while (time.monotonic() - changedAt < QUIET_MS && time.monotonic() < LIMIT_MS) await time.advance(TICK_MS);
+  stop.abort();
+  await time.runUntil(() => time.timers() === 0, 'the copy has stopped').catch(() => {});
+  await running;
+  return planOf(input.objects, kube, told);
+}
+
+const STATUS_DEFAULTS = Object.fromEntries(
+  ['databasespaces', 'databaseclusters', 'databaseusers', 'databases'].map((plural) => [
+    plural,
+    { observedGeneration: -1 },
+  ]),
+);
+
+function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Plan {
+  const withLogin = new Set(objects.filter(hasLogin).map(({ definition, key }) => nodeName(definition.kind, key)));
+  // What a space does is to look after its own Secrets' finalizers: nobody needs to plan for that.
+  const meant = told.filter(({ kind }) => kind !== databaseSpaceDefinition.kind);
+  const steps = meant.map(({ kind, key, description, step }) => {
+    const name = nodeName(kind, key);
+    return { name, description, weight: weightOf(step, !withLogin.has(name)) };
+  });
+  const begun = [...new Set(steps.map(({ name }) => name))];
+  const outcomes = objects.map((planned) => outcomeOf(planned, kube, steps));
+  const rank = ({ name }: Outcome) => (begun.includes(name) ? begun.indexOf(name) : begun.length);
+  return { outcomes: outcomes.toSorted((a, b) => rank(a) - rank(b)), steps };
+}
+
+/** A login of its own was published for it. */
+function hasLogin({ live }: PlannedObject): boolean {
+  const status = live !== undefined && 'status' in live ? live.status : undefined;
+  return typeof status === 'object' && status !== null && 'lastRotation' in status;
+}
+
+function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps']): Outcome {
+  const { definition, key, live, wanted } = planned;
+  const name = nodeName(definition.kind, key);
+  const found = kube
+    .all(resourceOf(definition))
+    .find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
+  const fields = live !== undefined && wanted !== undefined ? changesOf(specOf(live), specOf(wanted)) : [];
+  return {
+    name,
+    change: live === undefined ? 'create' : wanted === undefined ? 'delete' : fields.length > 0 ? 'update' : 'none',
+    fields,
+    steps: steps.filter((step) => step.name === name).map(({ description, weight }) => ({ description, weight })),
+    end: found === undefined ? undefined : endOf(itemOf(definition, found)),
+  };
+}
+
+function endOf(item: Item): NonNullable<Outcome['end']> {
+  const ready = readyOf(item);
+  if (ready === undefined || isOutOfDate(item))
+    return { ready: 'Unknown', reason: 'NotSeen', message: 'It was not looked at' };
+  return { ready: ready.status, reason: ready.reason, message: ready.message };
+}
+
+function specOf(object: AnyObject): unknown {
+  return 'spec' in object ? object.spec : undefined;
+}

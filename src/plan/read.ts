@@ -1,0 +1,208 @@
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import { definitions } from '../kinds/definitions.ts';
+import { type AnyObject, CONFIG_MAPS, type KubeApi, KubeError } from '../kube/api.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { ResourceDefinition } from '../kube/definition.ts';
+import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { itemOf, nodeName } from '../plugin/inventory.ts';
+import { API_VERSION, resourceOf } from '../plugin/kinds.ts';
+import { sourcesOf } from './copy.ts';
+import type { PlannedObject } from './objects.ts';
+
+/** A manifest as a person wrote it, of any kind. */
+export interface Manifest {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: unknown;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface ReadResult {
+  readonly objects: readonly PlannedObject[];
+  readonly configMaps: readonly AnyObject[];
+  /** What could not be read, or not be asked of the API server: the plan is less sure there. */
+  readonly notes: readonly string[];
+}
+
+/** All objects of the namespaces that the plan is about, with what they refer to elsewhere, and what they are to become. */
+export async function readObjects(
+  api: KubeClient,
+  given: {
+    readonly namespace: string;
+    readonly manifests: readonly Manifest[];
+    /** `kind namespace/name` of objects that are to be deleted. */
+    readonly deleted: ReadonlySet<string>;
+  },
+  signal: AbortSignal,
+): Promise<ReadResult> {
+  const notes: string[] = [];
+  const ours = given.manifests.filter(({ apiVersion }) => apiVersion === API_VERSION);
+  const namespaces = new Set([
+    given.namespace,
+    ...ours.map(({ metadata }) => metadata.namespace ?? given.namespace),
+    ...[...given.deleted].map((name) => splitKey(name.split(' ')[1] ?? '').namespace),
+  ]);
+  const live = await liveObjects(api, namespaces, notes, signal);
+  const wanted = new Map<string, AnyObject>();
+  for (const manifest of ours) {
+    const definition = definitions.find(({ kind }) => kind === manifest.kind);
+    if (definition === undefined) continue;
+    const namespace = manifest.metadata.namespace ?? given.namespace;
+    const name = nodeName(definition.kind, objectKey(namespace, manifest.metadata.name));
+    const before = live.get(name)?.object;
+    wanted.set(
+      name,
+      await applied(
+        api,
+        definition,
+        { ...manifest, metadata: { ...manifest.metadata, namespace } },
+        before,
+        notes,
+        signal,
+      ),
+    );
+  }
+  const names = [...new Set([...live.keys(), ...wanted.keys()])];
+  const objects = names.flatMap((name): readonly PlannedObject[] => {
+    const definition = definitions.find(({ kind }) => name.startsWith(`${kind} `));
+    if (definition === undefined) return [];
+    const object = live.get(name)?.object;
+    const next = given.deleted.has(name) ? undefined : (wanted.get(name) ?? object);
+    return [{ definition, key: name.slice(definition.kind.length + 1), live: object, wanted: next }];
+  });
+  return { objects, configMaps: await configMapsFor(api, given, objects, notes, signal), notes };
+}
+
+interface Live {
+  readonly object: AnyObject;
+  readonly parent: string | undefined;
+}
+
+async function liveObjects(
+  api: KubeApi,
+  namespaces: ReadonlySet<string>,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<Map<string, Live>> {
+  const found = new Map<string, Live>();
+  const take = (definition: ResourceDefinition, object: AnyObject) => {
+    const item = itemOf(definition, object);
+    found.set(nodeName(definition.kind, item.key), { object: withoutManagedFields(object), parent: item.parent });
+  };
+  for (const namespace of namespaces) {
+    for (const definition of definitions) {
+      let continueToken: string | undefined;
+      do {
+        const page = await api.list(resourceOf(definition), { namespace, limit: 500, continueToken }, signal);
+        for (const object of page.items) take(definition, object);
+        continueToken = page.continueToken;
+      } while (continueToken !== undefined);
+    }
+  }
+  // Clusters before their spaces: each may be in a namespace of its own.
+  for (const definition of [databaseClusterDefinition, databaseSpaceDefinition] as readonly ResourceDefinition[]) {
+    const missing = [...found.values()].flatMap(({ parent }) =>
+      parent === undefined || found.has(parent) ? [] : [parent],
+    );
+    for (const name of new Set(missing.filter((each) => each.startsWith(`${definition.kind} `)))) {
+      const object = await readOrNote(api, definition, name, notes, signal);
+      if (object !== undefined) take(definition, object);
+    }
+  }
+  return found;
+}
+
+async function readOrNote(
+  api: KubeApi,
+  definition: ResourceDefinition,
+  name: string,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<AnyObject | undefined> {
+  try {
+    return await api.get(resourceOf(definition), splitKey(name.split(' ')[1] ?? ''), signal);
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    notes.push(`${name} may not be read by you (get ${definition.plural}): what depends on it is shown as waiting`);
+    return undefined;
+  }
+}
+
+/** What the API server would make of the manifest; where it may not be asked, the manifest over what is there. */
+async function applied(
+  api: KubeClient,
+  definition: ResourceDefinition,
+  manifest: Manifest,
+  before: AnyObject | undefined,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<AnyObject> {
+  try {
+    return withoutManagedFields(
+      await api.applyDryRun(resourceOf(definition), manifest as unknown as AnyObject, signal),
+    );
+  } catch (error) {
+    const asked = error instanceof KubeError && (error.status === 403 || error.status === 404);
+    if (!asked) throw error;
+    const { namespace, name } = manifest.metadata;
+    notes.push(`${definition.kind} ${namespace}/${name} was not checked by the API server: ${error.message.trim()}`);
+    const spec = { ...specOf(before), ...specOf(manifest as unknown as AnyObject) };
+    const parsed = definition.spec.safeParse(spec);
+    const metadata = { ...before?.metadata, ...manifest.metadata };
+    return { metadata, spec: parsed.success ? parsed.data : spec } as unknown as AnyObject;
+  }
+}
+
+function specOf(object: AnyObject | undefined): object {
+  const spec = (object as { readonly spec?: unknown } | undefined)?.spec;
+  return typeof spec === 'object' && spec !== null ? spec : {};
+}
+
+function withoutManagedFields(object: AnyObject): AnyObject {
+  const { managedFields: _, ...metadata } = object.metadata as AnyObject['metadata'] & {
+    readonly managedFields?: unknown;
+  };
+  return { ...object, metadata };
+}
+
+/** ConfigMaps that hold schema sources: those of the manifests before those that are there. */
+async function configMapsFor(
+  api: KubeApi,
+  given: { readonly namespace: string; readonly manifests: readonly Manifest[] },
+  objects: readonly PlannedObject[],
+  notes: string[],
+  signal: AbortSignal,
+): Promise<readonly AnyObject[]> {
+  const written = new Map<ObjectKey, AnyObject>(
+    given.manifests
+      .filter(({ kind }) => kind === CONFIG_MAPS.kind)
+      .map(({ metadata, data = {} }) => {
+        const namespace = metadata.namespace ?? given.namespace;
+        const whole = { ...metadata, namespace, uid: '', resourceVersion: '' };
+        return [objectKey(namespace, metadata.name), { metadata: whole, data } as AnyObject];
+      }),
+  );
+  const maps: AnyObject[] = [];
+  for (const key of sourcesOf(objects)) {
+    const map = written.get(key) ?? (await readConfigMap(api, key, notes, signal));
+    if (map !== undefined) maps.push(map);
+  }
+  return maps;
+}
+
+async function readConfigMap(
+  api: KubeApi,
+  key: ObjectKey,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<AnyObject | undefined> {
+  try {
+    return await api.get(CONFIG_MAPS, splitKey(key), signal);
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    notes.push(`ConfigMap ${key} may not be read by you (get configmaps): the schema from it is shown as missing`);
+    return undefined;
+  }
+}

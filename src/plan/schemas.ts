@@ -1,0 +1,69 @@
+import type { Clock } from '../base/clock.ts';
+import { ServerClient } from '../database/client.ts';
+import { digestOf, schemaDigest } from '../kinds/database/schema-plan.ts';
+import { clusterKeyOf } from '../kinds/server/access.ts';
+import type { AnyObject } from '../kube/api.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { type Clouds, SANDBOX_LOGIN } from './clouds.ts';
+import { clustersOf, databasesOf, type PlannedObject } from './objects.ts';
+
+/*
+ * The schemas of the databases, in the copies of their servers: the sources that are as they were applied, run again. Of a
+ * source that changed since, nobody has the old text.
+ */
+
+/** By Database: digest of the schema that its copy has; absent where there is no server to look at. */
+export type CopiedSchemas = ReadonlyMap<ObjectKey, string>;
+
+export async function copySchemas(
+  input: { readonly objects: readonly PlannedObject[]; readonly configMaps: readonly AnyObject[] },
+  clouds: Clouds,
+  clock: Clock,
+): Promise<CopiedSchemas> {
+  const clusters = new Map(clustersOf(input.objects).map((cluster) => [cluster.object.key, cluster]));
+  const copied = new Map<ObjectKey, string>();
+  for (const database of databasesOf(input.objects)) {
+    const { name, appliedSchema = [] } = database.status;
+    const endpoint = clusters.get(clusterKeyOf(database))?.status.endpoint;
+    if (name === undefined || endpoint === undefined || appliedSchema.length === 0) continue;
+    const applied = new Set(appliedSchema.map(({ hash }) => hash));
+    const texts = textsOf(database, input.configMaps).filter((text) => applied.has(digestOf(text)));
+    const client = new ServerClient({
+      baseURL: endpoint,
+      clock,
+      random: createSeededRandom(3),
+      transport: clouds.transport,
+    });
+    copied.set(database.object.key, schemaDigest(await define(client, name, texts)));
+  }
+  return copied;
+}
+
+/** What the simulator does not understand is left out: the copy knows less than a server. Returns the schema. */
+async function define(client: ServerClient, name: string, texts: readonly string[]): Promise<string> {
+  const { token } = await client.signIn(SANDBOX_LOGIN);
+  for (const query of texts) {
+    const request = { databaseName: name, transactionType: 'schema', query, commit: true } as const;
+    await client.oneShotQuery(token, request).catch(() => undefined);
+  }
+  return client.getSchema(token, name);
+}
+
+/** As they were before the plan, for what is still the same. */
+function textsOf(
+  { metadata, spec }: ReturnType<typeof databasesOf>[number],
+  configMaps: readonly AnyObject[],
+): readonly string[] {
+  return (spec.schema ?? []).flatMap(({ inline, configMapKeyRef: ref }) => {
+    if (inline !== undefined) return [inline];
+    const wanted = objectKey(metadata.namespace ?? '', ref?.name ?? '');
+    const map = configMaps.find((each) => objectKey(each.metadata.namespace ?? '', each.metadata.name) === wanted);
+    const text = ref === undefined ? undefined : dataOf(map)[ref.key];
+    return text === undefined ? [] : [text];
+  });
+}
+
+export function dataOf(map: AnyObject | undefined): Readonly<Record<string, string>> {
+  return (map as { readonly data?: Readonly<Record<string, string>> } | undefined)?.data ?? {};
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { styleFor } from '../plugin/text.ts';
+import { changesOf } from './changes.ts';
+import type { Outcome, Plan } from './plan.ts';
+import { planText } from './text.ts';
+
+const end = { ready: 'True', reason: 'Running', message: 'It runs' };
+const same: Outcome = { name: 'DatabaseSpace shop/production', change: 'none', fields: [], steps: [], end };
+const planOf = (...outcomes: readonly Outcome[]): Plan => ({
+  outcomes,
+  steps: outcomes.flatMap(({ name, steps }) => steps.map((step) => ({ ...step, name }))),
+});
+const show = (plan: Plan, notes: readonly string[] = []) => planText(plan, notes, styleFor(false));
+
+describe('planText()', () => {
+  it('says of nothing that there is nothing to do', () => {
+    expect(show(planOf(same))).toBe('Nothing to do: everything is as it is declared.\n');
+  });
+
+  it('names first what destroys, interrupts and costs, then each object with its fields, steps and end', () => {
+    const changed: Outcome = {
+      name: 'DatabaseCluster shop/orders',
+      change: 'update',
+      fields: [{ path: 'storageSizeGB', from: 100, to: 200 }],
+      steps: [
+        { description: 'suspend it', weight: 'interrupts' },
+        { description: 'update it', weight: 'costs' },
+      ],
+      end,
+    };
+    const gone: Outcome = {
+      name: 'DatabaseUser shop/app',
+      change: 'delete',
+      fields: [],
+      steps: [{ description: 'delete user "app"', weight: 'destroys' }],
+      end: undefined,
+    };
+    expect(show(planOf(same, changed, gone), ['Nobody was asked'])).toBe(`This destroys data or access for good
+  - DatabaseUser shop/app: delete user "app"
+
+This interrupts: servers stop, or sessions end
+  ! DatabaseCluster shop/orders: suspend it
+
+This costs: something new or more is paid for
+  $ DatabaseCluster shop/orders: update it
+
+~ DatabaseCluster shop/orders (update)
+    storageSizeGB: 100 → 200
+    1. ! suspend it
+    2. $ update it
+    then Ready is True Running
+
+- DatabaseUser shop/app (delete)
+    1. - delete user "app"
+    then it is gone
+
+Note: Nobody was asked
+
+3 steps: 1 destructive, 1 interrupting, 1 costly.
+`);
+  });
+
+  it('says why something does not become Ready', () => {
+    const stuck: Outcome = {
+      ...same,
+      end: { ready: 'False', reason: 'SpaceNotFound', message: 'There is no such space' },
+    };
+    const text = show(planOf(stuck));
+    expect(text).toContain('then Ready is False SpaceNotFound: There is no such space');
+    expect(text).toContain('0 steps; 1 object does not become Ready.');
+  });
+});
+
+describe('changesOf()', () => {
+  it('compares field by field, and lists whole', () => {
+    const from = { a: 1, b: { c: 'x', d: true }, list: [1] };
+    const to = { a: 1, b: { c: 'y' }, list: [1, 2], e: 'new' };
+    expect(changesOf(from, to)).toEqual([
+      { path: 'b.c', from: 'x', to: 'y' },
+      { path: 'b.d', from: true, to: undefined },
+      { path: 'e', from: undefined, to: 'new' },
+      { path: 'list', from: [1], to: [1, 2] },
+    ]);
+  });
+});

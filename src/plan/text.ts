@@ -1,0 +1,70 @@
+import type { Style } from '../plugin/text.ts';
+import type { Outcome, Plan } from './plan.ts';
+import { WEIGHTS, type Weight } from './weight.ts';
+
+const CALLED: Readonly<Record<Weight, string>> = {
+  destroys: 'destroys data or access for good',
+  interrupts: 'interrupts: servers stop, or sessions end',
+  costs: 'costs: something new or more is paid for',
+  changes: 'changes',
+};
+
+/** The plan for people: what must be looked at first, then each object with its fields, steps and end. */
+export function planText(plan: Plan, notes: readonly string[], style: Style): string {
+  const told = plan.outcomes.filter(isTold);
+  const parts = [
+    ...WEIGHTS.filter((weight) => weight === 'destroys' || weight === 'interrupts' || weight === 'costs').map(
+      (weight) => heavy(plan, weight, style),
+    ),
+    ...told.map((outcome) => outcomeText(outcome, style)),
+    notes.map((note) => `Note: ${note}`).join('\n'),
+    summary(plan),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function isTold({ change, steps, end }: Outcome): boolean {
+  return change !== 'none' || steps.length > 0 || (end !== undefined && end.ready !== 'True');
+}
+
+function heavy({ steps }: Plan, weight: Weight, style: Style): string {
+  const found = steps.filter((step) => step.weight === weight);
+  if (found.length === 0) return '';
+  const paint = weight === 'destroys' ? style.bad : style.going;
+  const lines = found.map(({ name, description }) => `  ${paint(MARKS[weight])} ${name}: ${description}`);
+  return [paint(`This ${CALLED[weight]}`), ...lines].join('\n');
+}
+
+const MARKS: Readonly<Record<Weight, string>> = { destroys: '-', interrupts: '!', costs: '$', changes: '~' };
+const CHANGE_MARKS = { create: '+', update: '~', delete: '-', none: ' ' } as const;
+
+function outcomeText({ name, change, fields, steps, end }: Outcome, style: Style): string {
+  const lines = [
+    `${style.strong(`${CHANGE_MARKS[change]} ${name}`)}${change === 'none' ? '' : style.dim(` (${change})`)}`,
+    ...fields.map(({ path, from, to }) => `    ${path}: ${shown(from)} → ${shown(to)}`),
+    ...steps.map(({ description, weight }, index) => `    ${index + 1}. ${MARKS[weight]} ${description}`),
+    endText(end, style),
+  ];
+  return lines.join('\n');
+}
+
+function endText(end: Outcome['end'], style: Style): string {
+  if (end === undefined) return '    then it is gone';
+  const paint = end.ready === 'True' ? style.good : style.bad;
+  return `    then Ready is ${paint(`${end.ready} ${end.reason}`)}${end.ready === 'True' ? '' : `: ${end.message}`}`;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? '(not set)' : typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function summary({ steps, outcomes }: Plan): string {
+  const stuck = outcomes.filter(({ end }) => end !== undefined && end.ready !== 'True').length;
+  if (steps.length === 0 && stuck === 0 && outcomes.every(({ change }) => change === 'none'))
+    return 'Nothing to do: everything is as it is declared.';
+  const counts = WEIGHTS.map((weight) => [steps.filter((step) => step.weight === weight).length, weight] as const);
+  const words = { destroys: 'destructive', interrupts: 'interrupting', costs: 'costly', changes: 'other' };
+  const parts = counts.filter(([count]) => count > 0).map(([count, weight]) => `${count} ${words[weight]}`);
+  const rest = stuck === 0 ? '' : `; ${stuck} ${stuck === 1 ? 'object does' : 'objects do'} not become Ready`;
+  return `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${rest}.`;
+}

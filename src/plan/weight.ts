@@ -1,0 +1,56 @@
+import type { DatabaseStep } from '../kinds/database/observation.ts';
+import type { ClusterStep } from '../kinds/databasecluster/observation.ts';
+import type { UserStep } from '../kinds/databaseuser/observation.ts';
+
+/** What a step means to those who use the cluster, worst first. */
+export const WEIGHTS = ['destroys', 'interrupts', 'costs', 'changes'] as const;
+export type Weight = (typeof WEIGHTS)[number];
+
+type StepName = ClusterStep['do'] | UserStep['do'] | DatabaseStep['do'];
+
+/**
+ * `destroys`: data or access is gone for good. `interrupts`: servers stop, or sessions end. `costs`: something is paid for
+ * from then on, or more is.
+ */
+const WEIGHT_OF = {
+  Deploy: 'costs',
+  Clone: 'costs',
+  Destroy: 'destroys',
+  Suspend: 'interrupts',
+  Resume: 'costs',
+  Rename: 'interrupts',
+  Update: 'costs',
+  PreparePassword: 'changes',
+  PutPassword: 'interrupts',
+  PromotePassword: 'changes',
+  DeleteSecret: 'destroys',
+  RetireSecret: 'changes',
+  PrepareNext: 'changes',
+  CopySecret: 'changes',
+  CreateUser: 'changes',
+  WriteSecret: 'changes',
+  ReplaceSecret: 'changes',
+  DeleteUser: 'destroys',
+  TellLeft: 'changes',
+  CreateDatabase: 'changes',
+  DeleteDatabase: 'destroys',
+  TrySchema: 'changes',
+  ApplySchema: 'changes',
+} as const satisfies Record<StepName, Weight>;
+
+/**
+ * Of a step of any kind; one that only moves finalizers of our own changes nothing for anybody else. `isNew`: nobody has
+ * a login of the object yet, so replacing it ends nobody's session.
+ */
+export function weightOf(step: unknown, isNew: boolean): Weight {
+  const name = typeof step === 'object' && step !== null && 'do' in step ? String(step.do) : '';
+  if (isMachineChange(step)) return 'interrupts';
+  if (isNew && name === 'PutPassword') return 'changes';
+  return Object.hasOwn(WEIGHT_OF, name) ? WEIGHT_OF[name as StepName] : 'changes';
+}
+
+/** Servers move to other machines. */
+function isMachineChange(step: unknown): boolean {
+  if (typeof step !== 'object' || step === null || !('changes' in step)) return false;
+  return typeof step.changes === 'object' && step.changes !== null && 'machineType' in step.changes;
+}

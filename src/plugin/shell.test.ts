@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { manualClock } from '../../test/support/clock.ts';
+import { ServerClient } from '../database/client.ts';
+import { Session } from '../database/session.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { hashPassword } from '../simulator/server/state.ts';
+import { createSimulator } from '../simulator/simulator.ts';
+import { Shell } from './shell.ts';
+
+const ADDRESS = 'server.example.com:8443';
+const signal = new AbortController().signal;
+
+/** A shell on a server of its own, with an empty database `orders`. */
+function aShell() {
+  const clock = manualClock();
+  const random = createSeededRandom(1);
+  const database = { name: 'orders', lastIid: 0, types: [], functions: [], things: [] };
+  const simulator = createSimulator({
+    clock,
+    random,
+    knobs: { passwordCheckMs: 0, latencyMs: [0, 0], queryMs: 0 },
+    state: {
+      format: 'mooring-simulator-1',
+      lastCreatedAt: 1,
+      teams: [],
+      clusters: [
+        {
+          teamID: 'acme',
+          spaceID: 'production',
+          id: 'orders',
+          createdAt: 1,
+          serverCount: 1,
+          storageSizeGB: 10,
+          isFree: false,
+          status: 'running',
+          version: '3.5.0',
+          provider: 'gcp',
+          region: '',
+          machineType: '',
+          storageType: '',
+          backup: { frequency: 'daily', retentionDays: 7 },
+          isReplacement: false,
+          servers: [{ address: ADDRESS, status: 'running' }],
+          defaultUser: 'admin',
+          users: [{ username: 'app', passwordHash: hashPassword('sesame') }],
+          databases: [database, { ...database, name: 'other' }],
+        },
+      ],
+    },
+  });
+  const client = new ServerClient({ baseURL: `https://${ADDRESS}`, clock, random, transport: simulator.transport });
+  const shell = new Shell(new Session(client, { username: 'app', password: 'sesame' }), 'orders');
+  const type = async (...lines: readonly string[]) => {
+    let text = '';
+    for (const line of lines) text += (await shell.line(line, signal)).text;
+    return text;
+  };
+  return { shell, type, transactions: () => simulator.count('openTransaction') };
+}
+
+describe('Shell', () => {
+  it('runs a query that ends with an empty line, in a transaction of its own', async () => {
+    const { shell, type } = aShell();
+    expect(await type('\\schema define entity person, owns name; attribute name, value string;')).toBe('Done.\n');
+    expect(await type('match', '$p isa person;')).toBe('');
+    expect(shell.prompt).toBe('... ');
+    expect(await type('')).toContain('0 rows');
+    expect(shell.prompt).toBe('orders> ');
+  });
+
+  it('keeps what was done in a transaction with \\commit, and discards it with \\rollback', async () => {
+    const { shell, type } = aShell();
+    await type('\\begin schema', 'define entity person;', '');
+    expect(shell.prompt).toBe('orders (schema)> ');
+    expect(await type('\\rollback')).toBe('Discarded.\n');
+    expect(await type('match $p isa person;', '')).toMatch(/person/);
+    await type('\\begin schema', 'define entity person;', '');
+    expect(await type('\\commit')).toBe('Committed.\n');
+    expect(await type('match $p isa person;', '')).toContain('0 rows');
+  });
+
+  it('says what is wrong, and goes on', async () => {
+    const { type } = aShell();
+    expect(await type('this is no query', '')).toContain('refused');
+    expect(await type('\\begin nothing')).toContain('use read, write, schema');
+    expect(await type('\\commit')).toContain('No transaction is open');
+    expect(await type('\\begin read', '\\begin read')).toContain('open already');
+    expect(await type('\\database other')).toContain('A transaction is open');
+    expect(await type('\\what')).toContain('\\begin read|write|schema');
+  });
+
+  it('uses another database, and ends with \\quit, which leaves no transaction open', async () => {
+    const { shell, type } = aShell();
+    await type('\\database other');
+    expect(shell.prompt).toBe('other> ');
+    await type('\\begin schema');
+    expect(await shell.line('\\quit', signal)).toEqual({ text: '', ended: true });
+    const again = await type('\\begin schema', 'define entity person;', '');
+    expect(again).toBe('Done.\n');
+  });
+});

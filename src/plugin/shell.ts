@@ -1,0 +1,124 @@
+import { messageOf } from '../base/errors.ts';
+import type { QueryAnswer } from '../database/query-answer.ts';
+import type { Session } from '../database/session.ts';
+import { answerText } from './answer.ts';
+
+export const SHELL_HELP = `Queries go over as many lines as they need, and end with an empty line.
+  \\begin read|write|schema   opens a transaction, for all queries until it ends
+  \\commit                    keeps what was changed in it
+  \\rollback                  discards it
+  \\database NAME             uses another database
+  \\help                      shows this
+  \\quit                      ends, and discards an open transaction
+Outside of a transaction each query has one of its own: a read, unless \\write or \\schema stands before it; these are
+committed.
+`;
+
+const TYPES = ['read', 'write', 'schema'] as const;
+type TransactionType = (typeof TYPES)[number];
+
+/** What a line that was typed leads to. */
+export type Reply = { readonly text: string; readonly ended?: boolean };
+
+/** An interactive session on one server: lines in, texts out. */
+export class Shell {
+  readonly #session: Session;
+  #database: string;
+  #transaction: { readonly id: string; readonly type: TransactionType } | undefined;
+  #lines: string[] = [];
+
+  constructor(session: Session, database: string) {
+    this.#session = session;
+    this.#database = database;
+  }
+
+  /** What stands before the next line. */
+  get prompt(): string {
+    const open = this.#transaction === undefined ? '' : ` (${this.#transaction.type})`;
+    return this.#lines.length > 0 ? '... ' : `${this.#database}${open}> `;
+  }
+
+  /** Never throws: what goes wrong is in the reply. */
+  async line(line: string, signal: AbortSignal): Promise<Reply> {
+    try {
+      if (this.#lines.length === 0 && line.startsWith('\\')) return await this.#command(line, signal);
+      if (line.trim() !== '') {
+        this.#lines.push(line);
+        return { text: '' };
+      }
+      const text = this.#lines.join('\n');
+      this.#lines = [];
+      return { text: text === '' ? '' : answerText(await this.#query(text, signal)) };
+    } catch (error) {
+      this.#lines = [];
+      return { text: `${messageOf(error)}\n` };
+    }
+  }
+
+  /** Discards what is open. */
+  async end(): Promise<void> {
+    const open = this.#transaction;
+    this.#transaction = undefined;
+    if (open !== undefined) await this.#session.use((client, token) => client.closeTransaction(token, open.id));
+  }
+
+  async #command(line: string, signal: AbortSignal): Promise<Reply> {
+    const [name = '', ...words] = line.slice(1).trim().split(/\s+/);
+    switch (name) {
+      case 'begin':
+        return this.#begin(words[0] ?? 'read', signal);
+      case 'commit':
+        return this.#finish('commit', signal);
+      case 'rollback':
+        return this.#finish('rollback', signal);
+      case 'database':
+        if (this.#transaction !== undefined) return { text: 'A transaction is open: \\commit or \\rollback first\n' };
+        this.#database = words[0] ?? this.#database;
+        return { text: '' };
+      case 'write':
+      case 'schema':
+        return { text: answerText(await this.#oneShot(words.join(' '), name, signal)) };
+      case 'quit':
+      case 'q':
+        await this.end();
+        return { text: '', ended: true };
+      default:
+        return { text: SHELL_HELP };
+    }
+  }
+
+  async #begin(word: string, signal: AbortSignal): Promise<Reply> {
+    const type = TYPES.find((each) => each === word);
+    if (type === undefined) return { text: `There is no transaction "${word}": use ${TYPES.join(', ')}\n` };
+    if (this.#transaction !== undefined)
+      return { text: 'A transaction is open already: \\commit or \\rollback first\n' };
+    const request = { databaseName: this.#database, transactionType: type };
+    const opened = await this.#session.use((client, token) => client.openTransaction(token, request, signal), signal);
+    this.#transaction = { id: opened.transactionId, type };
+    return { text: '' };
+  }
+
+  async #finish(how: 'commit' | 'rollback', signal: AbortSignal): Promise<Reply> {
+    const open = this.#transaction;
+    if (open === undefined) return { text: 'No transaction is open: \\begin read, write or schema\n' };
+    if (how === 'rollback') {
+      await this.end();
+      return { text: 'Discarded.\n' };
+    }
+    this.#transaction = undefined;
+    await this.#session.use((client, token) => client.commitTransaction(token, open.id, signal), signal);
+    return { text: 'Committed.\n' };
+  }
+
+  async #query(query: string, signal: AbortSignal): Promise<QueryAnswer> {
+    const open = this.#transaction;
+    if (open === undefined) return this.#oneShot(query, 'read', signal);
+    return this.#session.use((client, token) => client.query(token, open.id, { query }, signal), signal);
+  }
+
+  #oneShot(query: string, transactionType: TransactionType, signal: AbortSignal): Promise<QueryAnswer> {
+    const commit = transactionType !== 'read';
+    const request = { databaseName: this.#database, transactionType, query, commit };
+    return this.#session.use((client, token) => client.oneShotQuery(token, request, signal), signal);
+  }
+}
