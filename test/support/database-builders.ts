@@ -113,7 +113,7 @@ export function aServer(changes: Partial<DatabaseSeen> = {}): DatabaseSeen {
     name: 'orders',
     claimedBy: undefined,
     existence: 'exists',
-    attempted: true,
+    attemptedAtMs: Date.parse(CREATED_AT),
     schema: { schema: 'notLooked' },
     self: 'this-process',
     checkInMs: 600_000,

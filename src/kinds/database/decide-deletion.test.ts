@@ -45,9 +45,14 @@ describe('An object that is being deleted', () => {
     ],
     ['is let go if nobody needs to look', ours, { server: 'notNeeded' } as const],
     ['is let go when the database is gone', ours, aServer({ existence: 'absent' })],
+    [
+      'is let go when a database whose creation was not answered does not come',
+      begun,
+      aServer({ existence: 'absent' }),
+    ],
     ['is let go if the database is that of another cluster', ours, aServer({ identity: 'later' })],
     ['is let go if another object stands for the database', ours, aServer({ claimedBy: 'shop/older' })],
-    ['is let go if the database was there before the call', begun, aServer({ attempted: false })],
+    ['is let go if the database was there before the call', begun, aServer({ attemptedAtMs: undefined })],
     ['is let go if the cluster is destroyed with all that is on it', ours, noServer('leaving', { destroyed: true })],
   ])('%s', (_what, database, seen) => {
     expect(outline(decide(database, seen))).toEqual(goes());
@@ -59,6 +64,12 @@ describe('An object that is being deleted', () => {
     ['has a database deleted whose creation was not answered', begun, aServer(), deletes],
     ['tells that its database is left, when the cluster went first', ours, noServer('missing'), goes('TellLeft')],
     ['tells that its database is left, when the cluster goes and is kept', ours, noServer('leaving'), goes('TellLeft')],
+    [
+      'waits for a database whose creation was not answered a moment ago',
+      begun,
+      aServer({ existence: 'absent', attemptedAtMs: NOW_MS - 1_000 }),
+      { ...stays('Unknown CreatingDatabase'), comesBack: '59000 ms' },
+    ],
     ['waits while the cluster is suspended', ours, noServer('suspended'), stays('Unknown ClusterSuspended')],
     ['waits while the cluster is not ready', ours, noServer('notReady'), stays('Unknown WaitingForCluster')],
     ['waits while the cluster does not admit it', ours, NOT_ALLOWED, stays('False DeletionBlocked', 'slowly')],

@@ -11,6 +11,8 @@ import {
 import { asBefore, type DatabaseDecision } from './present.ts';
 
 const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
+/** How long after a call was made without an answer the server may still carry it out. */
+const LANDING_MS = 60_000;
 const GO: DatabaseDecision = { conditions: 'keep', release: true };
 
 /** Whether deleting the object may do anything to a database. */
@@ -19,11 +21,15 @@ export function needsServerToGo({ spec, status }: Pick<DatabaseSubject, 'spec' |
 }
 
 /** What becomes of the database when its object is deleted. Nothing of ours is let go silently, and nothing else deleted. */
-export function decideDeletion(subject: DatabaseSubject, observation: DatabaseObservation): DatabaseDecision {
+export function decideDeletion(
+  subject: DatabaseSubject,
+  observation: DatabaseObservation,
+  nowMs: number,
+): DatabaseDecision {
   if (!needsServerToGo(subject) || observation.server === 'notNeeded') return GO;
   switch (observation.server) {
     case 'open':
-      return onServer(subject, observation);
+      return onServer(subject, observation, nowMs);
     case 'refused': {
       const message = `Deletion with deletionPolicy Delete needs the cluster: ${observation.message}. ${LET_GO}`;
       return { conditions: [...failing('DeletionBlocked', message), ...asBefore(subject)], retry: 'slowly' };
@@ -53,10 +59,14 @@ function left(subject: DatabaseSubject, why: string): DatabaseDecision {
   return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
 }
 
-function onServer(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision {
-  const { name, identity, cluster } = seen;
-  if (seen.claimedBy !== undefined || seen.existence === 'absent') return GO;
-  const created = isAnnounced(subject, seen) && seen.attempted;
+function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): DatabaseDecision {
+  const { name, identity, cluster, attemptedAtMs } = seen;
+  if (seen.claimedBy !== undefined) return GO;
+  const created = isAnnounced(subject, seen) && attemptedAtMs !== undefined;
+  if (seen.existence === 'absent') {
+    const landsInMs = created ? attemptedAtMs + LANDING_MS - nowMs : 0;
+    return landsInMs > 0 ? stillLanding(subject, seen, landsInMs) : GO;
+  }
   // Anything else under the name is somebody else's: it stays.
   if (!isOurs(subject, seen) && !created) return GO;
   const message = `Database "${name}" of DatabaseCluster "${cluster}" is being deleted, with its data`;
@@ -65,4 +75,10 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecisio
     steps: [{ do: 'DeleteDatabase', name, identity }],
     release: true,
   };
+}
+
+/** It was asked for, the answer was lost, and it is not there: to go now would leave it behind if it comes. */
+function stillLanding(subject: DatabaseSubject, { name }: DatabaseSeen, requeueAfterMs: number): DatabaseDecision {
+  const message = `Database "${name}" was asked for, and the answer was lost: it is waited for, as it may still come into being. ${LET_GO}`;
+  return { conditions: [...reconciling('CreatingDatabase', message), ...asBefore(subject)], requeueAfterMs };
 }

@@ -45,7 +45,7 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
 /** There is a database, and nothing says yet that it is this object's. */
 function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision {
   const { name, identity, cluster } = seen;
-  const created = isAnnounced(subject, seen) && seen.attempted;
+  const created = isAnnounced(subject, seen) && seen.attemptedAtMs !== undefined;
   if (created || subject.spec.adoptionPolicy === 'IfExists') {
     const message = created
       ? `Database "${name}" was created on DatabaseCluster "${cluster}"`

@@ -87,7 +87,7 @@ describe('A Database whose cluster cannot be worked on', () => {
 describe('Whose a database is', () => {
   const adopting = aDatabase().with({ adoptionPolicy: 'IfExists' });
   const absent = aServer({ existence: 'absent' });
-  const notAttempted = aServer({ attempted: false });
+  const notAttempted = aServer({ attemptedAtMs: undefined });
   it.each([
     [
       'absent, and nothing was done: that it will be created is written down',

@@ -23,7 +23,7 @@ export function decideDatabase(
   observation: DatabaseObservation,
   nowMs: number,
 ): DatabaseDecision {
-  if (subject.deleting) return decideDeletion(subject, observation);
+  if (subject.deleting) return decideDeletion(subject, observation, nowMs);
   if (observation.server !== 'open') return withoutServer(subject, observation);
   for (const rule of RULES) {
     const decision = rule(subject, observation, nowMs);

@@ -26,8 +26,8 @@ export interface DatabaseSeen {
   readonly claimedBy: string | undefined;
   /** settled: nothing has changed since it was last found to be right, and it is not time to look again. */
   readonly existence: 'notLooked' | 'settled' | 'exists' | 'absent';
-  /** Whether the operation in the status may have been asked of the server already. */
-  readonly attempted: boolean;
+  /** When the operation in the status may have been asked of the server last (wall clock); undefined: it surely was not. */
+  readonly attemptedAtMs: number | undefined;
   readonly schema: SchemaObservation;
   /** Names this process. */
   readonly self: string;

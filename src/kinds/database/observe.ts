@@ -41,7 +41,7 @@ export async function observeDatabase(
     name,
     claimedBy: firstClaimant(world, subject),
     existence: 'notLooked',
-    attempted: maybeAttempted(world, subject),
+    attemptedAtMs: attemptedAtMs(world, subject),
     schema: { schema: 'notLooked' },
     self: world.memory.self,
     checkInMs: checkInMs(world, subject, access),
@@ -61,7 +61,8 @@ async function look(
   const { servers, memory, clock } = world;
   const listed = (await servers.databases(access, signal)).has(seen.name);
   // A List may be a little old, and nobody may be told wrongly that a database and its data are gone.
-  const exists = listed || (isOurs(subject, seen) && (await isThere(world, access, seen.name, signal)));
+  const expected = isOurs(subject, seen) || seen.attemptedAtMs !== undefined;
+  const exists = listed || (expected && (await isThere(world, access, seen.name, signal)));
   if (!exists) return { ...seen, existence: 'absent' };
   const looked: DatabaseSeen = { ...seen, existence: 'exists' };
   if (subject.deleting || !isOurs(subject, seen)) return looked;
@@ -96,9 +97,9 @@ export async function isThere(
   return found !== undefined;
 }
 
-/** Whether creating it, which was written down, may have been asked of the server, here or by a process before. */
-export function maybeAttempted(world: DatabaseWorld, { key, status }: DatabaseSubject): boolean {
-  return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation);
+/** When creating it, which was written down, may have been asked of the server last, here or by a process before. */
+function attemptedAtMs({ memory }: DatabaseWorld, { key, status }: DatabaseSubject): number | undefined {
+  return status.operation === undefined ? undefined : memory.attemptedAtMs(key, status.operation);
 }
 
 function checkInMs(

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
 import { DIALECTS } from '../../simulator/dialect.ts';
+import { createConfigMaps } from '../config-maps.ts';
 
 const BASE = 'define attribute name, value string;';
 const PERSON = 'define entity person, owns name;';
@@ -158,6 +159,27 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(bench.ready()).toBe('True DatabaseReady');
     expect(count(bench, 'openTransaction')).toBe(0);
     expect(bench.schema()).toContain('entity person');
+  });
+
+  it('are tried anew if they change between the dry run and the commit', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: [fromMap] } });
+    await bench.putConfigMap('orders-schema', { base: BASE });
+    while (bench.status().checkedSchema === undefined) await bench.pass();
+    const { configMaps } = bench.world();
+    const read = vi.spyOn(configMaps, 'read');
+    const { read: readNow } = createConfigMaps(bench.cluster.kube, { get: () => undefined });
+    // What the decision read is older than what the step reads.
+    read.mockImplementationOnce(async (namespace, name, signal) => {
+      const before = await readNow(namespace, name, signal);
+      await bench.putConfigMap('orders-schema', { base: 'define attribute name, value integer;' });
+      return before;
+    });
+    await bench.pass();
+    expect(bench.schema()).toBe('');
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.schema()).toContain('value integer');
+    expect(count(bench, 'openTransaction')).toBe(2);
   });
 
   it('that are all removed are forgotten, and the schema is not looked at any more', async () => {

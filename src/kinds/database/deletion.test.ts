@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
+import { SECRETS } from '../../kube/api.ts';
+import { DIALECTS } from '../../simulator/dialect.ts';
+import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+
+const ORDERS = { namespace: 'shop', name: 'orders' };
+
+/** Of the object that is being deleted with deletionPolicy Delete, so far as it is still there. */
+const message = (bench: DatabaseBench) => bench.condition('Ready')?.message ?? '';
+const deleteCluster = ({ cluster }: DatabaseBench) => cluster.kube.remove(DATABASE_CLUSTERS, ORDERS);
+
+describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
+  const deletable = { deletionPolicy: 'Delete', schema: [{ inline: 'define entity person;' }] };
+
+  it('keeps the database unless asked to, and makes no call', async () => {
+    const bench = await readyBench({ dialect });
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.takeCalls()).toEqual([]);
+    expect(bench.told).toEqual([]);
+  });
+
+  it('deletes the database when asked to, with one call', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+    expect(bench.takeCalls()).toEqual(['deleteDatabase']);
+  });
+
+  it('goes by what the spec says at the end', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    bench.showAsNow();
+    await bench.edit({ deletionPolicy: 'Retain' });
+    bench.remove();
+    await bench.pass();
+    expect(bench.databases()).toEqual(['orders']);
+    bench.showAsIs();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual(['orders']);
+  });
+
+  it('waits while transactions are open, says so in the words of the server, and goes when they end', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    const close = await (await bench.outsider()).open('write');
+    bench.remove();
+    expect(await bench.settle()).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
+    expect(bench.ready()).toBe('Unknown DatabaseInUse');
+    expect(message(bench)).toContain('has open transactions');
+    expect(bench.databases()).toEqual(['orders']);
+    await close();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
+  it('ends where the database is gone already', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    bench.cluster.simulator.dropDatabase('orders', 'orders');
+    bench.remove();
+    await bench.until('gone');
+  });
+
+  it('does not delete what was not created by it', async () => {
+    const bench = await databaseBench({ dialect, database: deletable });
+    bench.cluster.simulator.createDatabase('orders', 'orders');
+    await bench.until('False DatabaseExists');
+    bench.remove();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.databases()).toEqual(['orders']);
+  });
+
+  it('deletes a database whose creation was not answered', async () => {
+    const bench = await databaseBench({ dialect, database: deletable });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createDatabase' }, effect: 'lostAnswer', times: 1 });
+    await bench.settle();
+    expect(bench.databases()).toEqual(['orders']);
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
+  it.each(['lostAnswer', 'reset', 'errorBefore', '429', 'truncated', 'expiredToken', 'hang'] as const)(
+    'ends though the call ends with %s',
+    async (effect) => {
+      const bench = await readyBench({ dialect, database: deletable });
+      bench.cluster.simulator.faults.add({ match: { operation: 'deleteDatabase' }, effect, times: 1 });
+      bench.remove();
+      const done = bench.until('gone');
+      await bench.cluster.clock.advance(400_000);
+      await done;
+      expect(bench.databases()).toEqual([]);
+    },
+  );
+
+  it.each(['before', 'after'] as const)('ends though the process ends %s it is let go', async (when) => {
+    const bench = await readyBench({ dialect, database: deletable });
+    bench.remove();
+    bench.cluster.crashAt({ verb: 'patch', plural: 'databases', when });
+    await expect(bench.settle()).rejects.toThrow('The process ends here');
+    await bench.restart();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
+  it('waits while the cluster is suspended, without a call, and goes on when it runs', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    bench.takeCalls();
+    bench.remove();
+    expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    expect(message(bench)).toContain('annotate mooring.dev/abandon=true');
+    expect(bench.takeCalls()).toEqual([]);
+    await bench.cluster.edit({ state: 'Running' });
+    await bench.cluster.until('True Running');
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
+  it('waits while the server is not reached, and goes on when it is', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    const outage = bench.cluster.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ServerUnreachable');
+    bench.cluster.simulator.faults.remove(outage);
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
+  it('waits visibly while the admin login is lost, and goes with the cluster, not silently', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    await bench.restart();
+    bench.cluster.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterLoginLost');
+    deleteCluster(bench);
+    await bench.cluster.pass();
+    await bench.until('gone');
+    expect(bench.told.at(-1)).toMatch(/^left shop\/orders: Database "orders" was to be deleted .* is left where it is/);
+    expect(bench.databases()).toEqual(['orders']);
+  });
+
+  it('tells of what is left where the cluster object is gone first', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    deleteCluster(bench);
+    await bench.cluster.pass();
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.told).toEqual([expect.stringContaining('DatabaseCluster "orders" went first')]);
+  });
+
+  it('is silent where the cluster is destroyed with all that is on it', async () => {
+    const bench = await readyBench({ dialect, database: deletable, spec: { deletionPolicy: 'Delete' } });
+    bench.cluster.simulator.setKnobs({ destroyMs: [60_000, 60_000] });
+    deleteCluster(bench);
+    await bench.cluster.pass();
+    await bench.cluster.world().connections.get('shop/production')?.poller.refresh();
+    await bench.cluster.pass();
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.told).toEqual([]);
+  });
+
+  it('is let go by a person at any time', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    bench.remove();
+    await bench.settle();
+    await bench.annotate('mooring.dev/abandon', 'true');
+    await bench.until('gone');
+  });
+});
+
+describe('A Database beside its cluster', () => {
+  it('waits as such while the cluster is suspended, without a call, and is Ready again with it', async () => {
+    const bench = await readyBench({ database: { schema: [{ inline: 'define entity person;' }] } });
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    bench.takeCalls();
+    expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True' });
+    expect(bench.takeCalls()).toEqual([]);
+    await bench.cluster.edit({ state: 'Running' });
+    await bench.cluster.until('True Running');
+    await bench.until('True DatabaseReady');
+  });
+
+  it('waits for one that is not there, and is created on it when it is', async () => {
+    const bench = await databaseBench();
+    await bench.create('shop/stock', { clusterRef: { name: 'stock' } });
+    expect(await bench.settle('shop/stock')).toEqual({ next: 'settled', requeueAfterMs: undefined });
+    expect(bench.ready('shop/stock')).toBe('Unknown ClusterNotFound');
+    expect(bench.takeCalls()).toEqual([]);
+  });
+});
