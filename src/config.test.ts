@@ -15,7 +15,9 @@ test('parseConfig() needs nothing', () => {
   expect(parseConfig([], {})).toEqual({
     kubeconfig: undefined,
     namespaces: undefined,
+    secrets: 'watch',
     metricsAddress: ':8080',
+    metricsSecure: undefined,
     healthAddress: ':8081',
     leaderElect: false,
     leaseTimes: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
@@ -33,7 +35,11 @@ test('parseConfig() takes every flag as a variable too', () => {
   const values: Readonly<Record<string, string>> = {
     kubeconfig: '/etc/kubeconfig',
     namespaces: 'a, b',
+    secrets: 'get',
     'metrics-address': '127.0.0.1:1',
+    'metrics-secure': 'true',
+    'metrics-cert-file': '/tls.crt',
+    'metrics-key-file': '/tls.key',
     'health-address': ':2',
     'leader-elect': 'true',
     'leader-elect-lease-duration': '30s',
@@ -57,6 +63,8 @@ test('parseConfig() takes every flag as a variable too', () => {
     leaderElect: true,
     concurrency: 3,
     allowedNetworks: ['10.0.0.0/8', 'fd00::/8'],
+    secrets: 'get',
+    metricsSecure: { cert: '/tls.crt', key: '/tls.key' },
   });
 });
 
@@ -93,6 +101,20 @@ test.each([['--unknown'], ['word'], ['--concurrency']])('parseConfig() refuses %
 
 test.each(['', '0', '-1', '101', '1.5', 'many'])('parseConfig() refuses %j workers', (text) => {
   expect(problemsOf([`--concurrency=${text}`]).join()).toMatch(/--concurrency .*1 to 100/);
+});
+
+test.each([
+  ['--metrics-secure'],
+  ['--metrics-cert-file=/tls.crt', '--metrics-key-file=/tls.key'],
+  ['--metrics-secure', '--metrics-cert-file=/tls.crt'],
+])('parseConfig() does not leave open whether /metrics is secured: %j %j', (...argv) => {
+  expect(problemsOf(argv)).toEqual([expect.stringMatching(/--metrics-secure, .* go together: give all or none/)]);
+});
+
+test('parseConfig() refuses other ways to Secrets', () => {
+  expect(problemsOf(['--secrets=list']).join()).toMatch(
+    /--secrets \(MOORING_SECRETS\) must be watch or get, not "list"/,
+  );
 });
 
 test('parseConfig() lists variables that look like ours and are not, and pays no heed to others', () => {

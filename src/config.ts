@@ -11,7 +11,11 @@ export interface Config {
   readonly kubeconfig: string | undefined;
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
+  /** How Secrets are known. */
+  readonly secrets: 'watch' | 'get';
   readonly metricsAddress: string;
+  /** Paths of certificate and key, where /metrics is served over TLS to those who may see it; undefined: to everybody. */
+  readonly metricsSecure: { readonly cert: string; readonly key: string } | undefined;
   readonly healthAddress: string;
   readonly leaderElect: boolean;
   readonly leaseTimes: LeaseTimes;
@@ -44,7 +48,23 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
     fallback: '',
   },
   namespaces: { type: 'string', about: 'namespaces to watch, with commas; otherwise all', fallback: '' },
+  secrets: {
+    type: 'string',
+    about: 'watch: list and watch Secrets, to notice changes at once; get: only read them by name',
+    fallback: 'watch',
+  },
   'metrics-address': { type: 'string', about: 'host:port of /metrics', fallback: ':8080' },
+  'metrics-secure': {
+    type: 'boolean',
+    about: 'serve /metrics over TLS, to those only who may get it by RBAC',
+    fallback: 'false',
+  },
+  'metrics-cert-file': {
+    type: 'string',
+    about: 'certificate for --metrics-secure, PEM; read again when it changes',
+    fallback: '',
+  },
+  'metrics-key-file': { type: 'string', about: 'its key, PEM', fallback: '' },
   'health-address': { type: 'string', about: 'host:port of /livez and /readyz', fallback: ':8081' },
   'leader-elect': {
     type: 'boolean',
@@ -97,7 +117,11 @@ const schema = z.object({
     (names) => names?.every((name) => DNS_LABEL.test(name)) ?? true,
     'must be names of namespaces, with commas',
   ),
+  secrets: z.enum(['watch', 'get'], 'must be watch or get'),
   'metrics-address': address,
+  'metrics-secure': yesOrNo,
+  'metrics-cert-file': z.string(),
+  'metrics-key-file': z.string(),
   'health-address': address,
   'leader-elect': yesOrNo,
   'leader-elect-lease-duration': duration,
@@ -146,13 +170,16 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
     renewDeadlineMs: value['leader-elect-renew-deadline'],
     retryPeriodMs: value['leader-elect-retry-period'],
   };
+  const metricsSecure = metricsFiles(value['metrics-secure'], value['metrics-cert-file'], value['metrics-key-file']);
   const problem = problemOf(leaseTimes);
   if (problem !== undefined)
     throw new ConfigError(`With the flags --leader-elect-… two could lead at once: ${problem}`);
   return Object.freeze({
     kubeconfig: value.kubeconfig,
     namespaces: value.namespaces,
+    secrets: value.secrets,
     metricsAddress: value['metrics-address'],
+    metricsSecure,
     healthAddress: value['health-address'],
     leaderElect: value['leader-elect'],
     leaseTimes,
@@ -164,6 +191,13 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
     logFormat: value['log-format'],
     unknownVariables: Object.keys(env).filter(isUnknown),
   });
+}
+
+/** Who names files expects TLS, and TLS needs both. Throws ConfigError. */
+function metricsFiles(secure: boolean, cert: string, key: string): Config['metricsSecure'] {
+  if (!secure && cert === '' && key === '') return undefined;
+  if (secure && cert !== '' && key !== '') return { cert, key };
+  throw new ConfigError('--metrics-secure, --metrics-cert-file and --metrics-key-file go together: give all or none');
 }
 
 export function variableOf(flag: string): string {

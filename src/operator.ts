@@ -15,6 +15,8 @@ import type { WorkQueue } from './runtime/workqueue.ts';
 export interface OperatorDependencies extends ControllerDependencies {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
+  /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
+  readonly secrets?: 'watch' | 'get' | undefined;
   /** The Lease to act under; undefined: alone, without one. */
   readonly lease: ({ readonly namespace: string; readonly name: string } & Partial<LeaseTimes>) | undefined;
 }

@@ -136,7 +136,8 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       return secret !== undefined && secret.metadata.deletionTimestamp === undefined;
     },
     async keep(namespace, name, finalizer, kept) {
-      const secret = lookUp(objectKey(namespace, name));
+      // What was not seen yet is asked for: not all Secrets are watched where they are read by name only.
+      const secret = lookUp(objectKey(namespace, name)) ?? (await api.get(SECRETS, { namespace, name }));
       if (secret === undefined) return;
       const { resourceVersion, finalizers: before = [] } = secret.metadata;
       // Since it was decided on, the watch may have told that it is done: by a pass before, whose answer was lost or older.

@@ -59,7 +59,12 @@ export type WatchEvent =
  */
 export interface KubeApi {
   /** Undefined when there is none. */
-  get(resource: Resource, ref: ObjectRef, signal?: AbortSignal): Promise<AnyObject | undefined>;
+  get(
+    resource: Resource,
+    ref: ObjectRef,
+    signal?: AbortSignal,
+    options?: { readonly metadataOnly?: boolean },
+  ): Promise<AnyObject | undefined>;
   list(resource: Resource, options: ListOptions, signal?: AbortSignal): Promise<ListPage>;
   /** Ends without an error when the server closes the watch. */
   watch(resource: Resource, options: WatchOptions, signal?: AbortSignal): AsyncIterable<WatchEvent>;

@@ -34,6 +34,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Reference } from '../runtime/reference-index.ts';
 import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
+import { SecretReads } from './secret-reads.ts';
 import { wordOf } from './word.ts';
 
 export interface ControllerDependencies {
@@ -106,7 +107,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
     source: Informer<KubeObject>,
   ) => {
     const share = metrics.controller(kind.definition.singular, concurrency);
-    const controller = new Controller(kind, source, {
+    const controller = new Controller(secrets instanceof SecretReads ? secrets.before(kind) : kind, source, {
       api,
       clock,
       random,
@@ -246,6 +247,8 @@ export function createControllers(dependencies: ControllerDependencies, informer
     ['configmaps', configMaps],
   ] as const) {
     source.onChange((key, before, after) => {
+      // Of a Secret that is read for the first time, the pass that reads it is the one that needs to hear.
+      if (before === undefined && source instanceof SecretReads) return;
       if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion)
         notify(`${plural}/${key}`, noNews(source, 'high'));
     });

@@ -6,6 +6,7 @@ import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { type AnyObject, CONFIG_MAPS, KubeError, type Resource, SECRETS } from '../kube/api.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { Informer, type InformerOptions } from '../runtime/informer.ts';
+import { SecretReads } from './secret-reads.ts';
 
 /** One informer a collection, shared by everybody who needs it. */
 export interface Informers {
@@ -13,12 +14,14 @@ export interface Informers {
   readonly clusters: Informer<KubeObject>;
   readonly users: Informer<KubeObject>;
   readonly databases: Informer<KubeObject>;
-  readonly secrets: Informer<AnyObject>;
+  readonly secrets: Informer<AnyObject> | SecretReads;
   readonly configMaps: Informer<AnyObject>;
 }
 
 /** What the informers are made with: the seams, the watched namespaces, and where failures are told. */
 export type InformerDependencies = Pick<InformerOptions<AnyObject>, 'api' | 'clock' | 'random' | 'namespaces'> & {
+  /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
+  readonly secrets?: 'watch' | 'get' | undefined;
   readonly log: { warn(fields: object, message: string): void };
 };
 
@@ -30,7 +33,7 @@ export function createInformers(dependencies: InformerDependencies): Informers {
     clusters: ours(DATABASE_CLUSTERS),
     users: ours(DATABASE_USERS),
     databases: ours(DATABASES),
-    secrets: metadata(SECRETS),
+    secrets: dependencies.secrets === 'get' ? new SecretReads(dependencies.api, metadataOf) : metadata(SECRETS),
     configMaps: metadata(CONFIG_MAPS),
   };
 }
@@ -50,7 +53,7 @@ export function collectionsOf(informers: Informers): readonly Collection[] {
     { plural: DATABASE_CLUSTERS.plural, informer: clusters },
     { plural: DATABASE_USERS.plural, informer: users },
     { plural: DATABASES.plural, informer: databases },
-    { plural: SECRETS.plural, informer: secrets },
+    ...(secrets instanceof SecretReads ? [] : [{ plural: SECRETS.plural, informer: secrets }]),
     { plural: CONFIG_MAPS.plural, informer: configMaps },
   ];
 }
@@ -82,7 +85,10 @@ function hintOf(error: unknown, resource: Resource): string {
     return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401)
     return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one`;
-  if (error.status === 403) return `${message}: the operator lacks a right, see its roles in deploy/base/rbac.yaml`;
+  if (error.status === 403) {
+    const otherwise = resource === SECRETS ? ', or start it with --secrets=get' : '';
+    return `${message}: the operator lacks a right, see its roles in deploy/base/rbac.yaml${otherwise}`;
+  }
   return message;
 }
 

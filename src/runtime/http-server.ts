@@ -1,10 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { messageOf } from '../base/errors.ts';
+import type { CertificateFiles } from './certificate.ts';
 
 export interface Page {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
+}
+
+/** Says why somebody may not see the page at the path; undefined: they may. `authorization`: the header. */
+export type PageGuard = (path: string, authorization: string | undefined) => Promise<Page | undefined>;
+
+export interface ServeOptions {
+  /** Absent: without TLS. */
+  readonly certificate?: CertificateFiles | undefined;
+  /** Asked before each page. Absent: everybody may see it. */
+  readonly guard?: PageGuard | undefined;
 }
 
 export interface HttpServer {
@@ -25,21 +38,44 @@ export function parseAddress(address: string): { readonly host: string | undefin
 export function serve(
   address: string,
   pages: Readonly<Record<string, () => Page | Promise<Page>>>,
+  { certificate, guard }: ServeOptions = {},
 ): Promise<HttpServer> {
   const { host, port } = parseAddress(address);
-  const server = createServer((request, response) => {
-    answer(pages, request, response).catch((error: unknown) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    answer(pages, guard, request, response).catch((error: unknown) => {
       response.writeHead(500, { 'content-type': 'text/plain' }).end(messageOf(error));
     });
-  });
+  };
+  const end = new AbortController();
+  const server = certificate === undefined ? createServer(handle) : tlsServer(certificate, handle, end.signal);
+  const close = () => {
+    end.abort();
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
+    server.closeAllConnections();
+    return closed;
+  };
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => resolve({ address: addressOf(server), close: () => close(server) }));
+    server.listen(port, host, () => resolve({ address: addressOf(server.address()), close }));
   });
+}
+
+function tlsServer(
+  certificate: CertificateFiles,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  signal: AbortSignal,
+) {
+  const server = createTlsServer({ ...certificate.current }, handle);
+  // Connections that are there go on with the old one.
+  certificate.follow((pair) => server.setSecureContext({ ...pair }), signal);
+  return server;
 }
 
 async function answer(
   pages: Readonly<Record<string, () => Page | Promise<Page>>>,
+  guard: PageGuard | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -49,19 +85,13 @@ async function answer(
     response.writeHead(page === undefined ? 404 : 405, { 'content-type': 'text/plain' }).end();
     return;
   }
-  const { status, contentType, body } = await page();
-  response.writeHead(status, { 'content-type': contentType }).end(body);
+  const refusal = await guard?.(path, request.headers.authorization);
+  const { status, contentType, body } = refusal ?? (await page());
+  const challenge = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  response.writeHead(status, { 'content-type': contentType, ...challenge }).end(body);
 }
 
-function addressOf(server: Server): string {
-  const address = server.address();
+function addressOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') return address ?? '';
   return `${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -67,7 +67,7 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   /** One line for people: what the step is going to do. */
   describe(step: Step): string;
   /** A person has this object let go as it is: what was done to others for its sake, in Kubernetes, is undone. */
-  abandon?(metadata: ObjectMeta): Promise<void>;
+  abandon?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'status'>): Promise<void>;
   /** The object is gone: what is remembered of it may go too. */
   forget(key: ObjectKey): void;
 }

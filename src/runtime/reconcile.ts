@@ -90,7 +90,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     if (deleting) {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
       if (metadata.annotations?.[ABANDON] === 'true') {
-        await kind.abandon?.(metadata);
+        await kind.abandon?.({ metadata, status });
         return this.#release();
       }
       if (!kind.holds(status)) return this.#release();

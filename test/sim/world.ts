@@ -11,6 +11,7 @@ import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { FakeKube, type FakeObject } from '../support/fake-kube.ts';
+import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { processClock, type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { type Effect, type Fault, faultyApi, faultyTransport, type Process } from './faults.ts';
 import { Invariants } from './invariants.ts';
@@ -49,6 +50,7 @@ export class World {
   /** Passes of all controllers. */
   passes = 0;
   readonly #plan: Plan | undefined;
+  readonly #secrets: 'watch' | 'get';
   #process: Process | undefined;
   #processes = 0;
   #counting = false;
@@ -57,8 +59,9 @@ export class World {
   #outUntil = 0;
   #stop = new AbortController();
 
-  constructor(plan: Plan | undefined) {
+  constructor(plan: Plan | undefined, secrets: 'watch' | 'get' = 'watch') {
     this.#plan = plan;
+    this.#secrets = secrets;
     this.simulator = createSimulator({ clock: this.clock, random: createSeededRandom(1), knobs: KNOBS });
     this.kube = new FakeKube({
       now: this.clock.now,
@@ -212,7 +215,8 @@ export class World {
       },
     });
     const operator = createOperator({
-      api: faultyApi(this.kube, process, watcher, clock),
+      api: faultyApi(this.#secrets === 'get' ? withoutSecretLists(this.kube) : this.kube, process, watcher, clock),
+      secrets: this.#secrets,
       clock,
       random: createSeededRandom(100 + number),
       transport: () => faultyTransport(this.simulator.transport, process, watcher),

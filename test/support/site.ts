@@ -38,6 +38,7 @@ export interface ShownStatus {
   readonly clusters?: { readonly total: number; readonly managed: number };
   readonly unmanagedClusters?: readonly { readonly clusterID: string }[];
   readonly availableVersions?: readonly string[];
+  readonly keptSecrets?: readonly string[];
 }
 
 export interface SecretShown {

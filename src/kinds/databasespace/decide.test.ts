@@ -31,6 +31,7 @@ describe('decideSpace()', () => {
       clusters: { total: 2, managed: 1 },
       unmanagedClusters: [{ clusterID: 'other', state: 'running' }],
       availableVersions: ['3.5.0'],
+      keptSecrets: null,
     });
   });
 
@@ -112,9 +113,30 @@ describe('decideSpace()', () => {
 
   it('keeps the Secrets that deleting a cluster needs, and stays itself', () => {
     const needs = { neededBy: ['shop/orders'], freeSecrets: ['cloud-admin'], keptSecrets: ['factory-login'] };
-    const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
+    const named = ready.but({ status: { ...ready.subject.status, keptSecrets: ['cloud-admin', 'factory-login'] } });
+    const decision = decideSpace(named.subject, aSpaceObservation({}, needs));
     expect(decision.steps).toEqual([{ do: 'KeepSecret', name: 'cloud-admin' }]);
     expect(decision.hold).toBe(true);
+  });
+
+  it('names a Secret in the status before it keeps it, so that it is found again whatever is forgotten', () => {
+    const needs = {
+      neededBy: ['shop/orders'],
+      freeSecrets: ['cloud-admin'],
+      keptSecrets: [],
+      staleSecrets: ['former'],
+    };
+    const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
+    expect(decision.status?.keptSecrets).toEqual(['cloud-admin', 'former']);
+    expect(decision.steps).toEqual([{ do: 'FreeSecret', name: 'former' }]);
+    expect(decision.requeueAfterMs).toBe(0);
+  });
+
+  it('goes on naming a Secret until it was seen to be free', () => {
+    const needs = { neededBy: [], freeSecrets: ['cloud-admin'], keptSecrets: ['factory-login'] };
+    const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
+    expect(decision.status?.keptSecrets).toEqual(['factory-login']);
+    expect(decideSpace(ready.subject, aSpaceObservation()).status?.keptSecrets).toBeNull();
   });
 
   it('lets go of the Secrets that nothing needs any more', () => {

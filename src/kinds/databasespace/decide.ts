@@ -22,11 +22,22 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   const { neededBy, keptSecrets, staleSecrets, freeSecrets, cloud } = observation;
   const needed = neededBy.length > 0;
   const free = (names: readonly string[]) => names.map((name): SpaceStep => ({ do: 'FreeSecret', name }));
-  const keep = freeSecrets.map((name): SpaceStep => ({ do: 'KeepSecret', name }));
   const freeAll = free([...keptSecrets, ...staleSecrets]);
   if (cloud === undefined) return { conditions: 'keep', steps: freeAll, release: true };
+  // A Secret is named in the status before it is kept: whatever is kept can be found again, whoever forgot the rest.
+  const toKeep = needed ? freeSecrets : [];
+  const announced = new Set(subject.status.keptSecrets);
+  const keep = toKeep.filter((name) => announced.has(name)).map((name): SpaceStep => ({ do: 'KeepSecret', name }));
   const steps = needed ? [...keep, ...free(staleSecrets)] : freeAll;
-  const decision = { ...decideCloud(subject, cloud), hold: needed, steps };
+  const names = [...keptSecrets, ...staleSecrets, ...toKeep].toSorted();
+  const decided = decideCloud(subject, cloud);
+  const decision = {
+    ...decided,
+    status: { ...decided.status, keptSecrets: names.length === 0 ? null : names },
+    hold: needed,
+    steps,
+    ...(keep.length < toKeep.length ? { requeueAfterMs: 0 } : {}),
+  };
   if (!subject.deleting) return decision;
   const message = `This space is being deleted. It stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;
   return { ...decision, conditions: reconciling('InUse', message), steps: [] };

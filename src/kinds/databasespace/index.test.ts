@@ -27,7 +27,7 @@ test("a DatabaseSpace that is abandoned lets go of its Secrets, and of nobody el
     claimedIDs: () => new Set(),
     neededBy: () => [],
   });
-  await kind.abandon?.(metadata);
+  await kind.abandon?.({ metadata, status: { observedGeneration: 1 } });
   const left = kube.all(SECRETS).map((secret) => [secret.metadata.name, secret.metadata.finalizers]);
   expect(Object.fromEntries(left)).toEqual({
     'cloud-admin': ['example.com/theirs'],

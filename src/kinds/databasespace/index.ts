@@ -12,8 +12,10 @@ export function databaseSpaceKind(
     definition: databaseSpaceDefinition,
     resource: DATABASE_SPACES,
     finalizer: `${GROUP}/space`,
-    references: ({ metadata, spec }) => [
-      ...secretNames(spec).map((name) => `secrets/${metadata.namespace}/${name}`),
+    references: ({ metadata, spec, status }) => [
+      ...new Set(
+        [...secretNames(spec), ...(status.keptSecrets ?? [])].map((name) => `secrets/${metadata.namespace}/${name}`),
+      ),
       `spaces/${metadata.namespace}/${metadata.name}`,
     ],
     // The finalizer stands only while something needs the space.
@@ -27,10 +29,10 @@ export function databaseSpaceKind(
     },
     describe: ({ do: what, name }) =>
       what === 'KeepSecret' ? `keep Secret "${name}" while deleting a cluster needs it` : `let go of Secret "${name}"`,
-    async abandon(metadata) {
+    async abandon({ metadata, status }) {
       const { namespace = '' } = metadata;
       const finalizer = secretFinalizer({ metadata });
-      for (const name of world.secrets.keptBy(namespace, finalizer)) {
+      for (const name of new Set([...world.secrets.keptBy(namespace, finalizer), ...(status.keptSecrets ?? [])])) {
         await world.secrets.keep(namespace, name, finalizer, false);
       }
     },

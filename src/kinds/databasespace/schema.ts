@@ -140,6 +140,11 @@ const status = z
       .optional()
       .meta({ 'x-kubernetes-list-type': 'atomic' })
       .describe('Clusters in the space that no DatabaseCluster stands for, up to 50.'),
+    keptSecrets: z
+      .array(z.string())
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
+      .describe('Secrets that are kept from being deleted, because deleting a cluster will need them.'),
   })
   .describe('What was found. Written by the operator only.');
 
