@@ -10,7 +10,7 @@ import {
   concerns as databaseConcerns,
   isClaimant as isDatabaseClaimant,
 } from '../kinds/database/records.ts';
-import { DatabaseMemory } from '../kinds/database/world.ts';
+import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { claimedIDs, concerns, isClaimant, neededBy, neededSpace, placeOf } from '../kinds/databasecluster/records.ts';
 import { ClusterMemory } from '../kinds/databasecluster/world.ts';
@@ -232,7 +232,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
         ),
       memory: new DatabaseMemory(uuid(random), clock.now()),
       onSchemaCorrected: (key, message) => schemaDrift(key, 'schema', message),
-      onLeft: warn('DatabaseLeft', databases),
+      onLeft: warn(DATABASE_LEFT, databases),
     }),
     databases,
   );

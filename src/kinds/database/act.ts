@@ -2,7 +2,7 @@ import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
 import { ABANDON, PAUSED } from '../../runtime/reconcile.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
-import { applySchema, trySchema } from './act-schema.ts';
+import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { isThere } from './observe.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';

@@ -3,6 +3,8 @@ import type { Rule } from './decide.ts';
 import { type DatabaseSeen, type DatabaseSubject, isAnnounced, isOurs } from './observation.ts';
 import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, schemaPending } from './present.ts';
 
+const CREATE = 'CreateDatabase';
+
 /**
  * Whose the database is, and whether there is one. Servers hold no owner's mark, and some answer with success where one
  * exists already: a database is ours where it came to be after creating it was written down, and only there.
@@ -36,7 +38,7 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
     status: {
       ...NOTHING_OURS,
       cluster: identity,
-      operation: { type: 'CreateDatabase', target: name, startedAt, by: seen.self },
+      operation: { type: CREATE, target: name, startedAt, by: seen.self },
     },
     requeueAfterMs: 0,
   };

@@ -2,7 +2,7 @@ import { reconciling, stalled } from '../../kube/summary.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
-import { decideSchema } from './decide-schema.ts';
+import { decideSchema } from './decide-sources.ts';
 import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from './observation.ts';
 import { asBefore, type DatabaseDecision, mustHold, schemaPending } from './present.ts';
 

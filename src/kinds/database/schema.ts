@@ -36,8 +36,7 @@ const source = z
 const spec = z
   .object({
     clusterRef: clusterReference(),
-    name: serverName('orders')
-      .meta(rules(immutableScalar('name', OTHER_DATABASE)))
+    name: serverName('orders', immutableScalar('name', OTHER_DATABASE))
       .optional()
       .describe('Name of the database on the server. Default: the name of this object. Immutable.'),
     schema: z

@@ -5,6 +5,9 @@ import type { ConfigMaps } from '../config-maps.ts';
 import { ClusterMemory } from '../databasecluster/world.ts';
 import type { ServerWorld } from '../server/access.ts';
 
+/** Reason of the Event for an object that goes while its database stays. */
+export const DATABASE_LEFT = 'DatabaseLeft';
+
 /** What a Database is observed with and acted on through. */
 export interface DatabaseWorld extends ServerWorld {
   readonly api: KubeApi;
