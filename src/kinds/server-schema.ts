@@ -16,18 +16,21 @@ export function isIdentifier(name: string): boolean {
   return identifier.test(name);
 }
 
-/** The name of a user or database: `what` says which, `example` is one. */
-export function serverName(example: string) {
+/** The name of a user or database; `example` is one. `more`: rules besides, as `.meta()` would take the place of this one. */
+export function serverName(example: string, ...more: readonly ValidationRule[]) {
   return z
     .string()
     .min(1)
     .max(253)
     .meta(
-      rules({
-        // A raw string: the backslashes are the pattern's.
-        rule: `self.matches(r'${IDENTIFIER}')`,
-        message: `must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens, such as ${example}`,
-      }),
+      rules(
+        {
+          // A raw string: the backslashes are the pattern's.
+          rule: `self.matches(r'${IDENTIFIER}')`,
+          message: `must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens, such as ${example}`,
+        },
+        ...more,
+      ),
     );
 }
 

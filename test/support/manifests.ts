@@ -65,6 +65,15 @@ export function cluster(spec: Fields = {}, annotations: Annotations = {}, name =
   };
 }
 
+export function user(spec: Fields = {}, annotations: Annotations = {}, name = 'app'): Manifest {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'DatabaseUser',
+    metadata: { name, annotations },
+    spec: { clusterRef: { name: 'orders' }, ...spec },
+  };
+}
+
 /** Everything that the space needs to be Ready, the space itself included. */
 export function wholeSpace(cloud: ServedCloud, spec: Fields = {}): readonly Manifest[] {
   return [tokenSecret('write'), tokenSecret('admin'), factorySecret(cloud), space(cloud, spec)];

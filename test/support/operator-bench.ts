@@ -74,11 +74,14 @@ export async function startBench(sites: number, args: readonly string[] = []): P
 
 /** Objects of a test that is over must not keep the operator busy. */
 async function abandonAll(site: Site): Promise<void> {
-  for (const name of await site.names('DatabaseCluster')) {
-    await site.annotate(name, { [ABANDON]: 'true' });
-    await site.remove('DatabaseCluster', name);
+  const kinds = ['DatabaseUser', 'Database', 'DatabaseCluster'] as const;
+  for (const kind of kinds) {
+    for (const name of await site.names(kind)) {
+      await site.annotate(name, { [ABANDON]: 'true' }, kind);
+      await site.remove(kind, name);
+    }
   }
   for (const name of await site.names('DatabaseSpace')) await site.remove('DatabaseSpace', name);
-  const isEmpty = async () => (await site.names('DatabaseCluster')).length === 0;
+  const isEmpty = async () => (await Promise.all(kinds.map(site.names))).flat().length === 0;
   await waitUntil(isEmpty, { what: `${site.namespace} is empty` });
 }

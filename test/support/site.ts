@@ -5,7 +5,7 @@ import { waitUntil } from './control-plane.ts';
 import type { Manifest } from './manifests.ts';
 import type { ServedCloud } from './served-cloud.ts';
 
-export type Kind = 'DatabaseSpace' | 'DatabaseCluster';
+export type Kind = 'DatabaseSpace' | 'DatabaseCluster' | 'DatabaseUser' | 'Database';
 
 /** A custom resource as the API server shows it. */
 export interface Shown {
@@ -38,13 +38,18 @@ export interface ShownStatus {
   readonly clusters?: { readonly total: number; readonly managed: number };
   readonly unmanagedClusters?: readonly { readonly clusterID: string }[];
   readonly availableVersions?: readonly string[];
-  readonly keptSecrets?: readonly string[];
+  readonly username?: string;
+  readonly binding?: { readonly name: string };
+  readonly lastHandledRotateAt?: string;
 }
 
 export interface SecretShown {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly ownerReferences: readonly { readonly kind: string; readonly uid: string }[];
+  readonly type: string;
   /** Decoded. */
   readonly data: Readonly<Record<string, string>>;
 }
@@ -74,7 +79,8 @@ export interface Site<Cloud = ServedCloud> {
   get(kind: Kind, name?: string): Promise<Shown | undefined>;
   names(kind: Kind): Promise<readonly string[]>;
   remove(kind: Kind | 'Secret', name: string): Promise<void>;
-  annotate(cluster: string, annotations: Readonly<Record<string, string>>): Promise<void>;
+  /** Kind: DatabaseCluster, if none is named. */
+  annotate(name: string, annotations: Readonly<Record<string, string>>, kind?: Kind): Promise<void>;
   secret(name?: string): Promise<SecretShown | undefined>;
   events(): Promise<readonly EventShown[]>;
   /** Waits until the condition (Ready, if none is named) of this generation is as expected, then returns the object. */
@@ -82,6 +88,13 @@ export interface Site<Cloud = ServedCloud> {
   ready(name?: string): Promise<Shown>;
   gone(kind: Kind, name?: string): Promise<void>;
 }
+
+const DEFAULT_NAMES: Readonly<Record<Kind, string>> = {
+  DatabaseSpace: 'production',
+  DatabaseCluster: 'orders',
+  DatabaseUser: 'app',
+  Database: 'orders',
+};
 
 /** `logs`: what the operator has logged, shown where it does not do what is waited for. */
 export function createSite<Cloud>(
@@ -92,7 +105,7 @@ export function createSite<Cloud>(
 ): Site<Cloud> {
   const core = `/api/v1/namespaces/${namespace}/secrets`;
   const pathOf = (kind: string) => (kind === 'Secret' ? core : collectionPath(kind, namespace));
-  const nameOf = (kind: Kind, name?: string) => name ?? (kind === 'DatabaseSpace' ? 'production' : 'orders');
+  const nameOf = (kind: Kind, name?: string) => name ?? DEFAULT_NAMES[kind];
 
   const send = (manifest: Manifest, manager: string) =>
     api.send(
@@ -140,18 +153,23 @@ export function createSite<Cloud>(
       return (body as { items: readonly Shown[] }).items.map(({ metadata }) => metadata.name);
     },
     remove: async (kind, name) => void (await api.send('DELETE', `${pathOf(kind)}/${name}`)),
-    annotate: (name, annotations) =>
-      mustApply({ apiVersion: API_VERSION, kind: 'DatabaseCluster', metadata: { name, annotations } }, 'annotator'),
+    annotate: (name, annotations, kind = 'DatabaseCluster') =>
+      mustApply({ apiVersion: API_VERSION, kind, metadata: { name, annotations } }, 'annotator'),
     secret: async (name = 'orders-admin') => {
       const { status, body } = await api.send('GET', `${core}/${name}`);
       if (status === 404) return undefined;
-      const { metadata, data = {} } = body as {
-        metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> };
+      const {
+        metadata,
+        type,
+        data = {},
+      } = body as {
+        metadata: Pick<SecretShown, 'uid' | 'resourceVersion'> & Partial<SecretShown>;
+        type: string;
         data?: Record<string, string>;
       };
       const decoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]);
-      const { uid, resourceVersion, labels = {} } = metadata;
-      return { uid, resourceVersion, labels, data: Object.fromEntries(decoded) };
+      const { uid, resourceVersion, labels = {}, annotations = {}, ownerReferences = [] } = metadata;
+      return { uid, resourceVersion, labels, annotations, ownerReferences, type, data: Object.fromEntries(decoded) };
     },
     events: async () => {
       const { body } = await api.send('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`);

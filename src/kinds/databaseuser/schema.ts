@@ -52,8 +52,7 @@ const connectionSecret = z
 const spec = z
   .object({
     clusterRef: clusterReference(),
-    username: serverName('app')
-      .meta(rules(immutableScalar('username', OTHER_USER)))
+    username: serverName('app', immutableScalar('username', OTHER_USER))
       .optional()
       .describe('Name of the user on the server. Default: the name of this object. Immutable.'),
     passwordSecretRef: z
