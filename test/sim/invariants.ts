@@ -20,6 +20,8 @@ export class Invariants {
   readonly #world: World;
   /** At most so many clusters may ever be created. */
   mayCreate = 1;
+  /** What must hold besides, of other kinds. */
+  readonly others: (() => void)[] = [];
   /** Set while a person has changed the password behind our back, so that no password in the Secret works. */
   passwordIsLost = false;
 
@@ -51,6 +53,7 @@ export class Invariants {
     for (const object of this.#objects()) this.#checkLogins(object);
     for (const [cluster, was] of this.#foreign)
       if (cluster.gone || fingerprint(cluster) !== was) this.fail(`Foreign cluster ${cluster.id} was touched`);
+    for (const check of this.others) check();
     this.#collectCanaries();
   }
 

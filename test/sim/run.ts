@@ -1,5 +1,8 @@
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
+import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
+import { databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
 import { SECRETS } from '../../src/kube/api.ts';
+import { parseStatus } from '../../src/kube/definition.ts';
 import type { Effect } from './faults.ts';
 import type { Scenario } from './scenarios.ts';
 import { type Plan, World } from './world.ts';
@@ -22,14 +25,9 @@ const AFTERMATH_MINUTES = 30;
 const PASSES_A_MINUTE = 40;
 const TRACE_LINES = 25;
 
-/** Plays the scenario once; `expectedEnd`: what the run without faults ended in; `secrets`: how the operator knows them. */
-export async function play(
-  scenario: Scenario,
-  plan?: Plan,
-  expectedEnd?: string,
-  secrets: 'watch' | 'get' = 'watch',
-): Promise<Run> {
-  const world = new World(plan, secrets);
+/** Plays the scenario once; `expectedEnd`: what the run without faults ended in. */
+export async function play(scenario: Scenario, plan?: Plan, expectedEnd?: string): Promise<Run> {
+  const world = new World(plan);
   const failures: string[] = [];
   let effects: readonly Effect[] = [];
   try {
@@ -102,8 +100,13 @@ function endOf(world: World): string {
     const words = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).sort();
     return [name, clusterID, state, finalizers, ...words].join(' ');
   });
+  const users = world.kube.all(DATABASE_USERS).map(({ metadata: { name, finalizers }, status }) => {
+    const { conditions = [], username } = parseStatus(databaseUserDefinition, status);
+    return [name, username, finalizers, ...conditions.map(({ type, reason }) => `${type}/${reason}`)].join(' ');
+  });
+  const logins = [...world.simulator.clusters()].flatMap(({ database }) => [...database.users.keys()]);
   const secrets = world.kube.all(SECRETS).map(({ metadata: { name, finalizers } }) => {
     return [name, finalizers, ...Object.keys(world.secret(name) ?? {}).sort()].join(' ');
   });
-  return JSON.stringify({ clusters, objects, secrets });
+  return JSON.stringify({ clusters, objects, users, logins, secrets });
 }

@@ -3,6 +3,8 @@ import { createLog } from '../../src/base/log.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
 import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
+import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
+import { definitions } from '../../src/kinds/definitions.ts';
 import { EVENTS, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
 import { createOperator } from '../../src/operator.ts';
@@ -11,7 +13,6 @@ import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { FakeKube, type FakeObject } from '../support/fake-kube.ts';
-import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { processClock, type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { type Effect, type Fault, faultyApi, faultyTransport, type Process } from './faults.ts';
 import { Invariants } from './invariants.ts';
@@ -49,8 +50,11 @@ export class World {
   readonly invariants: Invariants;
   /** Passes of all controllers. */
   passes = 0;
+  /** What a person does to the object that a scenario is about, as a fault. */
+  person = { edit: () => this.edit({ spec: { allowUnlisted: true } }), remove: () => this.remove() };
+  /** Strikes at effects that the plan leaves alone. */
+  chance: ((effect: Omit<Effect, 'index'>) => Fault | undefined) | undefined;
   readonly #plan: Plan | undefined;
-  readonly #secrets: 'watch' | 'get';
   #process: Process | undefined;
   #processes = 0;
   #counting = false;
@@ -59,17 +63,13 @@ export class World {
   #outUntil = 0;
   #stop = new AbortController();
 
-  constructor(plan: Plan | undefined, secrets: 'watch' | 'get' = 'watch') {
+  constructor(plan: Plan | undefined) {
     this.#plan = plan;
-    this.#secrets = secrets;
     this.simulator = createSimulator({ clock: this.clock, random: createSeededRandom(1), knobs: KNOBS });
     this.kube = new FakeKube({
       now: this.clock.now,
       random: createSeededRandom(2),
-      statusDefaults: {
-        databaseclusters: { observedGeneration: -1 },
-        databasespaces: { observedGeneration: -1 },
-      },
+      statusDefaults: Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }])),
     });
     this.invariants = new Invariants(this);
   }
@@ -179,7 +179,9 @@ export class World {
 
   /** Everything that people can see, in one text. */
   shown(): string {
-    const objects = [DATABASE_CLUSTERS, DATABASE_SPACES, EVENTS].flatMap((resource) => this.kube.all(resource));
+    const objects = [DATABASE_CLUSTERS, DATABASE_SPACES, DATABASE_USERS, EVENTS].flatMap((resource) =>
+      this.kube.all(resource),
+    );
     return JSON.stringify(objects) + this.logs.join('');
   }
 
@@ -215,8 +217,7 @@ export class World {
       },
     });
     const operator = createOperator({
-      api: faultyApi(this.#secrets === 'get' ? withoutSecretLists(this.kube) : this.kube, process, watcher, clock),
-      secrets: this.#secrets,
+      api: faultyApi(this.kube, process, watcher, clock),
       clock,
       random: createSeededRandom(100 + number),
       transport: () => faultyTransport(this.simulator.transport, process, watcher),
@@ -240,14 +241,14 @@ export class World {
     }
     const index = ++this.#count;
     this.effects.push({ ...given, index });
-    const fault = this.#plan?.at === index ? this.#plan.fault : undefined;
+    const fault = this.#plan?.at === index ? this.#plan.fault : this.chance?.(given);
     this.#note(`${index}: ${given.what}${fault === undefined ? '' : `  <= ${fault}`}`);
     const now = this.clock.monotonic();
     if (fault === 'stale') this.#heldUntil = now + STALE_MS;
     if (fault === 'outage') this.#outUntil = now + OUTAGE_MS;
     // Means nothing by itself, but what was read is old now.
-    if (fault === 'edit') await this.edit({ spec: { allowUnlisted: true } });
-    if (fault === 'delete') this.remove();
+    if (fault === 'edit') await this.person.edit();
+    if (fault === 'delete') this.person.remove();
     return fault;
   }
 

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import type { Fault } from './faults.ts';
+import { editUser, isUserReady, readyUser, rotationHandled } from './user-scenarios.ts';
+import { World } from './world.ts';
+
+const ROTATIONS = 1_000;
+const FAULTS: readonly Fault[] = [
+  'crashBefore',
+  'crashAfter',
+  'lostAnswer',
+  'serverError',
+  'reset',
+  'conflict',
+  'stale',
+];
+/** Of so many effects one goes wrong. */
+const ONE_IN = 8;
+const HOUR_MS = 3_600_000;
+
+test(`through ${ROTATIONS} rotations, with faults and crashes, one of the passwords in the Secret always works`, async () => {
+  const world = new World(undefined);
+  const { invariants } = world;
+  await world.start();
+  // After every effect it is asked whether one of the two signs in.
+  await readyUser(world, { puts: true });
+  const passwords = new Set<string>();
+  const struck = new Map<Fault, number>();
+  const random = createSeededRandom(7);
+  invariants.others.push(() => {
+    const { password } = world.secret('app-connection') ?? {};
+    if (password !== undefined) passwords.add(password);
+  });
+  world.beginCounting();
+  world.chance = () => {
+    if (random.float() * ONE_IN > 1) return undefined;
+    const fault = FAULTS[Math.floor(random.float() * FAULTS.length)];
+    if (fault !== undefined) struck.set(fault, (struck.get(fault) ?? 0) + 1);
+    return fault;
+  };
+  for (let count = 1; count <= ROTATIONS; count++) {
+    await editUser(world, { metadata: { annotations: { 'mooring.dev/rotate-at': String(count) } } });
+    const isDone = () => isUserReady(world) && rotationHandled(world) === String(count);
+    await world.until(isDone, `rotation ${count}`, HOUR_MS);
+    expect(invariants.violations, `in rotation ${count}:\n${world.trace.slice(-30).join('\n')}`).toEqual([]);
+    world.effects.splice(0);
+    world.trace.splice(0);
+    world.logs.splice(0);
+  }
+  world.chance = undefined;
+  await world.clock.advance(HOUR_MS);
+  const puts = world.simulator.count('updateUser');
+  world.stop();
+  expect(invariants.violations).toEqual([]);
+  expect(passwords.size).toBeGreaterThan(ROTATIONS);
+  // A password is put again only where nobody knows whether it was.
+  expect(puts).toBeLessThan(ROTATIONS * 1.3);
+  for (const fault of FAULTS) expect(struck.get(fault), fault).toBeGreaterThan(50);
+}, 300_000);
