@@ -19,15 +19,17 @@ export const shell = onCluster({
     const cluster = word.slice(word.indexOf('/') + 1);
     if (cluster === '' || more.length > 0) throw new UsageError('Name one DatabaseCluster');
     const transports = transportsFor();
-    const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: io.isTerminal === true });
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
       const target = { namespace, cluster, user: args.text('user'), server: args.text('server') };
       const session = await sessionFor(dependencies, target, io.signal);
+      // Not before: lines that come while nobody reads them are lost.
+      const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: io.isTerminal === true });
       const prompting = new Shell(session, args.text('database') ?? cluster);
       if (io.isTerminal === true) io.stdout(SHELL_HELP);
       const ask = () => {
-        lines.setPrompt(io.isTerminal === true ? prompting.prompt : '');
+        if (io.isTerminal !== true) return;
+        lines.setPrompt(prompting.prompt);
         lines.prompt();
       };
       ask();
@@ -37,10 +39,10 @@ export const shell = onCluster({
         if (reply.ended || io.signal.aborted) break;
         ask();
       }
+      lines.close();
       await prompting.end();
       return 0;
     } finally {
-      lines.close();
       await transports.close();
     }
   },
