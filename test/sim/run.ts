@@ -25,9 +25,14 @@ const AFTERMATH_MINUTES = 30;
 const PASSES_A_MINUTE = 40;
 const TRACE_LINES = 25;
 
-/** Plays the scenario once; `expectedEnd`: what the run without faults ended in. */
-export async function play(scenario: Scenario, plan?: Plan, expectedEnd?: string): Promise<Run> {
-  const world = new World(plan);
+/** Plays the scenario once; `expectedEnd`: what the run without faults ended in; `secrets`: how the operator knows them. */
+export async function play(
+  scenario: Scenario,
+  plan?: Plan,
+  expectedEnd?: string,
+  secrets: 'watch' | 'get' = 'watch',
+): Promise<Run> {
+  const world = new World(plan, secrets);
   const failures: string[] = [];
   let effects: readonly Effect[] = [];
   try {

@@ -13,6 +13,7 @@ import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { FakeKube, type FakeObject } from '../support/fake-kube.ts';
+import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { processClock, type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { type Effect, type Fault, faultyApi, faultyTransport, type Process } from './faults.ts';
 import { Invariants } from './invariants.ts';
@@ -55,6 +56,7 @@ export class World {
   /** Strikes at effects that the plan leaves alone. */
   chance: ((effect: Omit<Effect, 'index'>) => Fault | undefined) | undefined;
   readonly #plan: Plan | undefined;
+  readonly #secrets: 'watch' | 'get';
   #process: Process | undefined;
   #processes = 0;
   #counting = false;
@@ -63,8 +65,9 @@ export class World {
   #outUntil = 0;
   #stop = new AbortController();
 
-  constructor(plan: Plan | undefined) {
+  constructor(plan: Plan | undefined, secrets: 'watch' | 'get' = 'watch') {
     this.#plan = plan;
+    this.#secrets = secrets;
     this.simulator = createSimulator({ clock: this.clock, random: createSeededRandom(1), knobs: KNOBS });
     this.kube = new FakeKube({
       now: this.clock.now,
@@ -217,7 +220,8 @@ export class World {
       },
     });
     const operator = createOperator({
-      api: faultyApi(this.kube, process, watcher, clock),
+      api: faultyApi(this.#secrets === 'get' ? withoutSecretLists(this.kube) : this.kube, process, watcher, clock),
+      secrets: this.#secrets,
       clock,
       random: createSeededRandom(100 + number),
       transport: () => faultyTransport(this.simulator.transport, process, watcher),

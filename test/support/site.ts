@@ -41,6 +41,7 @@ export interface ShownStatus {
   readonly username?: string;
   readonly binding?: { readonly name: string };
   readonly lastHandledRotateAt?: string;
+  readonly keptSecrets?: readonly string[];
 }
 
 export interface SecretShown {
