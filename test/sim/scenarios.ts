@@ -134,6 +134,62 @@ export const SCENARIOS: readonly Scenario[] = [
     ends: (world) => world.object() === undefined && clusterOf(world, 'orders') === undefined,
   },
   {
+    name: 'renamed-elsewhere',
+    prepare: running,
+    act: async (world) => world.simulator.changeCluster('orders', { id: 'orders-x' }),
+    ends: (world) =>
+      world.object() === undefined ||
+      (isReady(world) && clusterOf(world, 'orders') !== undefined && clusterOf(world, 'orders-x') === undefined),
+  },
+  {
+    name: 'drift',
+    prepare: running,
+    act: async (world) => world.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' }),
+    ends: (world) =>
+      world.object() === undefined || (isReady(world) && clusterOf(world, 'orders')?.machineType === 'c2d-highcpu-4'),
+  },
+  {
+    name: 'recreate',
+    prepare: async (world) => {
+      await running(world, { recreatePolicy: 'Always' });
+      world.invariants.mayCreate = 2;
+      world.simulator.vanish('orders');
+      // The new cluster comes with another login than the Secret has.
+      world.invariants.passwordIsLost = true;
+    },
+    act: (world) => world.clock.advance(60_000),
+    ends: (world) => world.object() === undefined || (isReady(world) && clusterOf(world, 'orders') !== undefined),
+  },
+  {
+    name: 'accept-identity',
+    prepare: async (world) => {
+      await running(world);
+      world.invariants.mayCreate = 2;
+      world.simulator.replaceCluster('orders');
+      world.invariants.passwordIsLost = true;
+    },
+    act: async (world) => {
+      const createdAt = new Date(clusterOf(world, 'orders')?.createdAt ?? 0).toISOString();
+      await world.edit({ annotations: { 'mooring.dev/accept-identity': createdAt } });
+    },
+    ends: isReadyOrGone,
+  },
+  {
+    name: 'three-fields-and-id',
+    prepare: running,
+    act: (world) =>
+      world.edit({
+        spec: {
+          clusterID: 'orders-eu',
+          storageSizeGB: 200,
+          machineType: 'c2d-highcpu-8',
+          backup: { frequency: 'hourly' },
+        },
+      }),
+    ends: (world) =>
+      world.object() === undefined || (isReady(world) && clusterOf(world, 'orders-eu')?.backup.frequency === 'hourly'),
+  },
+  {
     name: 'two-for-one-id',
     act: async (world) => {
       await world.createCluster();

@@ -9,7 +9,7 @@ import {
   type ObservationBuilder,
 } from '../../../test/support/builders.ts';
 import { decideCluster } from './decide.ts';
-import type { ClusterStep } from './observation.ts';
+import type { ClusterObservation, ClusterStep } from './observation.ts';
 import type { ClusterDecision } from './present.ts';
 
 /** docs/lifecycle.md is what `decideCluster` says, asked for each row. `UPDATE_DOCS=1` writes it anew. */
@@ -26,12 +26,14 @@ const DESIRED = [
 ] as const;
 
 /** `foreign`: nothing says that the cluster is this object's. */
-const OBSERVED: readonly (readonly [string, ObservationBuilder, 'foreign' | 'new' | 'owned'])[] = [
+const OBSERVED: readonly (readonly [string, ObservationBuilder | 'moved', 'foreign' | 'new' | 'owned'])[] = [
   ...['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying'].map(
     (word) => [word, anObservation().status(word), 'owned'] as const,
   ),
   ['another word, such as `hibernating`', anObservation().status('hibernating'), 'owned'],
   ['none yet', anObservation().missing(), 'new'],
+  ['renamed by somebody else', anObservation().with({ id: 'orders-x' }).cluster({ id: 'orders-x' }), 'owned'],
+  ['in another place than its space', 'moved', 'owned'],
   ['vanished', anObservation().missing(), 'owned'],
   ['replaced by another one', anObservation().cluster({ createdAt: CREATED_MS + 60_000 }), 'owned'],
   ["somebody else's", anObservation(), 'foreign'],
@@ -68,10 +70,14 @@ function row(
   const unknown = { conditions: undefined, createdAt: undefined, clusterID: undefined, credentials: undefined };
   const { subject } = whose === 'owned' ? owner : owner.withStatus(unknown);
   const asleep = subject.spec.state === 'Suspended' || subject.deleting;
-  const login = asleep ? seen.login({ login: 'notTried' }) : seen;
-  const decision = decideCluster(subject, login.seen, NOW_MS);
+  const decision = decideCluster(subject, observationOf(seen, asleep), NOW_MS);
   const ready = conditionOf(decision, 'Ready');
   return [desired, observed, doing(decision), ready?.status ?? '', ready?.reason ?? ''];
+}
+
+function observationOf(seen: ObservationBuilder | 'moved', asleep: boolean): ClusterObservation {
+  if (seen === 'moved') return { space: 'moved', reason: 'SpaceMoved', message: '' };
+  return asleep ? seen.login({ login: 'notTried' }).seen : seen.seen;
 }
 
 function table(): string {
@@ -94,7 +100,8 @@ the spec, its login was verified, and the space has an API token of level admin.
 ${table()}
 
 Whose a cluster is follows from its id and the time at which it was created: the cloud has no other mark. Somebody else's
-cluster, and one that was replaced, are never changed and never destroyed.
+cluster, and one that was replaced, are never changed and never destroyed. One that was renamed is known by its creation
+time, but only where that is to the millisecond and no other cluster's; otherwise it is told of, and clusterID settles it.
 
 What else may be asked for:
 
@@ -102,7 +109,7 @@ What else may be asked for:
 - recreatePolicy Always: in place of a vanished cluster an empty one is created.
 - managementPolicy Observe: nothing is ever done. Ready says whether the cluster is as the spec says, with reason Observed
   or Drifted; nothing is said of its login.
-- driftPolicy Report: what was changed elsewhere stays, with reason Drifted, until the spec changes.
+- driftPolicy Report: what was changed elsewhere stays, with reason Drifted or RenamedElsewhere, until the spec changes.
 - deletionProtection: deletion waits, with reason DeletionProtected.
 
 An object that is let go tells nothing any more, hence the empty cells. What waits is told by the cloud's next List; what a
