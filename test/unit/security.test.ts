@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { FLAGS } from '../../src/config.ts';
+import { ownRules, policyRules } from '../../src/rbac.ts';
+import { ROOT } from '../support/readme.ts';
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const text = read('docs/security.md');
+
+/** What a row of the table of rights speaks of → its verbs. */
+const rights = new Map(
+  (text.split('## Rights')[1] ?? '')
+    .split('### ')[0]
+    ?.split('\n')
+    .filter((line) => line.startsWith('| ') && !/^\| (Resources|-)/.test(line))
+    .map((line): [string, string] => {
+      const [, resources = '', verbs = ''] = line.split('|').map((cell) => cell.trim());
+      return [resources.replaceAll('`', ''), verbs];
+    }),
+);
+
+/** How the table calls what a rule is about. */
+function nameOf(resources: readonly string[]): string {
+  if (resources.every((resource) => resource.endsWith('/status'))) return 'their status';
+  return resources.length > 1 ? 'its own kinds' : (resources[0] ?? '');
+}
+
+describe('docs/security.md', () => {
+  test('has the rights that the operator has in the namespaces that it watches, and no other', () => {
+    const rules = policyRules.map(({ resources, verbs }) => [nameOf(resources), verbs.join(', ')]);
+    const table = [...rights].filter(([resources]) => !resources.startsWith('leases'));
+    expect(Object.fromEntries(table)).toEqual(Object.fromEntries(rules));
+  });
+
+  test('has its rights in its own namespace', () => {
+    expect(ownRules.flatMap(({ resources }) => resources)).toEqual(['leases', 'leases']);
+    const named = ownRules.find(({ resourceNames }) => resourceNames !== undefined);
+    const others = ownRules.filter((rule) => rule !== named).flatMap(({ verbs }) => verbs);
+    const verbs = `${others.join(', ')}; ${named?.verbs.join(' and ')} of the one Lease`;
+    expect(rights.get('leases, in its own namespace')).toBe(verbs);
+  });
+
+  test('names flags and values of the chart that there are', () => {
+    const flags = [...text.matchAll(/`--([a-z-]+)/g)].map(([, name = '']) => name);
+    expect(flags.length).toBeGreaterThan(5);
+    expect(flags.filter((name) => !Object.hasOwn(FLAGS, name))).toEqual([]);
+    const values = read('charts/mooring/values.yaml');
+    const set = [...(text.split('## What to set')[1] ?? '').matchAll(/^- `(\w+)/gm)].map(([, name]) => name);
+    expect(set.length).toBeGreaterThan(3);
+    for (const name of set) expect(values).toMatch(new RegExp(`^${name}:`, 'm'));
+  });
+
+  test('verifies the identity that the release signs with', () => {
+    const identity = /^identity=https:\/\/github\.com\/OWNER\/REPOSITORY\/(\S+)@refs\/tags\/v/m.exec(text)?.[1];
+    expect(identity).toBe('.github/workflows/release.yml');
+    expect(read(identity ?? '')).toContain(`/${identity}@$GITHUB_REF`);
+    expect(text).toContain('issuer=https://token.actions.githubusercontent.com');
+  });
+});
