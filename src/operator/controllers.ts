@@ -34,6 +34,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Reference } from '../runtime/reference-index.ts';
 import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
+import { Leaving } from './leaving.ts';
 import { SecretReads } from './secret-reads.ts';
 import { wordOf } from './word.ts';
 
@@ -150,6 +151,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
     }),
     spaces,
   );
+  const leaving = new Leaving(users, databases, (cluster) => notify(`leaving/${cluster}`, 'normal'));
   const clusterMemory = new ClusterMemory(uuid(random), clock.now());
   const clusterDrift = driftCorrected('DatabaseCluster', clusters);
   const clusterController = controllerOf(
@@ -167,6 +169,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
           isClaimant(clusters.store.get(key)),
         ),
       namespaceLabels,
+      leaving: (key) => leaving.from(key),
       onDriftCorrected: (key, { field, desired, observed }) =>
         clusterDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
     }),

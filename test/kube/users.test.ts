@@ -12,7 +12,7 @@ import { conditionOf, type Site } from '../support/site.ts';
 let bench: OperatorBench;
 
 beforeAll(async () => {
-  bench = await startBench(18);
+  bench = await startBench(19);
 });
 
 afterAll(() => bench?.close());
@@ -226,6 +226,15 @@ describe.concurrent('the end of a user', () => {
     await bench.api.send('DELETE', `/api/v1/namespaces/${namespace}`);
     const isGone = async () => (await bench.api.send('GET', `/api/v1/namespaces/${namespace}`)).status === 404;
     await waitUntil(isGone, { what: 'the namespace is gone', timeoutMs: 50_000 });
+  });
+
+  test('goes from its server before the cluster that stays goes from here, whichever is deleted first', async (context) => {
+    const site = await ready(context);
+    const { namespace } = site;
+    await mustKubectl(['delete', 'dbc/orders', 'dbu/app', '--wait=false', '--namespace', namespace]);
+    await Promise.all([site.gone('DatabaseUser'), site.gone('DatabaseCluster')]);
+    expect(usersOf(site)).toEqual(['admin']);
+    expect((await site.events()).filter(({ reason }) => reason === 'UserLeft')).toEqual([]);
   });
 
   test('does not hang on a cluster that is gone, nor on its admin Secret', async (context) => {

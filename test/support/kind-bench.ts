@@ -138,6 +138,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
       namespaceLabels: async () => ({}),
+      leaving: () => [],
       memory: new ClusterMemory(`process-${++processes}`, clock.now()),
       onDriftCorrected: (_key, { field }) => corrected.push(field),
     };

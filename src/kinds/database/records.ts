@@ -49,6 +49,13 @@ export function isClaimant(object: KubeObject | undefined): boolean {
   return ready.reason !== 'ClusterNotAllowed';
 }
 
+/** The cluster on whose server the database is being deleted, for the object goes; undefined: it is not. */
+export function leavingFrom(object: KubeObject | undefined): ObjectKey | undefined {
+  const record = object === undefined ? undefined : recordOf(object);
+  const goes = record?.metadata.deletionTimestamp !== undefined && record.spec.deletionPolicy === 'Delete';
+  return goes && record.status.name !== undefined ? clusterKeyOf(record) : undefined;
+}
+
 /** The other object that stands for the database, if it comes first. */
 export function firstClaimant(world: DatabaseWorld, subject: DatabaseSubject): ObjectKey | undefined {
   let first = { rank: rankOf(subject), key: subject.key };

@@ -30,6 +30,12 @@ const cases: readonly Case[] = [
   { name: 'retains the cluster', given: leaving('Retain'), seen: running.seen, thus: letGo },
   { name: 'retains the cluster without its space', given: leaving('Retain'), seen: noSpace('waiting'), thus: letGo },
   {
+    name: 'stays as it is while what is on it and goes too needs it',
+    given: leaving('Retain'),
+    seen: { space: 'needed', reason: 'WaitingForDependents', message: 'Waiting', forMs: 1_000 },
+    thus: { ready: 'Unknown WaitingForDependents', summary: 'Reconciling', steps: [] },
+  },
+  {
     name: 'destroys the cluster',
     given: leaving('Delete'),
     seen: running.seen,

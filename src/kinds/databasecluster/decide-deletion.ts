@@ -1,4 +1,4 @@
-import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { ABANDON } from '../../runtime/reconcile.ts';
 import { isFromOperation } from './decide-existence.ts';
 import {
@@ -39,6 +39,12 @@ export function decideDeletion(
         `This object is being deleted, but deletionProtection is true: set it to false to go on. ${LET_GO}`,
       ),
     );
+  }
+  if (observation.space === 'needed') {
+    const { reason, message, forMs } = observation;
+    // As it was: those who wait for it to go work by what stands there.
+    const rest = particulars(subject.status.conditions ?? []);
+    return { conditions: [...reconciling(reason, message), ...rest], requeueAfterMs: forMs };
   }
   if (spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe')
     return { conditions: 'keep', release: true };

@@ -31,6 +31,7 @@ export function databaseClusterKind(
       const source = spec.cloneFrom?.clusterRef?.name;
       return [
         `databasespaces/${space}`,
+        `leaving/${objectKey(metadata.namespace ?? '', metadata.name)}`,
         ...[currentID(subject), desiredID(subject)].map((id) => `clusters/${space}/${id}`),
         ...[adminSecretName(subject), existing].map(
           (name) => `secrets/${objectKey(metadata.namespace ?? '', name ?? '')}`,

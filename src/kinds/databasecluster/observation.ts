@@ -24,6 +24,8 @@ export type ClusterObservation =
   | { readonly space: 'refused'; readonly reason: string; readonly message: string }
   /** The space is not where the cluster is. */
   | { readonly space: 'moved'; readonly reason: string; readonly message: string }
+  /** Its object goes, and users and databases on it that go too still need its server, for so long at most. */
+  | { readonly space: 'needed'; readonly reason: string; readonly message: string; readonly forMs: number }
   | SpaceSeen;
 
 export interface SpaceSeen {

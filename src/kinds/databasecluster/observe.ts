@@ -28,6 +28,8 @@ export async function observeCluster(
   subject: ClusterSubject,
   signal: AbortSignal,
 ): Promise<ClusterObservation> {
+  const needed = neededBy(world, subject);
+  if (needed !== undefined) return needed;
   // What nobody needs to know keeps nobody from going.
   if (subject.deleting && !needsCloudToGo(subject.spec))
     return { space: 'waiting', reason: 'WaitingForSpace', message: 'The space does not matter any more' };
@@ -62,6 +64,23 @@ export async function observeCluster(
     login: await loginOf(world, subject, connection, { ...seen, login: { login: 'notTried' } }, signal),
   };
 }
+
+/** Deleted together, what is on a cluster that stays goes first: without the object of the cluster nobody could delete it. */
+function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | undefined {
+  const { spec, status, metadata } = subject;
+  const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+  const usable = status.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True');
+  if (!subject.deleting || destroyed || !usable) return undefined;
+  const forMs = Date.parse(metadata.deletionTimestamp ?? '') + LEAVING_MS - world.clock.now();
+  const leaving = forMs > 0 ? world.leaving(subject.key) : [];
+  if (leaving.length === 0) return undefined;
+  const named = leaving.slice(0, 3).join(', ') + (leaving.length > 3 ? ` and ${leaving.length - 3} more` : '');
+  const message = `Waiting until what is on the cluster and goes too is deleted there: ${named}. It is waited for two minutes at most`;
+  return { space: 'needed', reason: 'WaitingForDependents', message, forMs };
+}
+
+/** Whatever keeps users and databases from going, the cluster's object does not wait for them for ever. */
+const LEAVING_MS = 120_000;
 
 type WithoutSpace = Exclude<ClusterObservation, SpaceSeen>;
 

@@ -25,6 +25,8 @@ export interface ClusterWorld {
     name: string,
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, string>> | undefined>;
+  /** Users and databases on the cluster that are being deleted on its server, as `DatabaseUser app`. */
+  readonly leaving: (key: ObjectKey) => readonly string[];
   readonly memory: ClusterMemory;
   /** A change that came from elsewhere was undone. */
   readonly onDriftCorrected: (key: ObjectKey, difference: Difference) => void;

@@ -35,6 +35,13 @@ export function concerns(object: KubeObject | undefined): readonly Reference[] {
   return record === undefined ? [] : [claimOf(record)];
 }
 
+/** The cluster on whose server the user is being deleted, for the object goes; undefined: it is not. */
+export function leavingFrom(object: KubeObject | undefined): ObjectKey | undefined {
+  const record = recordOf(object);
+  const goes = record?.metadata.deletionTimestamp !== undefined && record.spec.deletionPolicy === 'Delete';
+  return goes && record.status.username !== undefined ? clusterKeyOf(record) : undefined;
+}
+
 /** The other object that has the user, or comes first; undefined: it is this one. */
 export function firstClaimant(subject: UserRecord, others: Iterable<KubeObject | undefined>): ObjectKey | undefined {
   let first = subject;

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import type { KubeObject } from '../kube/object.ts';
+import type { Informer } from '../runtime/informer.ts';
+import { Leaving } from './leaving.ts';
+
+type Handler = Parameters<Informer<KubeObject>['onChange']>[0];
+
+function aSource() {
+  const handlers: Handler[] = [];
+  const informer = { onChange: (handler: Handler) => handlers.push(handler) } as unknown as Informer<KubeObject>;
+  const change = (before: KubeObject | undefined, after: KubeObject | undefined) => {
+    for (const handler of handlers) handler('shop/app', before, after);
+  };
+  return { informer, change };
+}
+
+function aUser(changes: { readonly deleting?: boolean; readonly deletionPolicy?: string }): KubeObject {
+  const { deleting = false, deletionPolicy = 'Delete' } = changes;
+  const going = deleting ? { deletionTimestamp: '2026-11-21T10:00:00Z' } : {};
+  return {
+    apiVersion: 'mooring.dev/v1alpha1',
+    kind: databaseUserDefinition.kind,
+    metadata: { namespace: 'shop', name: 'app', uid: 'u', resourceVersion: '1', ...going },
+    spec: { clusterRef: { name: 'orders' }, deletionPolicy },
+    status: { username: 'app' },
+  };
+}
+
+test('Leaving names who is being deleted on the server of a cluster, and tells when they are gone', () => {
+  const [users, databases] = [aSource(), aSource()];
+  const told: string[] = [];
+  const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
+  const [stays, goes] = [aUser({}), aUser({ deleting: true })];
+  users.change(undefined, stays);
+  expect(leaving.from('shop/orders')).toEqual([]);
+  users.change(stays, goes);
+  expect(leaving.from('shop/orders')).toEqual(['DatabaseUser shop/app']);
+  expect(told).toEqual([]);
+  users.change(goes, undefined);
+  expect(leaving.from('shop/orders')).toEqual([]);
+  expect(told).toEqual(['shop/orders']);
+});
+
+test('Leaving is not concerned with what stays on the server', () => {
+  const [users, databases] = [aSource(), aSource()];
+  const leaving = new Leaving(users.informer, databases.informer, () => expect.unreachable());
+  users.change(undefined, aUser({ deleting: true, deletionPolicy: 'Retain' }));
+  expect(leaving.from('shop/orders')).toEqual([]);
+});
