@@ -50,7 +50,9 @@ export async function observeLogin(
   const isReserved = () => world.servers.isReserved(access, username, signal);
   if (!known && (await isReserved())) return { login: 'reserved' };
   const passwords = passwordsIn(secret);
-  const found = await findWorking(world, subject, access, { passwords, known, fresh: due }, signal);
+  // Of a login that was never verified there is nothing old to be proven anew.
+  const fresh = known ? due : subject.lookNow;
+  const found = await findWorking(world, subject, access, { passwords, known, fresh }, signal);
   const source = await observeSource(world, subject, passwords, signal);
   const isSettled = found.works === 'current' && passwords.next === undefined && source.is !== 'unusable';
   if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
