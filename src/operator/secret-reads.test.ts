@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { type ToySubject, toyKind } from '../../test/support/toy-kind.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
+import type { Reference } from '../runtime/reference-index.ts';
 import { SecretReads } from './secret-reads.ts';
 
 const { signal } = new AbortController();
@@ -10,41 +12,62 @@ interface Asked {
   readonly answer: (version: string | undefined) => void;
 }
 
-/** Secrets whose answers come when the test says so. */
+/** Secrets whose answers come when the test says so, and toys that refer to what the test says. */
 function bench() {
   const asked: Asked[] = [];
   const told: string[] = [];
+  const log: string[] = [];
   const get: KubeApi['get'] = (_resource, { namespace, name }, _signal, options) =>
     new Promise((resolve) => {
       const answer = (version: string | undefined) =>
         resolve(version === undefined ? undefined : secretOf(namespace ?? '', name, version));
       asked.push({ name: `${namespace}/${name}`, metadataOnly: options?.metadataOnly, answer });
     });
-  const reads = new SecretReads({ get }, ({ metadata: { name, uid, resourceVersion } }) => ({
-    metadata: { name, uid, resourceVersion },
-  }));
+  const reads = new SecretReads({ get }, metadataOf);
   reads.onChange((key, before, after) =>
     told.push(`${key} ${before?.metadata.resourceVersion} → ${after?.metadata.resourceVersion}`),
   );
-  const version = () => reads.store.get('shop/login')?.metadata.resourceVersion;
-  const read = async (found: string | undefined) => {
-    const done = reads.refresh(['secrets/shop/login'], signal);
+  const references = new Map<string, readonly Reference[]>();
+  const kind = reads.before({
+    ...toyKind({}, log),
+    references: ({ metadata: { name } }) => references.get(name) ?? [],
+  });
+  /** A look at the toy, once what it waits for was answered. */
+  const observe = (toy: string, ...refers: readonly Reference[]) => {
+    references.set(toy, refers);
+    return kind.observe(subjectOf(toy), signal);
+  };
+  const read = async (found: string | undefined, toy = 'toy') => {
+    const done = observe(toy, 'secrets/shop/login');
     asked.at(-1)?.answer(found);
     await done;
   };
-  return { reads, asked, told, version, read };
+  const version = () => reads.store.get('shop/login')?.metadata.resourceVersion;
+  return { reads, kind, asked, told, log, version, observe, read };
+}
+
+function metadataOf({ metadata: { name, uid, resourceVersion } }: AnyObject): AnyObject {
+  return { metadata: { name, uid, resourceVersion } };
 }
 
 function secretOf(namespace: string, name: string, resourceVersion: string): AnyObject {
   return { metadata: { namespace, name, uid: 'uid', resourceVersion, labels: { not: 'kept' } } };
 }
 
-test('SecretReads asks for the Secrets that are named, each once, and for metadata only', async () => {
-  const { reads, asked } = bench();
-  const references = ['secrets/shop/a', 'databasespaces/shop/a', 'secrets/shop/b', 'secrets/shop/a', 'secrets/shop/'];
-  const done = reads.refresh([...references, 'configmaps/shop/a'], signal);
+function subjectOf(name: string): ToySubject {
+  const metadata = { namespace: 'shop', name, uid: name, resourceVersion: '1' };
+  const status = { observedGeneration: -1 };
+  return { key: `shop/${name}`, metadata, spec: { size: 1 }, status, deleting: false, lookNow: false };
+}
+
+test('a pass looks at the Secrets that are referred to first, each once, and at their metadata only', async () => {
+  const { reads, asked, log, observe } = bench();
+  const names = ['secrets/shop/a', 'databasespaces/shop/a', 'secrets/shop/b', 'secrets/shop/a', 'secrets/shop/'];
+  const done = observe('toy', ...names, 'configmaps/shop/a');
+  expect(log).toEqual([]);
   for (const { answer } of asked) answer('1');
   await done;
+  expect(log).toEqual(['observe']);
   expect(asked.map(({ name, metadataOnly }) => [name, metadataOnly])).toEqual([
     ['shop/a', true],
     ['shop/b', true],
@@ -52,14 +75,9 @@ test('SecretReads asks for the Secrets that are named, each once, and for metada
   expect(reads.store.get('shop/a')).toEqual({ metadata: { name: 'a', uid: 'uid', resourceVersion: '1' } });
 });
 
-test('SecretReads tells when a Secret came, changed or went, and of nothing else', async () => {
+test('it is told when a Secret came, changed or went, and of nothing else', async () => {
   const { told, version, read } = bench();
-  await read(undefined);
-  await read('5');
-  await read('5');
-  await read('7');
-  await read(undefined);
-  await read(undefined);
+  for (const found of [undefined, '5', '5', '7', undefined, undefined]) await read(found);
   expect(version()).toBeUndefined();
   // A server that was restored from a backup is right, too.
   await read('3');
@@ -72,10 +90,9 @@ test('SecretReads tells when a Secret came, changed or went, and of nothing else
   ]);
 });
 
-test('SecretReads lets the read count that began last, whichever answer comes last', async () => {
-  const { reads, asked, version } = bench();
-  const first = reads.refresh(['secrets/shop/login'], signal);
-  const second = reads.refresh(['secrets/shop/login'], signal);
+test('the look that began last counts, whichever answer comes last', async () => {
+  const { asked, version, observe } = bench();
+  const [first, second] = [observe('toy', 'secrets/shop/login'), observe('other', 'secrets/shop/login')];
   asked[1]?.answer('8');
   await second;
   asked[0]?.answer('7');
@@ -83,7 +100,25 @@ test('SecretReads lets the read count that began last, whichever answer comes la
   expect(version()).toBe('8');
 });
 
-test('SecretReads lets a failure be the pass’s', async () => {
-  const reads = new SecretReads({ get: () => Promise.reject(new Error('forbidden')) }, (secret) => secret);
-  await expect(reads.refresh(['secrets/shop/login'], signal)).rejects.toThrow('forbidden');
+test('what nobody refers to any more is forgotten, also when its answer is late', async () => {
+  const { asked, version, observe, read, kind, told, log } = bench();
+  await read('5', 'toy');
+  await read('5', 'other');
+  kind.forget('shop/toy');
+  expect([version(), log.at(-1)]).toEqual(['5', 'forget shop/toy']);
+  await observe('other');
+  expect(version()).toBeUndefined();
+  expect(told.at(-1)).toBe('shop/login 5 → undefined');
+
+  const late = observe('toy', 'secrets/shop/login');
+  kind.forget('shop/toy');
+  asked.at(-1)?.answer('9');
+  await late;
+  expect(version()).toBeUndefined();
+});
+
+test('a look that fails is the pass’s failure', async () => {
+  const reads = new SecretReads({ get: () => Promise.reject(new Error('forbidden')) }, metadataOf);
+  const kind = reads.before({ ...toyKind({}, []), references: () => ['secrets/shop/login'] });
+  await expect(kind.observe(subjectOf('toy'), signal)).rejects.toThrow('forbidden');
 });

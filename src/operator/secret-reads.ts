@@ -25,6 +25,8 @@ export class SecretReads implements SecretSource {
   readonly #api: Pick<KubeApi, 'get'>;
   readonly #transform: (object: AnyObject) => AnyObject;
   readonly #seen = new Map<ObjectKey, Seen>();
+  /** How many objects look at each. */
+  readonly #uses = new Map<ObjectKey, number>();
   readonly #handlers: StoreChange<AnyObject>[] = [];
   #reads = 0;
 
@@ -44,36 +46,66 @@ export class SecretReads implements SecretSource {
     return true;
   }
 
-  /** Reads those of the references that are Secrets. Throws as `KubeApi.get`. */
-  async refresh(references: readonly Reference[], signal: AbortSignal): Promise<void> {
-    const keys = references.filter((each) => IS_SECRET.test(each)).map((each) => each.slice('secrets/'.length));
-    await Promise.all([...new Set(keys)].map((key) => this.#read(key, signal)));
-  }
-
   /** The same kind, whose passes begin with a look at the Secrets that the object refers to. */
   before<Spec, Status extends StatusBase, Observation, Step>(
     kind: Kind<Spec, Status, Observation, Step>,
   ): Kind<Spec, Status, Observation, Step> {
+    const used = new Map<ObjectKey, ReadonlySet<ObjectKey>>();
+    const use = (object: ObjectKey, secrets: ReadonlySet<ObjectKey>) => {
+      const before = used.get(object) ?? NONE;
+      if (secrets.size === 0) used.delete(object);
+      else used.set(object, secrets);
+      for (const secret of secrets) this.#uses.set(secret, (this.#uses.get(secret) ?? 0) + 1);
+      for (const secret of before) this.#leave(secret);
+    };
     return {
       ...kind,
       observe: async (subject, signal) => {
-        await this.refresh(kind.references(subject), signal);
+        const secrets = secretsIn(kind.references(subject));
+        use(subject.key, secrets);
+        await Promise.all([...secrets].map((key) => this.#read(key, signal)));
         return kind.observe(subject, signal);
       },
+      forget: (key) => {
+        use(key, NONE);
+        kind.forget(key);
+      },
     };
+  }
+
+  /** What nobody looks at any more need not be known. */
+  #leave(key: ObjectKey): void {
+    const uses = (this.#uses.get(key) ?? 0) - 1;
+    if (uses > 0) {
+      this.#uses.set(key, uses);
+      return;
+    }
+    this.#uses.delete(key);
+    const secret = this.#seen.get(key)?.secret;
+    this.#seen.delete(key);
+    if (secret !== undefined) this.#tell(key, secret, undefined);
+  }
+
+  #tell(key: ObjectKey, before: AnyObject | undefined, after: AnyObject | undefined): void {
+    for (const handler of this.#handlers) handler(key, before, after);
   }
 
   async #read(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const read = ++this.#reads;
     const answer = await this.#api.get(SECRETS, splitKey(key), signal, { metadataOnly: true });
     const before = this.#seen.get(key);
-    if (before !== undefined && before.read > read) return;
+    if ((before !== undefined && before.read > read) || !this.#uses.has(key)) return;
     const secret = answer === undefined ? undefined : this.#transform(answer);
     this.#seen.set(key, { read, secret });
     if (before?.secret?.metadata.resourceVersion === secret?.metadata.resourceVersion) return;
-    for (const handler of this.#handlers) handler(key, before?.secret, secret);
+    this.#tell(key, before?.secret, secret);
   }
 }
 
+const NONE: ReadonlySet<ObjectKey> = new Set();
 /** With namespace and name: a field that is not given makes a reference without. */
 const IS_SECRET = /^secrets\/[^/]+\/[^/]+$/;
+
+function secretsIn(references: readonly Reference[]): ReadonlySet<ObjectKey> {
+  return new Set(references.filter((each) => IS_SECRET.test(each)).map((each) => each.slice('secrets/'.length)));
+}
