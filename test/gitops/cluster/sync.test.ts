@@ -1,0 +1,178 @@
+import { dump, loadAll } from 'js-yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSeededRandom } from '../../../src/simulator/seeded-random.ts';
+import { kubectl, mustKubectl, waitUntil } from '../../support/control-plane.ts';
+import { cluster, database, type Manifest, space, user, wholeSpace } from '../../support/manifests.ts';
+import { type OperatorBench, startBench, type TestContext } from '../../support/operator-bench.ts';
+import { readDocument } from '../../support/readme.ts';
+import type { ServedCloud } from '../../support/served-cloud.ts';
+import type { Site } from '../../support/site.ts';
+
+/* What is in Git stays in sync after the operator has run, by the ways in which Argo CD, Flux and kubectl compare. */
+
+let bench: OperatorBench;
+
+beforeAll(async () => {
+  bench = await startBench(12);
+});
+
+afterAll(() => bench?.close());
+
+type Text = (cloud: ServedCloud) => string;
+
+const QUICK = {
+  provisionMs: [300, 300],
+  serverLagMs: [100, 100],
+  suspendMs: [200, 200],
+  destroyMs: [200, 200],
+} as const;
+
+const OURS = 'dbs,dbc,dbu,dbd';
+
+/** Documents of deploy/, which name clouds that are elsewhere. */
+const files =
+  (...paths: readonly string[]): Text =>
+  (cloud) => {
+    const given = paths.flatMap((path) => loadAll(readDocument(path)) as Manifest[]);
+    return asText(given.map((manifest) => (manifest.kind === 'DatabaseSpace' ? inCloud(manifest, cloud) : manifest)));
+  };
+
+function inCloud(manifest: Manifest, { baseURL }: ServedCloud): Manifest {
+  const spec = manifest['spec'] as object;
+  return { ...manifest, spec: { ...spec, baseURL, serverURL: 'http://{host}:{port}' } };
+}
+
+const asText = (manifests: readonly object[]) => manifests.map((manifest) => `---\n${dump(manifest)}`).join('');
+
+const samples = (...names: readonly string[]) => files(...names.map((name) => `deploy/samples/${name}.yaml`));
+
+/** With what the simulator takes; the sample's Secrets are those of its command. */
+const secretsOf: Text = (cloud) => asText(wholeSpace(cloud).filter(({ kind }) => kind === 'Secret'));
+
+const MANIFESTS: readonly (readonly [string, Text])[] = [
+  ['the least that each kind takes', (cloud) => asText([space(cloud), cluster(), user(), database()])],
+  ['the sample of a cluster', samples('space', 'cluster')],
+  ['the sample of all fields of a cluster', samples('space', 'cluster-complete')],
+  ['the example for Argo CD', files('deploy/argocd/databases/space.yaml', 'deploy/argocd/databases/orders.yaml')],
+];
+
+const WAYS: readonly (readonly [string, readonly string[]])[] = [
+  ['client-side apply', []],
+  ['server-side apply', ['--server-side', '--field-manager=argocd-controller']],
+];
+
+async function settled(context: TestContext, text: Text, flags: readonly string[]): Promise<[Site, string]> {
+  const site = await bench.site(context, { knobs: QUICK });
+  const inNamespace = `--namespace=${site.namespace}`;
+  await mustKubectl(['apply', inNamespace, '--filename=-'], { input: secretsOf(site.cloud) });
+  const input = text(site.cloud);
+  await mustKubectl(['apply', inNamespace, '--filename=-', ...flags], { input });
+  await mustKubectl(['wait', inNamespace, '--for=condition=Ready', '--timeout=40s', '--all', OURS]);
+  return [site, input];
+}
+
+interface Live {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: object;
+    readonly annotations?: object;
+    readonly managedFields: readonly {
+      readonly manager: string;
+      readonly fieldsV1: Readonly<Record<string, object>>;
+    }[];
+  };
+  readonly spec: object;
+}
+
+async function items(args: readonly string[], input?: string): Promise<readonly Live[]> {
+  const shown = JSON.parse(await mustKubectl([...args, '--output=json'], input === undefined ? {} : { input }));
+  return (shown as { items?: Live[] }).items ?? [shown as Live];
+}
+
+describe.concurrent.each(MANIFESTS)('%s', (_, text) => {
+  test.for(WAYS)('shows no difference after %s', async ([, flags], context) => {
+    const [{ namespace }, input] = await settled(context, text, flags);
+    const inNamespace = `--namespace=${namespace}`;
+    const diff = await kubectl(['diff', inNamespace, '--filename=-', ...flags], { input });
+    expect(diff).toEqual({ code: 0, stdout: '', stderr: '' });
+
+    const again = await items(
+      [
+        'apply',
+        inNamespace,
+        '--server-side',
+        '--dry-run=server',
+        '--filename=-',
+        ...flags.slice(1),
+        '--force-conflicts',
+      ],
+      input,
+    );
+    const told = ({ kind, metadata: { name, labels }, spec }: Live) => ({ kind, name, labels, spec });
+    const byName = (all: readonly Live[]) =>
+      Object.fromEntries(all.map((each) => [`${each.kind}/${each.metadata.name}`, told(each)]));
+    const live = await items(['get', inNamespace, OURS, '--show-managed-fields']);
+    expect(byName(again)).toEqual(byName(live));
+
+    for (const { kind, metadata } of live) {
+      const others = metadata.managedFields.filter(({ manager }) => !/^(kubectl|argocd)/.test(manager));
+      expect([kind, others.length > 0]).toEqual([kind, true]);
+      for (const { fieldsV1 } of others) {
+        expect(fieldsV1).not.toHaveProperty(['f:spec']);
+        expect(Object.keys(fieldsV1['f:metadata'] ?? {})).toEqual(fieldsV1['f:metadata'] ? ['f:finalizers'] : []);
+      }
+    }
+  });
+});
+
+/** Everything at once, with clusters that go, stay and are suspended, and what is on them. */
+const WHOLE: Text = (cloud) =>
+  asText([
+    ...wholeSpace(cloud),
+    cluster({ deletionPolicy: 'Delete' }),
+    cluster({}, {}, 'kept'),
+    cluster({ deletionPolicy: 'Suspend' }, {}, 'asleep'),
+    user(),
+    database({ deletionPolicy: 'Delete' }),
+    user({ clusterRef: { name: 'kept' } }, {}, 'kept-app'),
+    database({ clusterRef: { name: 'kept' } }, {}, 'kept-data'),
+  ]);
+
+const shuffled =
+  (seed: number) =>
+  <T>(all: readonly T[]): readonly T[] => {
+    const random = createSeededRandom(seed);
+    return all
+      .map((each) => ({ each, key: random.float() }))
+      .toSorted((a, b) => a.key - b.key)
+      .map(({ each }) => each);
+  };
+
+type Order = (all: readonly string[]) => readonly string[];
+
+const ORDERS: readonly (readonly [string, Order])[] = [
+  ['in the order in which it was applied', (all) => all],
+  ['in reverse order', (all) => all.toReversed()],
+  ['in some order', shuffled(1)],
+  ['in some other order', shuffled(2)],
+];
+
+describe.concurrent('everything is pruned at once', () => {
+  test.for(ORDERS)('%s, and all ends as it should', async ([, order], context) => {
+    const [site, text] = await settled(context, WHOLE, []);
+    const inNamespace = `--namespace=${site.namespace}`;
+    const input = order(text.split('---\n').filter((each) => each !== '')).join('---\n');
+    await mustKubectl(['delete', inNamespace, '--wait=false', '--filename=-'], { input });
+
+    const left = async () => (await mustKubectl(['get', inNamespace, `${OURS},secrets`, '--output=name'])).split('\n');
+    const ends = async () => (await left()).filter((name) => name !== '' && !name.startsWith('secret/')).length === 0;
+    await waitUntil(ends, { what: 'every object is gone' }).catch(async () => expect(await left()).toEqual([]));
+    const { simulator } = site.cloud;
+    const status = (id: string) => [...simulator.clusters()].find((each) => each.id === id && !each.gone)?.status;
+    expect(['orders', 'kept', 'asleep'].map((id) => status(id) ?? 'gone')).toEqual(['gone', 'running', 'suspended']);
+    // Logins of clusters that are still there.
+    await waitUntil(async () => (await left()).length === 3, { what: 'Secrets that nobody needs are gone' });
+    expect((await left()).toSorted()).toEqual(['', 'secret/asleep-admin', 'secret/kept-admin']);
+  });
+});
