@@ -2,11 +2,13 @@ import { type PolicyRule, policyRules } from '../../src/rbac.ts';
 import { applyYaml, kubeconfigFor, mustKubectl } from './control-plane.ts';
 
 /** The operator's rules as they are without list and watch on Secrets. */
-export const rulesWithoutSecretLists: readonly PolicyRule[] = policyRules.map((rule) =>
-  rule.resources.includes('secrets')
-    ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'list' && verb !== 'watch') }
-    : rule,
-);
+export const rulesWithoutSecretLists: readonly PolicyRule[] = policyRules
+  .map((rule) =>
+    rule.resources?.includes('secrets')
+      ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'list' && verb !== 'watch') }
+      : rule,
+  )
+  .filter(({ verbs }) => verbs.length > 0);
 
 const RBAC = 'rbac.authorization.k8s.io';
 
@@ -15,7 +17,12 @@ export async function accountWith(namespace: string, name: string, rules: readon
   const metadata = { name, namespace };
   const documents = [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
-    { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules: rules.map(({ why: _, ...rule }) => rule) },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'Role',
+      metadata,
+      rules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
+    },
     {
       apiVersion: `${RBAC}/v1`,
       kind: 'RoleBinding',
