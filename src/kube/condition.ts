@@ -11,7 +11,10 @@ export interface Condition {
 }
 
 /** A condition as a decision states it: what is true now. When that began is not its concern. */
-export type ConditionUpdate = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+export interface ConditionUpdate extends Pick<Condition, 'type' | 'status' | 'reason' | 'message'> {
+  /** It is told as a warning, whatever its status. Not written into the condition. */
+  readonly warning?: true;
+}
 
 /** metav1.Condition allows 32,768; a person reads less, and status must not grow without bound. */
 const MAX_MESSAGE_LENGTH = 1024;

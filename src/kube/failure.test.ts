@@ -42,6 +42,7 @@ test('failureOf() lets an error say itself what it means, and what call was behi
   expect(failureOf(new TransientError('Busy', 'Not now', { retryAfterMs: 5, cause }))).toEqual({
     lasting: 'transient',
     reason: 'Busy',
+    planned: false,
     message: 'Not now',
     retryAfterMs: 5,
     details: { operation: 'deploy', httpStatus: 400, message: 'Not now' },
@@ -65,4 +66,18 @@ test.each([
   { error: 'not even an error', lasting: 'transient', reason: 'InternalError', message: 'not even an error' },
 ])('failureOf() of $error', ({ error, ...expected }) => {
   expect(failureOf(error)).toMatchObject(expected);
+});
+
+test.each([
+  ['a call that fails', apiError('lost'), false],
+  ['a pass that has to look again', new TransientError('ObjectChanged', 'It changed'), true],
+  [
+    'a pass that says so because a call failed',
+    new TransientError('Busy', 'Later', { cause: apiError('lost') }),
+    false,
+  ],
+  ['the Kubernetes API', new KubeError('no', { status: 500, reason: 'InternalError' }), false],
+  ['a mistake of ours', new Error('oops'), false],
+])('failureOf() tells %s from what only has to be looked at again: %#', (_what, error, planned) => {
+  expect(failureOf(error).planned).toBe(planned);
 });

@@ -19,6 +19,8 @@ export interface Failure {
   readonly reason: string;
   readonly message: string;
   readonly retryAfterMs: number | undefined;
+  /** No call failed: a pass itself said that it has to look again. */
+  readonly planned: boolean;
   readonly details: Omit<LastError, 'time'>;
 }
 
@@ -31,6 +33,7 @@ export function failureOf(error: unknown): Failure {
       reason: error.reason,
       message,
       retryAfterMs: error instanceof TransientError ? error.retryAfterMs : undefined,
+      planned: !(error.cause instanceof ApiError),
       details: { ...cause, message },
     };
   }
@@ -42,11 +45,12 @@ export function failureOf(error: unknown): Failure {
       reason: error.status === 403 ? 'KubernetesForbidden' : 'KubernetesError',
       message,
       retryAfterMs: error.retryAfterMs,
+      planned: false,
       details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
     };
   }
   const reason = error instanceof HttpError ? 'KubernetesUnreachable' : 'InternalError';
-  return { lasting: 'transient', reason, message, retryAfterMs: undefined, details };
+  return { lasting: 'transient', reason, message, retryAfterMs: undefined, planned: false, details };
 }
 
 const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
@@ -88,6 +92,7 @@ function apiFailure(error: ApiError): Failure {
     reason,
     message: lasting === 'terminal' ? `${error.message}. ${REMEDIES[error.kind] ?? ''}`.trim() : error.message,
     retryAfterMs: error.retryAfterMs,
+    planned: false,
     details: {
       operation: error.operation,
       message: error.message,

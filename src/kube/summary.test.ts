@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failing, particulars, ready, reconciling, stalled } from './summary.ts';
+import { failing, particulars, ready, reconciling, retrying, stalled } from './summary.ts';
 
 const words = (conditions: readonly { type: string; status: string }[]) =>
   conditions.map(({ type, status }) => `${type}=${status}`);
@@ -7,6 +7,7 @@ const words = (conditions: readonly { type: string; status: string }[]) =>
 test('Summaries say what kstatus reads: Ready always, Unknown while work goes on, False only when something is wrong', () => {
   expect(words(ready('R', 'm'))).toEqual(['Ready=True']);
   expect(words(reconciling('R', 'm'))).toEqual(['Ready=Unknown', 'Reconciling=True']);
+  expect(words(retrying('R', 'm'))).toEqual(['Ready=Unknown', 'Reconciling=True']);
   expect(words(failing('R', 'm'))).toEqual(['Ready=False', 'Reconciling=True']);
   expect(words(stalled('R', 'm'))).toEqual(['Ready=False', 'Stalled=True']);
 });

@@ -15,6 +15,11 @@ export function reconciling(reason: string, message: string): readonly Condition
   ];
 }
 
+/** Something fails before it ever worked, and is being tried again: nothing is wrong yet, but people should hear of it. */
+export function retrying(reason: string, message: string): readonly ConditionUpdate[] {
+  return reconciling(reason, message).map((condition) => ({ ...condition, warning: true }));
+}
+
 /** Something that worked does not any more; it is being tried again. */
 export function failing(reason: string, message: string): readonly ConditionUpdate[] {
   return [

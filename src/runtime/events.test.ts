@@ -3,6 +3,7 @@ import { FakeKube } from '../../test/support/fake-kube.ts';
 import { virtualClock } from '../../test/support/virtual-clock.ts';
 import { EVENTS, KubeError } from '../kube/api.ts';
 import type { KubeObject } from '../kube/object.ts';
+import { retrying } from '../kube/summary.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createEventRecorder } from './events.ts';
 
@@ -50,6 +51,14 @@ test('EventRecorder writes an Event as the API takes it, a Warning where somethi
     },
     { type: 'Warning', reason: 'CloudUnreachable' },
   ]);
+});
+
+test('EventRecorder warns of what fails, though Ready is only unknown', async () => {
+  const { recorder, told, clock } = aRecorder();
+  const [ready] = retrying('CloudUnreachable', 'No answer');
+  recorder.record(anObject(), ready ?? expect.unreachable());
+  await clock.settle();
+  expect(told()).toMatchObject([{ type: 'Warning', reason: 'CloudUnreachable' }]);
 });
 
 test('EventRecorder counts what repeats itself within six minutes in one Event, and begins another one later', async () => {

@@ -8,7 +8,7 @@ import { type KubeObject, microTime } from '../kube/object.ts';
 /** Tells people of changes of state, as `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
   /** Ready has become this, or something else is to be told of. Returns at once; an event that cannot be written is only logged. */
-  record(object: KubeObject, ready: Pick<ConditionUpdate, 'status' | 'reason' | 'message'>): void;
+  record(object: KubeObject, ready: Omit<ConditionUpdate, 'type'>): void;
 }
 
 export interface EventRecorderOptions {
@@ -56,7 +56,7 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
   };
 
   return {
-    record(object, { status, reason, message }) {
+    record(object, { status, reason, message, warning }) {
       const { namespace = 'default', name: objectName, uid, resourceVersion } = object.metadata;
       if (waiting.length >= MAX_WAITING || isSpam(uid)) return;
       const note = message.slice(0, MAX_NOTE_LENGTH);
@@ -78,7 +78,7 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
           reportingInstance: instance,
           action: 'Reconcile',
           reason,
-          type: status === 'False' ? 'Warning' : 'Normal',
+          type: status === 'False' || warning ? 'Warning' : 'Normal',
           note,
           regarding: {
             apiVersion: object.apiVersion,

@@ -6,7 +6,7 @@ import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { type Failure, failureOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { statusPatch } from '../kube/status-patch.ts';
-import { particulars, reconciling, stalled } from '../kube/summary.ts';
+import { particulars, reconciling, retrying, stalled } from '../kube/summary.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
 export const PAUSED = `${GROUP}/paused`;
@@ -239,7 +239,8 @@ function invalidSpec(message: string): Decision<never, never> {
 
 /** What a failure makes of the conditions: the summary tells of it, the rest stands as decided. */
 function failed(decided: readonly ConditionUpdate[], failure: Failure): readonly ConditionUpdate[] {
-  const summary = failure.lasting === 'terminal' ? stalled : reconciling;
+  const again = failure.planned ? reconciling : retrying;
+  const summary = failure.lasting === 'terminal' ? stalled : again;
   return [...summary(failure.reason, failure.message), ...particulars(decided)];
 }
 

@@ -188,6 +188,10 @@ describe.concurrent('the space', () => {
     });
     expect(status?.conditions?.find(({ type }) => type === 'CredentialsValid')).toMatchObject({ status: 'Unknown' });
     await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /CloudUnreachable/ });
+    const types = async () =>
+      (await site.events()).flatMap(({ reason, type }) => (reason === 'CloudUnreachable' ? [type] : []));
+    await waitUntil(async () => (await types()).length > 0, { what: 'an event tells' });
+    expect(await types()).toEqual(['Warning']);
     // What is said is the cause, also when the cloud is spared but for one call in half a minute.
     await site.until('DatabaseSpace', { ...unreachable, message: /no whole answer came/ });
     // Five failures in a row open the circuit.

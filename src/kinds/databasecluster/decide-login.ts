@@ -1,5 +1,5 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
-import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { failing, particulars, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { rotationAt, untilRotation } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
@@ -138,7 +138,7 @@ function unreachable(subject: ClusterSubject, seen: SpaceSeen, why: string): Clu
   );
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason: 'ServerUnreachable', message };
   const secured = clusterConditions(subject, seen).find((condition) => condition.type === 'CredentialsSecured');
-  const say = worked ? failing : reconciling;
+  const say = worked ? failing : retrying;
   return {
     conditions: [
       ...say('ServerUnreachable', message),

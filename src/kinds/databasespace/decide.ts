@@ -1,7 +1,7 @@
 import { ApiError } from '../../base/api-error.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { ConditionUpdate } from '../../kube/condition.ts';
-import { failing, ready, reconciling, stalled } from '../../kube/summary.ts';
+import { failing, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
 import { type CloudSeen, isHeldBack, type SpaceObservation, type SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
@@ -68,7 +68,7 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecisi
     const [summary, reason] = meaningOf(listError, subject, observation);
     const before = readyOf(subject);
     const known = before?.status ?? 'Unknown';
-    const say = summary === 'stalled' ? stalled : known === 'Unknown' ? reconciling : failing;
+    const say = summary === 'stalled' ? stalled : known === 'Unknown' ? retrying : failing;
     // What is held back during an outage has nothing new to say: the last real failure stands.
     const message = isHeldBack(listError) && before?.reason === reason.word ? before.message : reason.message;
     return { conditions: [...say(reason.word, message), valid] };
