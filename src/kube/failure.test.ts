@@ -50,6 +50,7 @@ test('failureOf() lets an error say itself what it means, and what call was behi
   expect(failureOf(new TerminalError('Taken', 'It is taken'))).toEqual({
     lasting: 'terminal',
     reason: 'Taken',
+    planned: false,
     message: 'It is taken',
     retryAfterMs: undefined,
     details: { operation: 'Reconcile', message: 'It is taken' },

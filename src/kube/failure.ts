@@ -33,7 +33,7 @@ export function failureOf(error: unknown): Failure {
       reason: error.reason,
       message,
       retryAfterMs: error instanceof TransientError ? error.retryAfterMs : undefined,
-      planned: !(error.cause instanceof ApiError),
+      planned: error instanceof TransientError && !(error.cause instanceof ApiError),
       details: { ...cause, message },
     };
   }
