@@ -1,7 +1,8 @@
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
 import { SECRETS } from '../../src/kube/api.ts';
-import { NAMESPACE, World } from '../sim/world.ts';
+import { NAMESPACE } from '../sim/view.ts';
+import { World } from '../sim/world.ts';
 import type { FakeObject } from '../support/fake-kube.ts';
 
 export type ArgoHealth = 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended';

@@ -1,7 +1,5 @@
-import { describe } from 'vitest';
-import { everyFault } from './every-fault.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { describeEveryFault } from './every-fault.ts';
+import { LIFECYCLE } from './scenarios/lifecycle.ts';
+import { LOGINS } from './scenarios/logins.ts';
 
-describe('every fault at every step', () => {
-  everyFault(SCENARIOS);
-});
+describeEveryFault([...LIFECYCLE, ...LOGINS]);

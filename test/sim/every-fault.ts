@@ -1,40 +1,29 @@
-import { expect, it } from 'vitest';
-import { type Effect, FAULTS, type Fault } from './faults.ts';
-import { play } from './run.ts';
-import type { Scenario } from './scenarios.ts';
+import { describe, expect, it } from 'vitest';
+import { playEvery, SOME } from './every.ts';
+import { textOf } from './plan.ts';
+import type { Scenario } from './scenario.ts';
 
-/** `SIM_ONLY=deploy`, or `SIM_ONLY=deploy/7/crashAfter` for one run. */
-const [onlyName, onlyAt, onlyFault] = (process.env['SIM_ONLY'] ?? '').split('/');
 const SHOWN = 3;
 
-/** Events are only told of, and can be lost: of these a crash is enough. */
-function strikes(scenario: Scenario, { to, what }: Effect, fault: Fault): boolean {
-  if (fault === 'delete' && scenario.deletable === false) return false;
-  if (fault === 'conflict') return to === 'kube' && what.startsWith('patch');
-  return !what.startsWith('create events') || fault === 'crashAfter';
-}
-
-/** A test for each scenario: without faults, then once with each fault at each effect. */
-export function everyFault(scenarios: readonly Scenario[]): void {
-  const chosen = scenarios.filter(({ name }) => !onlyName || name === onlyName);
-  it.each(chosen.map((scenario) => [scenario.name, scenario] as const))(
-    '%s ends as it does without faults',
-    async (_name, scenario) => {
-      const clean = await play(scenario);
-      expect(clean.failures.join('\n')).toBe('');
-      const failures: string[] = [];
-      let runs = 0;
-      for (const effect of clean.effects) {
-        if (onlyAt && Number(onlyAt) !== effect.index) continue;
-        for (const fault of FAULTS) {
-          if (onlyFault ? fault !== onlyFault : !strikes(scenario, effect, fault)) continue;
+/** Each of the scenarios, with faults at each of its effects. All faults: npm run sim -- --every. */
+export function describeEveryFault(scenarios: readonly Scenario[]): void {
+  describe('Every fault at every step', () => {
+    it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+      '%s ends as it does without faults, and does no harm on the way',
+      async (_name, scenario) => {
+        const reports: string[] = [];
+        const failed: string[] = [];
+        let runs = 0;
+        for await (const { plan, violations, report } of playEvery({ scenario: scenario.name, strikes: [] }, SOME)) {
           runs++;
-          failures.push(...(await play(scenario, { at: effect.index, fault }, clean.end)).failures);
+          if (violations.length === 0) continue;
+          failed.push(textOf(plan));
+          if (reports.length < SHOWN) reports.push(report);
         }
-      }
-      const more = failures.length > SHOWN ? `\n… ${failures.map((text) => text.split(':')[0]).join(' ')}` : '';
-      expect(failures.slice(0, SHOWN).join('\n\n') + more, `${failures.length} of ${runs} runs`).toBe('');
-    },
-    300_000,
-  );
+        expect(failed, `${failed.length} of ${runs} runs fail:\n${reports.join('\n\n')}`).toEqual([]);
+        expect(runs).toBeGreaterThan(10);
+      },
+      300_000,
+    );
+  });
 }

@@ -1,21 +1,47 @@
-import type { Clock } from '../../src/base/clock.ts';
-import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
-import { type KubeApi, KubeError, type WatchEvent } from '../../src/kube/api.ts';
+/** What goes wrong at one effect, or around it. */
+export const FAULTS = {
+  crashBefore: 'the process ends before the effect',
+  crashAfter: 'the process ends after the effect',
+  crashTwice: 'the process ends after the effect, and the one after it before its first effect',
+  upgrade: 'the process ends, and the next one finds statuses as an older version wrote them',
+  lostAnswer: 'the effect takes place, the answer is lost',
+  lateLanding: 'the answer is lost, and the effect takes place half a minute later',
+  serverError: 'the other side answers 500 or 503 and does nothing',
+  reset: 'the connection breaks before the request arrives',
+  conflict: 'a patch is refused with 409, as if somebody had written in between',
+  flaky: 'for two minutes every third call fails',
+  stale: 'watches tell nothing for 20 s',
+  duplicate: 'for a minute watches tell the last five events again after each, in their order',
+  gap: 'watches break for 30 s, and what they missed is forgotten (410)',
+  oldList: 'as gap, and for two minutes lists are as old as they may be',
+  restart: 'the API server restarts: 429 until its storage is there, then 410',
+  apiOutage: 'nobody reaches the API server for three minutes',
+  cloudOutage: 'nobody reaches the management API for ten minutes',
+  serverOutage: 'nobody reaches a database server for five minutes',
+  freeze: 'the process stands still for 45 s after the effect, and goes on',
+  suspendMachine: 'as freeze, and its monotonic clock stands still as well',
+  partition: 'the process does not reach the API server for a minute, and hears nothing from it',
+  stolenLease: 'somebody else stands in the Lease',
+  clockForward: 'the wall clock of every process is a day ahead, for 20 minutes',
+  clockBack: 'the wall clock of every process is a day behind, for 20 minutes',
+  edit: 'a person edits the object, without changing what it means',
+  pause: 'a person pauses the object for five minutes',
+  wrongToken: 'a person replaces the API tokens by wrong ones, and puts them right after five minutes',
+  delete: 'a person deletes the object',
+  recreate: 'a person deletes the object and creates it again',
+  loseSecret: 'a person deletes the Secrets that the operator wrote',
+  terminate: 'a person deletes the namespace',
+} as const;
 
-/** What goes wrong at one effect. */
-export const FAULTS = [
-  'crashBefore',
-  'crashAfter',
-  'lostAnswer',
-  'serverError',
-  'reset',
-  'conflict',
-  'stale',
-  'outage',
-  'edit',
-  'delete',
-] as const;
-export type Fault = (typeof FAULTS)[number];
+export type Fault = keyof typeof FAULTS;
+
+export const FAULT_NAMES = Object.keys(FAULTS) as readonly Fault[];
+
+/** After these, something else may be asked for than before, so that the scenario ends elsewhere. */
+export const TURNS: ReadonlySet<Fault> = new Set<Fault>(['delete', 'recreate', 'loseSecret', 'terminate']);
+
+/** Of these a single process without a Lease makes nothing, or nothing else than `freeze` does. */
+export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>(['suspendMachine', 'partition', 'stolenLease']);
 
 /** An effect: a write to the Kubernetes API, or an HTTP request that is not a GET. */
 export interface Effect {
@@ -25,136 +51,9 @@ export interface Effect {
   readonly what: string;
 }
 
-/** What the world does around each effect of the process. */
-export interface Watcher {
-  /** Called before the effect; what it answers goes wrong with this effect. */
-  before(effect: Omit<Effect, 'index'>): Promise<Fault | undefined>;
-  after(): void;
-  /** The process ends at once: nothing that it still does takes effect. */
-  crash(): void;
-  /** Milliseconds for which events of watches are held back now. */
-  heldMs(): number;
-  cloudIsOut(): boolean;
-}
-
-/** The seams of one process, until it is killed: from then on its calls have no effect and never end. */
-export interface Process {
-  alive: boolean;
-}
-
-const never = () => new Promise<never>(() => {});
-
-/** Carries out one effect, with what goes wrong with it. */
-async function carryOut<T>(
-  process: Process,
-  watcher: Watcher,
-  effect: Omit<Effect, 'index'>,
-  work: () => Promise<T>,
-  failure: (fault: Fault) => T | undefined,
-): Promise<T> {
-  if (!process.alive) return never();
-  const fault = await watcher.before(effect);
-  // Meanwhile another effect of this process may have been the one to end it.
-  if (!process.alive) return never();
-  if (fault === 'crashBefore') {
-    watcher.crash();
-    return never();
-  }
-  if (fault === 'serverError' || fault === 'conflict' || fault === 'reset') {
-    const failed = failure(fault);
-    if (failed !== undefined) return failed;
-  }
-  try {
-    const answer = await work();
-    watcher.after();
-    if (fault === 'crashAfter') watcher.crash();
-    if (process.alive && fault === 'lostAnswer') throw new HttpError('lost', 'The answer was lost');
-    return process.alive ? answer : never();
-  } catch (error) {
-    if (!process.alive) return never();
-    throw error;
-  }
-}
-
-function kubeFailure(fault: Fault): never {
-  if (fault === 'reset') throw new HttpError('lost', 'Connection broke before the request arrived');
-  if (fault === 'conflict')
-    throw new KubeError('the object has been modified; please apply your changes to the latest version', {
-      status: 409,
-      reason: 'Conflict',
-    });
-  throw new KubeError('etcdserver: leader changed', { status: 500, reason: 'InternalError' });
-}
-
-export function faultyApi(api: KubeApi, process: Process, watcher: Watcher, clock: Clock): KubeApi {
-  const write = <T>(what: string, work: () => Promise<T>) =>
-    carryOut(process, watcher, { to: 'kube', what }, work, (fault) =>
-      fault === 'conflict' && !what.startsWith('patch') ? undefined : kubeFailure(fault),
-    );
-  const read = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!process.alive) return never();
-    const answer = await work();
-    return process.alive ? answer : never();
-  };
-  return {
-    get: (resource, ref) => read(() => api.get(resource, ref)),
-    list: (resource, options) => read(() => api.list(resource, options)),
-    watch: (resource, options, signal) => held(api.watch(resource, options, signal), process, watcher, clock),
-    create: (resource, namespace, object) =>
-      write(`create ${resource.plural}/${nameOf(object)}`, () => api.create(resource, namespace, object)),
-    patch: (resource, ref, patch, options) =>
-      write(`patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`, () =>
-        api.patch(resource, ref, patch, options),
-      ),
-    delete: (resource, ref, preconditions) =>
-      write(`delete ${resource.plural}/${ref.name}`, () => api.delete(resource, ref, preconditions)),
-  };
-}
-
-async function* held(events: AsyncIterable<WatchEvent>, process: Process, watcher: Watcher, clock: Clock) {
-  for await (const event of events) {
-    const ms = watcher.heldMs();
-    if (ms > 0) await new Promise<void>((resolve) => clock.after(ms, resolve));
-    if (!process.alive) await never();
-    yield event;
-  }
-}
-
-export function faultyTransport(transport: HttpTransport, process: Process, watcher: Watcher): HttpTransport {
-  return async (request) => {
-    if (!process.alive) return never();
-    const { origin, pathname } = new URL(request.url);
-    const send = async () => {
-      if (watcher.cloudIsOut()) throw new HttpError('unreachable', `${request.method} ${origin}: ECONNREFUSED`);
-      return transport(request);
-    };
-    if (request.method === 'GET') {
-      const answer = await send().catch((error: unknown) => (process.alive ? Promise.reject(error) : never()));
-      return process.alive ? answer : never();
-    }
-    const what = `${request.method} ${pathname}`;
-    return carryOut(process, watcher, { to: 'http', what }, send, (fault) => httpFailure(fault, request));
-  };
-}
-
-function httpFailure(fault: Fault, request: HttpRequest): HttpResponse | undefined {
-  if (fault === 'conflict') return undefined;
-  if (fault === 'reset') throw new HttpError('lost', `${request.method}: Connection broke before the request arrived`);
-  return { status: 503, headers: { 'content-type': 'text/html' }, body: textOf('<h1>Service Unavailable</h1>') };
-}
-
-async function* textOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
-}
-
-function nameOf(object: unknown): string {
-  const { metadata } = object as { metadata: { name?: string } };
-  return metadata.name ?? '';
-}
-
-/** Which fields a patch has, for the trace: never their values. */
-function keysOf(patch: unknown): string {
-  return Object.entries(patch as Record<string, object>)
-    .map(([key, value]) => (key === 'spec' ? key : `${key}{${Object.keys(value ?? {}).join()}}`))
-    .join(' ');
+/** Whether a fault at this effect is something else than the same fault elsewhere. */
+export function strikes({ to, what }: Omit<Effect, 'index'>, fault: Fault): boolean {
+  // Events are only told of, and can be lost: of these a crash is enough.
+  if (what.startsWith('create events')) return fault === 'crashAfter';
+  return fault !== 'conflict' || (to === 'kube' && what.startsWith('patch'));
 }

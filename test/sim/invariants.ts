@@ -1,128 +1,304 @@
-import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
+import { ACCEPT_IDENTITY } from '../../src/kinds/databasecluster/observation.ts';
 import { SECRETS } from '../../src/kube/api.ts';
+import { LEASES } from '../../src/runtime/leader-election.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
 import type { FakeObject } from '../support/fake-kube.ts';
+import { clusterOf, FACTORY, isIdentity, isOurs, signsIn } from './owned.ts';
+import { tokenOf } from './people.ts';
+import { contentsOf, specOf, statusOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
-const FACTORY = { username: 'admin', password: 'password' };
+/** What must hold after every effect, whatever goes wrong. Each has a name, by which docs/reliability.md tells of it. */
+export const INVARIANTS = {
+  'one cluster an object': 'No object has more than one cluster, or a second one where recreatePolicy is Never',
+  'written down first': 'A cluster is created only when a status says that it is about to be',
+  'held by a finalizer': 'A cluster is created only while a finalizer holds its object',
+  'nothing ended unasked': 'A cluster is destroyed or suspended only where a manifest asks for just that',
+  'others left alone': 'Clusters and Secrets of others stay as they are',
+  'no identity confused': 'A status tells of no cluster but one that its object created, or may take over',
+  'factory login retired': 'Nothing is Ready while the login that new clusters come with signs in',
+  'a password works': 'One of the passwords in each of our Secrets signs in, unless somebody else changed it',
+  'what is published works': 'While an object is Ready, a password in the Secret that its status names signs in',
+  'a password is known': 'Once the login that a cluster came with is replaced, a Secret has one that signs in',
+  'one writer': 'Nothing is changed by a process without the Lease, or while another one holds it',
+  'no write without a change': 'No patch leaves an object as it was',
+  'no secret shown': 'No password or token is in a status, an Event, a log line or a metric',
+  'no hot key': 'Passes of an object rest at least as long as their backoff',
+  'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
+  'nothing needless': 'No password is changed where the scenario gives no cause',
+  'quiet at rest': 'When all is done, nothing is written and nothing asked for but to look',
+  'it comes to an end': 'After the faults, each object is Ready or says why not, within a bound',
+  'the same end': 'After the faults, everything is as it would be without them',
+  'the process lives': 'The operator does not end, and no pass of it hangs',
+} as const;
 
-/** What must hold after every effect, whatever goes wrong. */
+export type Invariant = keyof typeof INVARIANTS;
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly message: string;
+}
+
+/** As they are now, by name. */
+type Secrets = ReadonlyMap<string, FakeObject>;
+
 export class Invariants {
-  readonly violations: string[] = [];
-  /** Clusters of others: untouched to the end. */
-  readonly #foreign = new Map<Cluster, string>();
-  /** Clusters that the operator created. */
-  readonly #created = new Set<Cluster>();
-  readonly #known = new Set<Cluster>();
-  readonly #destroyed = new Set<Cluster>();
-  readonly #canaries = new Set<string>();
+  readonly violations: Violation[] = [];
+  /** Looked at with all others, for a test of its own. */
+  also: (() => void) | undefined;
   readonly #world: World;
-  /** At most so many clusters may ever be created. */
-  mayCreate = 1;
-  /** What must hold besides, of other kinds. */
-  readonly others: (() => void)[] = [];
-  /** Set while a person has changed the password behind our back, so that no password in the Secret works. */
+  /** Clusters of others, as they must stay. */
+  readonly #foreign = new Map<Cluster, string>();
+  /** Users that others made on any server, with the digest of their password. */
+  readonly #foreignUsers = new Map<Cluster, Map<string, string>>();
+  readonly #known = new Set<Cluster>();
+  /** Clusters that the operator created, and the uid of the object that asked for it. */
+  readonly #createdFor = new Map<Cluster, string>();
+  /** Clusters that others made, and that objects may take over. */
+  readonly #adoptable = new Set<Cluster>();
+  /** Of each cluster, what manifests have asked for since it is there. */
+  readonly #asked = new Map<Cluster, Set<'destroying' | 'suspending'>>();
+  readonly #canaries = new Set<string>();
+  /** Logins that worked once: a Secret, and the cluster whose server took it. */
+  readonly #worked = new Set<string>();
+  /** Passwords that a server accepted at some time. */
+  readonly #accepted = new Set<string>();
+  /** Set once a person has changed or removed a password behind our back. */
   passwordIsLost = false;
+  #othersAct = false;
+  #peopleWrite = false;
 
   constructor(world: World) {
     this.#world = world;
     world.simulator.onChange(() => this.#look());
-    for (const level of ['read', 'write', 'admin']) this.#canaries.add(`${level}-secret-0123456789`);
+    for (const level of ['read', 'write', 'admin']) this.#canaries.add(tokenOf(level));
   }
 
-  /** A cluster that was there before; `adoptable`: the operator may take it over. */
-  knows(id: string, adoptable = false): void {
-    const cluster = this.#clusters().find((each) => each.id === id);
-    if (cluster === undefined) throw new Error(`There is no cluster ${id}`);
-    this.#known.add(cluster);
-    this.#created.delete(cluster);
-    if (!adoptable) this.#foreign.set(cluster, fingerprint(cluster));
+  fail(invariant: Invariant, message: string): void {
+    const known = this.violations.some((other) => other.invariant === invariant && other.message === message);
+    if (!known) this.violations.push({ invariant, message });
   }
 
-  get createdClusters(): number {
-    return this.#created.size;
+  /** From now on the user, which is another's, may be taken over. */
+  userMayBeAdopted(username: string): void {
+    for (const users of this.#foreignUsers.values()) users.delete(username);
   }
 
-  fail(message: string): void {
-    if (!this.violations.includes(message)) this.violations.push(message);
+  /** What happens in the cloud meanwhile is not the operator's doing. */
+  whileOthersAct(work: () => void): void {
+    const before = this.#users();
+    this.#othersAct = true;
+    work();
+    this.#othersAct = false;
+    for (const [cluster, users] of this.#users()) {
+      for (const [username, hash] of users) {
+        if (before.get(cluster)?.get(username) === hash || username === FACTORY.username) continue;
+        const foreign = this.#foreignUsers.get(cluster) ?? new Map();
+        this.#foreignUsers.set(cluster, foreign.set(username, hash));
+      }
+    }
+    for (const cluster of this.#foreign.keys()) {
+      if (cluster.gone) this.#foreign.delete(cluster);
+      else this.#foreign.set(cluster, fingerprint(cluster));
+    }
+  }
+
+  /** From now on the cluster, which is another's, may be taken over. */
+  mayBeAdopted(cluster: Cluster): void {
+    this.#adoptable.add(cluster);
+    this.#foreign.delete(cluster);
+  }
+
+  /** Called when a process is about to have an effect. */
+  beforeEffect(process: number, isAlone: boolean): void {
+    const leases = this.#world.kube.all(LEASES);
+    if (!isAlone && leases.length === 0) this.fail('one writer', `Process ${process} acts without a Lease`);
+    for (const lease of leases) {
+      const holder = String(specOf(lease)['holderIdentity'] ?? '');
+      const isOther = holder.startsWith('process-') && !holder.startsWith(`process-${process}_`);
+      if (isOther) this.fail('one writer', `Process ${process} acts while ${holder.split('_')[0]} holds the Lease`);
+    }
+  }
+
+  /** What is written right now is not the operator's doing. */
+  peopleWrite(write: () => unknown): void {
+    this.#peopleWrite = true;
+    write();
+    this.#peopleWrite = false;
+  }
+
+  unchanged(what: string): void {
+    if (!this.#peopleWrite) this.fail('no write without a change', `A patch of ${what} changed nothing`);
   }
 
   check(): void {
     this.#look();
-    for (const object of this.#objects()) this.#checkLogins(object);
+    this.also?.();
+    const objects = this.#objects();
+    const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [secret.metadata.name, secret]));
+    for (const object of objects) this.#checkObject(object, secrets);
+    this.#checkSecrets(objects, secrets);
+    for (const user of this.#world.kube.all(USERS)) this.#checkUser(user, secrets);
     for (const [cluster, was] of this.#foreign)
-      if (cluster.gone || fingerprint(cluster) !== was) this.fail(`Foreign cluster ${cluster.id} was touched`);
-    for (const check of this.others) check();
-    this.#collectCanaries();
+      if (cluster.gone || fingerprint(cluster) !== was)
+        this.fail('others left alone', `Foreign cluster ${cluster.id} was touched`);
+    for (const [{ gone, status, database }, users] of this.#foreignUsers)
+      for (const [username, hash] of users)
+        if (!gone && status !== 'destroying' && database.users.get(username)?.passwordHash !== hash)
+          this.fail('others left alone', `User ${username} of somebody else was touched`);
   }
 
   /** Once, at the end: it reads everything that was ever shown. */
-  checkSecrecy(): void {
-    this.#collectCanaries();
-    const shown = this.#world.shown();
-    for (const canary of this.#canaries) if (shown.includes(canary)) this.fail('A secret value was shown');
+  checkSecrecy(shown: string): void {
+    for (const canary of this.#canaries) {
+      const encoded = Buffer.from(canary).toString('base64').replace(/=+$/, '');
+      if (shown.includes(canary) || shown.includes(encoded)) this.fail('no secret shown', 'A secret value was shown');
+    }
   }
 
   #look(): void {
-    for (const cluster of this.#clusters()) {
-      if (!this.#known.has(cluster)) {
-        this.#known.add(cluster);
-        this.#created.add(cluster);
-        const kept = this.#objects().some(({ metadata }) => (metadata.finalizers ?? []).length > 0);
-        if (!kept && this.#foreignIsKnown()) this.fail(`Cluster ${cluster.id} was created without a finalizer`);
-        if (this.#created.size > this.mayCreate) this.fail(`${this.#created.size} clusters were created`);
-      }
-      if (cluster.status === 'destroying' && !this.#destroyed.has(cluster)) {
-        this.#destroyed.add(cluster);
-        const allowed = this.#objects().some(
-          (object) => object.metadata.deletionTimestamp !== undefined && specOf(object)['deletionPolicy'] === 'Delete',
-        );
-        if (!allowed) this.fail(`Cluster ${cluster.id} was destroyed, and no manifest asks for it`);
-      }
+    const objects = this.#objects();
+    for (const object of objects) this.#hear(object);
+    for (const cluster of this.#world.view.clusters()) {
+      if (!this.#known.has(cluster)) this.#meet(cluster, objects);
+      const ending = cluster.status === 'destroying' || cluster.status === 'suspending' ? cluster.status : undefined;
+      if (ending !== undefined && !this.#asked.get(cluster)?.has(ending))
+        this.fail('nothing ended unasked', `Cluster ${cluster.id} is ${ending}, and no manifest asks for it`);
     }
   }
 
-  /** While the scene is set, clusters of others come into being before anybody can say whose they are. */
-  #foreignIsKnown(): boolean {
-    return this.#objects().length > 0;
+  /** What the manifest asks for concerns the cluster that is the object's. A request may arrive late: it stands. */
+  #hear(object: FakeObject): void {
+    const { createdAt } = statusOf(object);
+    const { deletionPolicy, state } = specOf(object);
+    const deleting = object.metadata.deletionTimestamp !== undefined;
+    for (const cluster of this.#world.view.clusters()) {
+      if (!isIdentity(createdAt, cluster) && this.#createdFor.get(cluster) !== object.metadata.uid) continue;
+      const asked = this.#asked.get(cluster) ?? new Set();
+      this.#asked.set(cluster, asked);
+      if (deleting && deletionPolicy === 'Delete') asked.add('destroying');
+      if (state === 'Suspended' || (deleting && deletionPolicy === 'Suspend')) asked.add('suspending');
+    }
   }
 
-  #checkLogins(object: FakeObject): void {
-    const { name } = object.metadata;
-    const { clusterID, conditions = [] } = this.#world.status(name);
-    const cluster = this.#clusters().find(({ id }) => id === clusterID);
+  #meet(cluster: Cluster, objects: readonly FakeObject[]): void {
+    this.#known.add(cluster);
+    if (this.#othersAct) {
+      this.#foreign.set(cluster, fingerprint(cluster));
+      return;
+    }
+    const asking = objects.find((object) => statusOf(object).operation?.target === cluster.id);
+    if (asking === undefined) {
+      this.fail('written down first', `Cluster ${cluster.id} was created, and no status says so`);
+      return;
+    }
+    const { uid, finalizers = [] } = asking.metadata;
+    if (finalizers.length === 0)
+      this.fail('held by a finalizer', `Cluster ${cluster.id} was created without a finalizer`);
+    const before = [...this.#createdFor].filter(([, other]) => other === uid).map(([other]) => other);
+    const isExtra = before.some((other) => !other.gone) || specOf(asking)['recreatePolicy'] !== 'Always';
+    if (before.length > 0 && isExtra)
+      this.fail('one cluster an object', `${before.length + 1} clusters were created for ${asking.metadata.name}`);
+    this.#createdFor.set(cluster, uid);
+  }
+
+  #checkObject(object: FakeObject, secrets: Secrets): void {
+    const { name, uid, annotations } = object.metadata;
+    const { observedGeneration, createdAt, conditions = [], credentials } = statusOf(object);
+    const cluster = this.#world.view.clusters().find((each) => isIdentity(createdAt, each));
     if (cluster === undefined) return;
-    const works = (password: string | undefined, username = 'admin') =>
-      password !== undefined && passwordIs(cluster.database, username, password);
+    const mayHave =
+      this.#createdFor.get(cluster) === uid ||
+      this.#adoptable.has(cluster) ||
+      Date.parse(String(annotations?.[ACCEPT_IDENTITY])) === cluster.createdAt ||
+      (this.#createdFor.has(cluster) && specOf(object)['adoptionPolicy'] === 'IfExists');
+    if (!mayHave) this.fail('no identity confused', `${name} stands for cluster ${cluster.id}, which is another's`);
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-    if (isReady && works(FACTORY.password)) this.fail(`${name} is Ready, and the factory login signs in`);
-    const secret = this.#world.secret(`${name}-admin`);
-    if (secret === undefined || this.passwordIsLost || cluster.status !== 'running') return;
-    const { username, password, nextPassword } = secret;
-    if (!works(password, username) && !works(nextPassword, username))
-      this.fail(`None of the passwords in the Secret of ${name} signs in`);
+    const isSecured = specOf(object)['managementPolicy'] !== 'Observe';
+    if (!isReady || !isSecured) return;
+    if (passwordIs(cluster.database, FACTORY.username, FACTORY.password))
+      this.fail('factory login retired', `${name} is Ready, and the factory login signs in`);
+    const { secretName } = credentials ?? {};
+    const secret = secrets.get(secretName ?? '');
+    const isSaid = secret !== undefined && (signsIn(secret, cluster) || cluster.status !== 'running');
+    const isCurrent = observedGeneration === object.metadata.generation;
+    if (secretName !== undefined && isCurrent && !isSaid && !this.passwordIsLost)
+      this.fail('what is published works', `${name} is Ready, and the login in Secret ${secretName} does not sign in`);
   }
 
-  #collectCanaries(): void {
-    for (const { metadata } of this.#world.kube.all(SECRETS)) {
-      const { password, nextPassword } = this.#world.secret(metadata.name) ?? {};
-      for (const each of [password, nextPassword])
-        if (each !== undefined && each !== FACTORY.password) this.#canaries.add(each);
+  #checkUser(user: FakeObject, secrets: Secrets): void {
+    const { name, generation, deletionTimestamp } = user.metadata;
+    const { observedGeneration, conditions = [] } = statusOf(user);
+    const { binding } = user['status'] as { binding?: { name: string } };
+    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    if (!isReady || observedGeneration !== generation || deletionTimestamp !== undefined || this.passwordIsLost) return;
+    const secret = secrets.get(binding?.name ?? '');
+    const cluster = secret && clusterOf(secret, [], this.#world.view.clusters());
+    if (secret === undefined || (cluster !== undefined && cluster.status === 'running' && !signsIn(secret, cluster)))
+      this.fail('what is published works', `${name} is Ready, and the Secret it is bound to does not sign in`);
+  }
+
+  #checkSecrets(objects: readonly FakeObject[], secrets: Secrets): void {
+    for (const secret of secrets.values()) this.#collectCanaries(secret);
+    for (const [name, data] of this.#world.people.secrets) {
+      const secret = secrets.get(name);
+      if (secret !== undefined && JSON.stringify(contentsOf(secret)) !== JSON.stringify(data))
+        this.fail('others left alone', `Secret ${name}, which a person wrote, was changed`);
+    }
+    if (this.passwordIsLost) return;
+    this.#checkPublished([...secrets.values()].filter(isOurs), objects);
+    for (const cluster of this.#createdFor.keys()) {
+      if (cluster.gone || cluster.status === 'destroying') continue;
+      if (passwordIs(cluster.database, FACTORY.username, FACTORY.password)) continue;
+      if (![...secrets.values()].some((secret) => signsIn(secret, cluster)))
+        this.fail('a password is known', `No Secret has a login that cluster ${cluster.id} accepts`);
     }
   }
 
-  #clusters(): Cluster[] {
-    return [...this.#world.simulator.clusters()];
+  /** A login that moves to another Secret is, for a moment, in both: one of them has the password that works. */
+  #checkPublished(secrets: readonly FakeObject[], objects: readonly FakeObject[]): void {
+    const clusters = this.#world.view.clusters();
+    const working = new Set<Cluster>();
+    const broken = new Map<Cluster, string>();
+    for (const secret of secrets) {
+      const { name, uid } = secret.metadata;
+      const cluster = clusterOf(secret, objects, clusters);
+      if (cluster === undefined || cluster.gone || cluster.status === 'destroying') continue;
+      const login = `${uid}/${cluster.createdAt}`;
+      this.#checkAccepted(secret, cluster);
+      if (signsIn(secret, cluster)) {
+        this.#worked.add(login);
+        if (contentsOf(secret)['addresses'] === undefined) working.add(cluster);
+      } else if (this.#worked.has(login)) broken.set(cluster, name);
+    }
+    for (const [cluster, name] of broken)
+      if (!working.has(cluster)) this.fail('a password works', `None of the passwords in Secret ${name} signs in`);
+  }
+
+  #checkAccepted(secret: FakeObject, cluster: Cluster): void {
+    const { password, nextPassword, username = '' } = contentsOf(secret);
+    for (const each of [password, nextPassword])
+      if (each !== undefined && passwordIs(cluster.database, username, each)) this.#accepted.add(each);
+    if (password === undefined || this.#accepted.has(password)) return;
+    this.fail('published when it works', `Secret ${secret.metadata.name} has a password that no server has accepted`);
+  }
+
+  #collectCanaries(secret: FakeObject): void {
+    const { password, nextPassword } = contentsOf(secret);
+    for (const each of [password, nextPassword])
+      if (each !== undefined && each !== FACTORY.password) this.#canaries.add(each);
+  }
+
+  #users(): Map<Cluster, Map<string, string>> {
+    const hashes = ({ database }: Cluster) =>
+      new Map([...database.users.values()].map(({ username, passwordHash }) => [username, passwordHash]));
+    return new Map(this.#world.view.clusters().map((cluster) => [cluster, hashes(cluster)]));
   }
 
   #objects(): readonly FakeObject[] {
-    return this.#world.kube.all(DATABASE_CLUSTERS);
+    return this.#world.view.objects();
   }
-}
-
-function specOf(object: FakeObject): Readonly<Record<string, unknown>> {
-  return object['spec'] as Readonly<Record<string, unknown>>;
 }
 
 /** All of a cluster that may not change. Sessions come and go by looking. */

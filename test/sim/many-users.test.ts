@@ -8,7 +8,8 @@ import { parseStatus } from '../../src/kube/definition.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
 import type { FakeObject } from '../support/fake-kube.ts';
 import type { Effect } from './faults.ts';
-import { NAMESPACE, World } from './world.ts';
+import { NAMESPACE } from './view.ts';
+import { World } from './world.ts';
 
 const USERS = 500;
 /** A server makes one password check at a time, and each user must sign in once: this long at the least. */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { SECRETS } from '../../src/kube/api.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import type { Fault } from './faults.ts';
-import { editUser, isUserReady, readyUser, rotationHandled } from './user-scenarios.ts';
+import { scenarioNamed } from './scenarios.ts';
+import { contentsOf, USERS } from './view.ts';
 import { World } from './world.ts';
 
 const ROTATIONS = 1_000;
@@ -17,20 +19,21 @@ const FAULTS: readonly Fault[] = [
 /** Of so many effects one goes wrong. */
 const ONE_IN = 8;
 const HOUR_MS = 3_600_000;
+const SCENARIO = scenarioNamed('user-rotate');
 
-test(`through ${ROTATIONS} rotations, with faults and crashes, one of the passwords in the Secret always works`, async () => {
-  const world = new World(undefined);
-  const { invariants } = world;
+test(`Through ${ROTATIONS} rotations, with faults and crashes, one of the passwords in the Secret always works`, async () => {
+  const world = new World(undefined, SCENARIO.subject);
+  const { invariants, people, view } = world;
   await world.start();
-  // After every effect it is asked whether one of the two signs in.
-  await readyUser(world, { puts: true });
+  await SCENARIO.prepare?.(world);
   const passwords = new Set<string>();
   const struck = new Map<Fault, number>();
   const random = createSeededRandom(7);
-  invariants.others.push(() => {
-    const { password } = world.secret('app-connection') ?? {};
-    if (password !== undefined) passwords.add(password);
-  });
+  // After every effect it is asked whether one of the two signs in.
+  invariants.also = () => {
+    const secret = view.object('app-connection', SECRETS);
+    if (secret !== undefined) passwords.add(contentsOf(secret)['password'] ?? '');
+  };
   world.beginCounting();
   world.chance = () => {
     if (random.float() * ONE_IN > 1) return undefined;
@@ -39,13 +42,12 @@ test(`through ${ROTATIONS} rotations, with faults and crashes, one of the passwo
     return fault;
   };
   for (let count = 1; count <= ROTATIONS; count++) {
-    await editUser(world, { metadata: { annotations: { 'mooring.dev/rotate-at': String(count) } } });
-    const isDone = () => isUserReady(world) && rotationHandled(world) === String(count);
+    await people.edit({ annotations: { 'mooring.dev/rotate-at': String(count) } }, 'app', USERS);
+    const isDone = () =>
+      view.ready('app', USERS).startsWith('True') && view.status('app', USERS).lastHandledRotateAt === String(count);
     await world.until(isDone, `rotation ${count}`, HOUR_MS);
     expect(invariants.violations, `in rotation ${count}:\n${world.trace.slice(-30).join('\n')}`).toEqual([]);
-    world.effects.splice(0);
-    world.trace.splice(0);
-    world.logs.splice(0);
+    for (const told of [world.effects, world.trace, world.logs]) told.splice(0);
   }
   world.chance = undefined;
   await world.clock.advance(HOUR_MS);

@@ -1,39 +1,41 @@
-import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
-import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
-import { databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
-import { SECRETS } from '../../src/kube/api.ts';
-import { parseStatus } from '../../src/kube/definition.ts';
 import type { Effect } from './faults.ts';
-import type { Scenario } from './scenarios.ts';
-import { type Plan, World } from './world.ts';
+import type { Invariant } from './invariants.ts';
+import { MINUTE_MS } from './people.ts';
+import { type Plan, textOf } from './plan.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarioNamed } from './scenarios.ts';
+import { CLUSTERS, KINDS, readyOf, statusOf } from './view.ts';
+import { World } from './world.ts';
 
 export interface Run {
-  /** What is wrong, with the last lines of the trace. */
-  readonly failures: readonly string[];
-  /** Those before it came to rest. */
+  readonly plan: Plan;
+  /** What is wrong, each as invariant and message; empty: nothing. */
+  readonly violations: readonly { readonly invariant: Invariant; readonly message: string }[];
+  /** What led to it, for people: the last effects, log lines and conditions. Empty where nothing is wrong. */
+  readonly report: string;
+  /** Those until it came to rest: what a fault may strike. */
   readonly effects: readonly Effect[];
   readonly end: string;
 }
 
-const MINUTE_MS = 60_000;
-const LIMIT_MS = 60 * MINUTE_MS;
+/** A bound for all that follows from the faults: after the longest pause between two tries. */
+const BOUND_MINUTES = 35;
 /** Faults strike until it has come to its end and has been verified once. */
 const STRUCK_MINUTES = 11;
-/** Until what follows from the last fault is over: an outage, and the longest backoff. */
-const AFTERMATH_MINUTES = 30;
-/** A pass may cause some at once, but on average a key rests. */
-const PASSES_A_MINUTE = 40;
-const TRACE_LINES = 25;
+/** Each login is verified once in that time. */
+const QUIET_MINUTES = 12;
+const QUIET_MINUTES_CLEAN = 60;
+/** Some passes follow one another at once, but on average a key rests. */
+const PASSES_A_MINUTE = 60;
+/** The longest pause between two tries of what time may mend. */
+const BACKOFF_MINUTES = 5.5;
+const TRACE_LINES = 30;
 
-/** Plays the scenario once; `expectedEnd`: what the run without faults ended in; `secrets`: how the operator knows them. */
-export async function play(
-  scenario: Scenario,
-  plan?: Plan,
-  expectedEnd?: string,
-  secrets: 'watch' | 'get' = 'watch',
-): Promise<Run> {
-  const world = new World(plan, secrets);
-  const failures: string[] = [];
+/** Plays a scenario once. `expectedEnd`: what the run without faults ended in; absent where there may be others. */
+export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
+  const scenario = scenarioNamed(plan.scenario);
+  const world = new World(plan, scenario.subject);
+  const { invariants } = world;
   let effects: readonly Effect[] = [];
   try {
     await world.start();
@@ -41,53 +43,88 @@ export async function play(
     await world.clock.advance(MINUTE_MS);
     world.beginCounting();
     await scenario.act(world);
-    await world.until(() => scenario.ends(world), `the end of ${scenario.name}`, LIMIT_MS);
-    effects = await aftermath(world, failures);
-    if (!scenario.ends(world)) failures.push('It came to its end, but did not stay there');
-    const end = endOf(world);
-    // A person who deletes the object asked for another end.
-    if (expectedEnd !== undefined && plan?.fault !== 'delete' && end !== expectedEnd)
-      failures.push(`It ended in ${end}, without faults in ${expectedEnd}`);
-    await quiet(world, failures);
+    if (!world.isTurned) await world.wait(() => scenario.ends(world), `the end of ${scenario.name}`);
+    effects = await aftermath(world, scenario, plan, expectedEnd);
+    if (invariants.violations.length === 0) await quiet(world, plan.strikes.length === 0);
   } catch (error) {
-    failures.push(error instanceof Error ? error.message : String(error));
+    invariants.fail('it comes to an end', error instanceof Error ? error.message : String(error));
   }
-  world.invariants.check();
-  world.invariants.checkSecrecy();
-  failures.push(...world.invariants.violations);
-  const end = endOf(world);
+  const { never } = scenario;
+  const needless = world.effects.find(({ what }) => never?.test(what) && !world.isTurned);
+  if (needless !== undefined) invariants.fail('nothing needless', `There was no need to ${needless.what}`);
+  invariants.check();
+  invariants.checkSecrecy(world.view.shown() + world.logs.join(''));
+  const end = world.view.summary();
   world.stop();
-  if (failures.length === 0) return { failures, effects, end };
-  const logs = world.logs.slice(-TRACE_LINES / 2).map((line) => line.slice(0, 400).trim());
-  const text = [
-    `${scenario.name}/${plan?.at ?? 0}/${plan?.fault ?? 'clean'}: ${failures.join('; ')}`,
-    `  ends as ${end}`,
-    `  ${JSON.stringify(world.status().conditions?.map(({ type, status, reason, message }) => [type, status, reason, message]))}`,
-    ...world.trace.slice(-TRACE_LINES).map((line) => `  ${line}`),
-    ...logs.map((line) => `  ${line}`),
-  ].join('\n');
-  return { failures: [text], effects, end };
+  const { violations } = invariants;
+  return { plan, violations, effects, end, report: violations.length === 0 ? '' : reportOf(plan, world, end) };
 }
 
-/** Lets follow what follows; returns the effects that a fault may strike. */
-async function aftermath(world: World, failures: string[]): Promise<readonly Effect[]> {
-  let effects: readonly Effect[] = [];
-  for (let minute = 0; minute < AFTERMATH_MINUTES; minute++) {
-    if (minute === STRUCK_MINUTES) effects = [...world.effects];
-    const before = world.passes;
-    await world.clock.advance(MINUTE_MS);
-    const passes = world.passes - before;
-    if (passes > PASSES_A_MINUTE) failures.push(`${passes} passes in a minute`);
+/** Lets follow what follows, until all is as it should be in the end; returns the effects that a fault may strike. */
+async function aftermath(
+  world: World,
+  scenario: Scenario,
+  { strikes }: Plan,
+  expectedEnd: string | undefined,
+): Promise<readonly Effect[]> {
+  const begin = world.clock.monotonic();
+  const isStruck = () => world.clock.monotonic() < begin + STRUCK_MINUTES * MINUTE_MS;
+  const wrong = () => (world.isTurned ? restless(world) : unlike(world, scenario, expectedEnd));
+  const last = Math.max(0, ...strikes.map(({ at }) => at));
+  const mayStrike = () => isStruck() && (strikes.length === 0 || world.effects.length < last);
+  const bound = () => Math.max(begin, world.troubledUntil) + BOUND_MINUTES * MINUTE_MS;
+  while (world.clock.monotonic() < bound()) {
+    await aMinute(world);
+    const isOver = world.clock.monotonic() > world.troubledUntil + BACKOFF_MINUTES * MINUTE_MS && !mayStrike();
+    if (isOver && wrong() === undefined) break;
   }
-  return effects;
+  const problem = wrong();
+  if (problem !== undefined) world.invariants.fail(world.isTurned ? 'it comes to an end' : 'the same end', problem);
+  return [...world.effects];
 }
 
-/** An hour in which nobody changes anything: nothing is written, nothing is asked for but to look. */
-async function quiet(world: World, failures: string[]): Promise<void> {
+/** A minute, in which no key may run hot. */
+async function aMinute(world: World): Promise<void> {
+  const before = new Map(world.passes);
+  await world.clock.advance(MINUTE_MS);
+  const most = PASSES_A_MINUTE * Math.max(1, world.view.objects(CLUSTERS).length);
+  for (const [kind, count] of world.passes) {
+    const passes = count - (before.get(kind) ?? 0);
+    if (passes > most) world.invariants.fail('no hot key', `${passes} passes of ${kind} in a minute`);
+  }
+}
+
+function unlike(world: World, scenario: Scenario, expectedEnd: string | undefined): string | undefined {
+  if (!scenario.ends(world)) return 'It came to its end, but did not stay there';
+  const end = world.view.summary();
+  if (expectedEnd === undefined || end === expectedEnd) return undefined;
+  return `It ended in ${end}, without faults in ${expectedEnd}`;
+}
+
+/** Words of Ready that say that something is under way: not for ever. */
+const UNDER_WAY =
+  /^Unknown (?:Deploying|Updating|Resuming|Suspending|Destroying|SecuringCredentials|WaitingForServer|UnderWay|undefined)$/;
+
+/** Which object neither is as it should be nor says why. */
+function restless(world: World): string | undefined {
+  for (const resource of KINDS) {
+    for (const object of world.view.objects(resource)) {
+      const ready = readyOf(object);
+      const message = statusOf(object).conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+      if (ready === 'stale' || UNDER_WAY.test(ready) || message === '')
+        return `${resource.kind} ${object.metadata.name} is ${ready} for ever: ${message}`;
+    }
+  }
+  return undefined;
+}
+
+/** A time in which nobody changes anything: nothing is written, nothing is asked for but to look. */
+async function quiet(world: World, clean: boolean): Promise<void> {
   const before = world.effects.length;
-  await world.clock.advance(60 * MINUTE_MS);
+  world.endStrikes();
+  for (let minutes = 0; minutes < (clean ? QUIET_MINUTES_CLEAN : QUIET_MINUTES); minutes++) await aMinute(world);
   const noise = world.effects.slice(before).filter(({ what }) => !isLook(what));
-  for (const what of new Set(noise.map((effect) => effect.what))) failures.push(`In a quiet hour: ${what}`);
+  for (const { what } of noise) world.invariants.fail('quiet at rest', `In a quiet time: ${what}`);
 }
 
 /** Getting an access token, and a sign-in to verify a login. */
@@ -95,23 +132,17 @@ function isLook(what: string): boolean {
   return what.endsWith('/auth') || what.endsWith('/signin');
 }
 
-/** What there is, but for what differs between any two runs. */
-function endOf(world: World): string {
-  const clusters = [...world.simulator.clusters()].map((cluster) =>
-    [cluster.id, cluster.status, cluster.storageSizeGB, cluster.machineType, JSON.stringify(cluster.backup)].join(' '),
-  );
-  const objects = world.kube.all(DATABASE_CLUSTERS).map(({ metadata: { name, finalizers } }) => {
-    const { conditions = [], clusterID, state } = world.status(name);
-    const words = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).sort();
-    return [name, clusterID, state, finalizers, ...words].join(' ');
-  });
-  const users = world.kube.all(DATABASE_USERS).map(({ metadata: { name, finalizers }, status }) => {
-    const { conditions = [], username } = parseStatus(databaseUserDefinition, status);
-    return [name, username, finalizers, ...conditions.map(({ type, reason }) => `${type}/${reason}`)].join(' ');
-  });
-  const logins = [...world.simulator.clusters()].flatMap(({ database }) => [...database.users.keys()]);
-  const secrets = world.kube.all(SECRETS).map(({ metadata: { name, finalizers } }) => {
-    return [name, finalizers, ...Object.keys(world.secret(name) ?? {}).sort()].join(' ');
-  });
-  return JSON.stringify({ clusters, objects, users, logins, secrets });
+function reportOf(plan: Plan, world: World, end: string): string {
+  const conditions = world.view
+    .status()
+    .conditions?.map(({ type, status, reason, message }) => `  ${type} ${status} ${reason}: ${message}`);
+  return [
+    `${textOf(plan)}:`,
+    ...world.invariants.violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
+    `  ends as ${end}`,
+    ...(conditions ?? []),
+    ...world.trace.slice(-TRACE_LINES).map((line) => `  ${line}`),
+    ...world.logs.slice(-TRACE_LINES / 2).map((line) => `  ${line.slice(0, 400).trim()}`),
+    `Play it again: npm run sim -- --play '${textOf(plan)}'`,
+  ].join('\n');
 }

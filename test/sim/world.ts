@@ -1,217 +1,193 @@
-import { API_VERSION } from '../../src/base/group.ts';
 import { createLog } from '../../src/base/log.ts';
-import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
-import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
-import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
-import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
-import { definitions } from '../../src/kinds/definitions.ts';
-import { EVENTS, SECRETS } from '../../src/kube/api.ts';
-import { parseStatus } from '../../src/kube/definition.ts';
+import type { Resource } from '../../src/kube/api.ts';
 import { createOperator } from '../../src/operator.ts';
-import type { Metrics } from '../../src/runtime/metrics.ts';
+import { LEASES } from '../../src/runtime/leader-election.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
-import { FakeKube, type FakeObject } from '../support/fake-kube.ts';
+import { FakeKube } from '../support/fake-kube.ts';
 import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { processClock, type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
-import { type Effect, type Fault, faultyApi, faultyTransport, type Process } from './faults.ts';
+import { type Effect, type Fault, TURNS } from './faults.ts';
 import { Invariants } from './invariants.ts';
+import { countingMetrics } from './passes.ts';
+import { MINUTE_MS, People } from './people.ts';
+import type { Plan, Strike } from './plan.ts';
+import { apiOf, type Process, type Surroundings, transportOf } from './process.ts';
+import { CLUSTERS, KINDS, View } from './view.ts';
+import { Weather } from './weather.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** What goes wrong, and at which effect. */
-export interface Plan {
-  readonly at: number;
-  readonly fault: Fault;
-}
-
-export const NAMESPACE = 'shop';
-const STALE_MS = 20_000;
-const OUTAGE_MS = 10 * 60_000;
-const RESTART_MS = 1_000;
+const SECOND_MS = 1_000;
+const RESTART_MS = SECOND_MS;
+const FROZEN_MS = 45 * SECOND_MS;
+const LANDING_MS = 30 * SECOND_MS;
+const PARTITION_MS = MINUTE_MS;
+const API_START_MS = 4 * SECOND_MS;
+const OLD_LISTS_MS = 2 * MINUTE_MS;
+const CLOCK_JUMP_MS = 24 * 60 * MINUTE_MS;
+const CLOCK_OFF_MS = 20 * MINUTE_MS;
+/** How long what a fault brings about lasts, where that is more than a moment. */
+const LASTS_MS: Partial<Record<Fault, number>> = {
+  cloudOutage: 10 * MINUTE_MS,
+  serverOutage: 5 * MINUTE_MS,
+  apiOutage: 3 * MINUTE_MS,
+  clockForward: CLOCK_OFF_MS,
+  clockBack: CLOCK_OFF_MS,
+  pause: 5 * MINUTE_MS,
+  wrongToken: 5 * MINUTE_MS,
+  flaky: 2 * MINUTE_MS,
+  oldList: OLD_LISTS_MS,
+};
+/** What a person may change without meaning anything by it: but what was read before is old then. */
+const WITHOUT_MEANING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  databaseclusters: { allowUnlisted: true },
+  databaseusers: { deletionPolicy: 'Delete' },
+  databases: { deletionPolicy: 'Retain' },
+};
+/** More effects at the same moment are no work but a loop. */
+const ENDLESS = 10_000;
+const FLAKINESS = 1 / 3;
 const KNOBS: Partial<Knobs> = {
   provisionMs: [20_000, 20_000],
   suspendMs: [5_000, 5_000],
   resumeMs: [10_000, 10_000],
   destroyMs: [10_000, 10_000],
+  // What a server says of a refused request must not lead to a secret being shown.
+  echoSecrets: true,
 };
 
+/** What a scenario is about: persons edit, pause and delete this object. */
+export interface Subject {
+  readonly resource: Resource;
+  readonly name: string;
+}
+
 /**
- * The whole operator on a virtual clock: an in-memory Kubernetes API with its watches, the simulated cloud in process,
- * seeded chance. One fault strikes at one effect; invariants are looked at after every effect.
+ * The whole operator on a virtual clock, in one process or several: an in-memory Kubernetes API with its watches, the
+ * simulated cloud in process, seeded chance. Faults strike at effects, as the plan says; invariants are looked at after
+ * every effect.
  */
 export class World {
   readonly clock: VirtualClock = virtualClock();
   readonly simulator: Simulator;
   readonly kube: FakeKube;
+  readonly view: View;
+  readonly people: People;
+  readonly invariants: Invariants;
+  readonly weather: Weather;
   readonly trace: string[] = [];
   readonly logs: string[] = [];
   readonly effects: Effect[] = [];
-  readonly invariants: Invariants;
-  /** Passes of all controllers. */
-  passes = 0;
-  /** What a person does to the object that a scenario is about, as a fault. */
-  person = { edit: () => this.edit({ spec: { allowUnlisted: true } }), remove: () => this.remove() };
+  readonly #plan: Plan;
+  #strikes: readonly Strike[];
+  readonly #subject: Subject;
+  readonly #chance;
+  readonly #living = new Set<Process>();
+  readonly #stop = new AbortController();
+  /** Passes of each kind since the start. */
+  readonly passes = new Map<string, number>();
   /** Strikes at effects that the plan leaves alone. */
-  chance: ((effect: Omit<Effect, 'index'>) => Fault | undefined) | undefined;
-  readonly #plan: Plan | undefined;
-  readonly #secrets: 'watch' | 'get';
-  #process: Process | undefined;
+  chance: (() => Fault | undefined) | undefined;
   #processes = 0;
-  #counting = false;
   #count = 0;
-  #heldUntil = 0;
-  #outUntil = 0;
-  #stop = new AbortController();
+  #instant = { at: -1, effects: 0 };
+  #counting = false;
+  /** The next process dies at its first effect. */
+  #crashNext = false;
+  #troubledUntil = 0;
+  /** When a person asked for something else than the scenario does. */
+  #turnedAt: number | undefined;
 
-  constructor(plan: Plan | undefined, secrets: 'watch' | 'get' = 'watch') {
+  constructor(
+    plan: Plan = { scenario: 'nothing', strikes: [] },
+    subject: Subject = { resource: CLUSTERS, name: 'orders' },
+  ) {
     this.#plan = plan;
-    this.#secrets = secrets;
-    this.simulator = createSimulator({ clock: this.clock, random: createSeededRandom(1), knobs: KNOBS });
+    this.#strikes = plan.strikes;
+    this.#subject = subject;
+    const seed = (plan.seed ?? 0) * 10;
+    this.#chance = createSeededRandom(seed + 3);
+    this.simulator = createSimulator({ clock: this.clock, random: createSeededRandom(seed + 1), knobs: KNOBS });
     this.kube = new FakeKube({
       now: this.clock.now,
-      random: createSeededRandom(2),
-      statusDefaults: Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }])),
+      random: createSeededRandom(seed + 2),
+      statusDefaults: Object.fromEntries(KINDS.map(({ plural }) => [plural, { observedGeneration: -1 }])),
+      onUnchanged: (resource, { name }) => this.invariants.unchanged(`${resource.plural}/${name}`),
     });
+    this.view = new View(this.kube, this.simulator);
+    this.people = new People(this);
+    this.weather = new Weather(this.clock);
     this.invariants = new Invariants(this);
   }
 
-  /** The space and its Secrets, and a process of the operator. */
   async start(): Promise<void> {
-    for (const level of ['read', 'write', 'admin'])
-      await this.putSecret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: `${level}-secret-0123456789` });
-    await this.putSecret('factory-login', { username: 'admin', password: 'password' });
-    await this.kube.create(DATABASE_SPACES, NAMESPACE, {
-      apiVersion: API_VERSION,
-      kind: 'DatabaseSpace',
-      metadata: { name: 'production' },
-      spec: {
-        baseURL: this.simulator.baseURL,
-        teamID: 'acme',
-        spaceID: 'production',
-        apiTokens: ['read', 'write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${level}` } })),
-        defaultCredentialsSecretRef: { name: 'factory-login' },
-      },
-    });
-    this.#startProcess();
+    await this.people.createSpace();
+    for (let count = 0; count < (this.#plan.replicas ?? 1); count++) this.#startProcess();
+    this.#tellVersions();
   }
 
-  /** From now on effects count, and the fault of the plan strikes. */
+  /** From now on effects count, and the faults of the plan strike. */
   beginCounting(): void {
     this.#counting = true;
   }
 
-  get faultStruck(): boolean {
-    return this.#plan === undefined || this.#count >= this.#plan.at;
+  /** From now on nothing goes wrong any more. */
+  endStrikes(): void {
+    this.#strikes = [];
   }
 
   stop(): void {
-    if (this.#process !== undefined) this.#process.alive = false;
+    for (const process of this.#living) {
+      process.alive = false;
+      process.clock.freeze();
+    }
     this.#stop.abort();
   }
 
-  // What people do.
-
-  async putSecret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
-    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-    await this.kube.create(SECRETS, NAMESPACE, { metadata: { name }, data: Object.fromEntries(encoded) });
-  }
-
-  async createCluster(spec: Fields = {}, name = 'orders'): Promise<void> {
-    await this.kube.create(DATABASE_CLUSTERS, NAMESPACE, {
-      apiVersion: API_VERSION,
-      kind: 'DatabaseCluster',
-      metadata: { name },
-      spec: {
-        spaceRef: { name: 'production' },
-        provider: 'gcp',
-        region: 'europe-west2',
-        machineType: 'c2d-highcpu-4',
-        storageSizeGB: 100,
-        version: '3.5.0',
-        ...spec,
-      },
-    });
-  }
-
-  /** Without effect once the object is gone. */
-  async edit(change: { readonly spec?: Fields; readonly annotations?: Fields }, name = 'orders'): Promise<void> {
-    const { spec, annotations } = change;
-    if (this.object(name) === undefined) return;
-    await this.kube.patch(
-      DATABASE_CLUSTERS,
-      { namespace: NAMESPACE, name },
-      {
-        ...(spec === undefined ? {} : { spec }),
-        ...(annotations === undefined ? {} : { metadata: { annotations } }),
-      },
-    );
-  }
-
-  remove(name = 'orders'): void {
-    this.kube.remove(DATABASE_CLUSTERS, { namespace: NAMESPACE, name });
-  }
-
-  // What there is.
-
-  object(name = 'orders'): FakeObject | undefined {
-    return this.kube.all(DATABASE_CLUSTERS, NAMESPACE).find(({ metadata }) => metadata.name === name);
-  }
-
-  status(name = 'orders') {
-    return parseStatus(databaseClusterDefinition, this.object(name)?.['status']);
-  }
-
-  /** Ready, as "status reason"; `gone` without the object. Of an earlier generation: `stale`. */
-  ready(name = 'orders'): string {
-    const object = this.object(name);
-    if (object === undefined) return 'gone';
-    const status = this.status(name);
-    if (status.observedGeneration !== object.metadata.generation) return 'stale';
-    const condition = status.conditions?.find(({ type }) => type === 'Ready');
-    return `${condition?.status} ${condition?.reason}`;
-  }
-
-  secret(name = 'orders-admin'): Readonly<Record<string, string>> | undefined {
-    const found = this.kube.all(SECRETS, NAMESPACE).find(({ metadata }) => metadata.name === name);
-    if (found === undefined) return undefined;
-    const entries = Object.entries((found['data'] ?? {}) as Record<string, string>);
-    return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
-  }
-
-  /** Everything that people can see, in one text. */
-  shown(): string {
-    const objects = [DATABASE_CLUSTERS, DATABASE_SPACES, DATABASE_USERS, EVENTS].flatMap((resource) =>
-      this.kube.all(resource),
-    );
-    return JSON.stringify(objects) + this.logs.join('');
-  }
-
-  async until(condition: () => boolean, what: string, limitMs = 60 * 60_000): Promise<void> {
+  async until(condition: () => boolean, what: string, limitMs = 60 * MINUTE_MS): Promise<void> {
     await this.clock.runUntil(condition, what, limitMs);
   }
 
+  /** Something happens in the cloud that is not the operator's doing. */
+  others(work: (simulator: Simulator) => void): void {
+    this.invariants.whileOthersAct(() => work(this.simulator));
+  }
+
+  // Short for those who only set a scene.
+
+  readonly createCluster: People['createCluster'] = (...args) => this.people.createCluster(...args);
+  readonly edit: People['edit'] = (...args) => this.people.edit(...args);
+  readonly remove: People['remove'] = (...args) => this.people.remove(...args);
+  readonly putSecret: People['putSecret'] = (...args) => this.people.putSecret(...args);
+  readonly ready: View['ready'] = (...args) => this.view.ready(...args);
+  readonly secret: View['secret'] = (...args) => this.view.secret(...args);
+
+  /** As `until`, within a scenario: soon after a person turned things elsewhere it goes on all the same. */
+  async wait(condition: () => boolean, what: string): Promise<void> {
+    const isTurned = () => this.#turnedAt !== undefined && this.clock.monotonic() > this.#turnedAt + 5 * MINUTE_MS;
+    await this.until(() => condition() || isTurned(), what);
+  }
+
+  /** Until when what the faults brought about lasts, by the world's clock. */
+  get troubledUntil(): number {
+    return this.#troubledUntil;
+  }
+
+  get isTurned(): boolean {
+    return this.#turnedAt !== undefined;
+  }
+
   #note(line: string): void {
-    this.trace.push(`${(this.clock.monotonic() / 1000).toFixed(1).padStart(7)}s ${line}`);
+    this.trace.push(`${(this.clock.monotonic() / SECOND_MS).toFixed(1).padStart(7)}s ${line}`);
   }
 
   #startProcess(): void {
-    const process: Process = { alive: true };
-    const clock = processClock(this.clock);
+    if (this.#stop.signal.aborted) return;
     const number = ++this.#processes;
-    const watcher = {
-      before: (effect: Omit<Effect, 'index'>) => this.#before(effect),
-      after: () => this.invariants.check(),
-      crash: () => {
-        this.#note(`process ${number} is killed`);
-        process.alive = false;
-        clock.freeze();
-        this.clock.after(RESTART_MS, () => this.#startProcess());
-      },
-      heldMs: () => Math.max(0, this.#heldUntil - this.clock.monotonic()),
-      cloudIsOut: () => this.clock.monotonic() < this.#outUntil,
-    };
+    const process: Process = { number, clock: processClock(this.clock), alive: true, partitionedUntil: 0 };
+    this.#living.add(process);
+    const surroundings = this.#surroundings();
+    const cloud = new URL(this.simulator.baseURL).origin;
     const log = createLog({
       level: 'debug',
       format: 'json',
@@ -220,60 +196,200 @@ export class World {
       },
     });
     const operator = createOperator({
-      api: faultyApi(this.#secrets === 'get' ? withoutSecretLists(this.kube) : this.kube, process, watcher, clock),
-      secrets: this.#secrets,
-      clock,
-      random: createSeededRandom(100 + number),
-      transport: () => faultyTransport(this.simulator.transport, process, watcher),
+      api: apiOf(process, surroundings, this.#plan.secrets === 'get' ? withoutSecretLists(this.kube) : this.kube),
+      secrets: this.#plan.secrets,
+      clock: process.clock,
+      random: createSeededRandom((this.#plan.seed ?? 0) * 1000 + 100 + number),
+      transport: () => transportOf(process, surroundings, this.simulator.transport, (origin) => origin === cloud),
       log,
-      metrics: this.#metrics(process),
+      metrics: countingMetrics((kind) => {
+        if (process.alive) this.passes.set(kind, (this.passes.get(kind) ?? 0) + 1);
+      }),
       namespaces: undefined,
       concurrency: 4,
       urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: `process-${number}`,
-      lease: undefined,
+      lease: (this.#plan.replicas ?? 1) > 1 ? { namespace: 'mooring-system', name: 'mooring' } : undefined,
     });
-    this.#process = process;
     this.#note(`process ${number} starts`);
-    operator.run(this.#stop.signal).catch((error: unknown) => this.invariants.fail(`The operator ended: ${error}`));
+    operator.run(this.#stop.signal).then(
+      () => this.#ended(process, 'without being told to'),
+      (error: unknown) => this.#ended(process, String(error)),
+    );
   }
 
-  async #before(given: Omit<Effect, 'index'>): Promise<Fault | undefined> {
+  /** A process that lost the lease ends, and is started again; no other may end. */
+  #ended(process: Process, why: string): void {
+    if (!process.alive || this.#stop.signal.aborted) return;
+    if ((this.#plan.replicas ?? 1) === 1) this.invariants.fail('the process lives', `The operator ended: ${why}`);
+    this.#note(`process ${process.number} ends: ${why}`);
+    this.#bury(process);
+  }
+
+  #bury(process: Process): void {
+    if (!process.alive) return;
+    process.alive = false;
+    process.clock.freeze();
+    this.#living.delete(process);
+    this.clock.after(RESTART_MS, () => this.#startProcess());
+  }
+
+  #surroundings(): Surroundings {
+    return {
+      weather: this.weather,
+      before: (process, effect) => this.#before(process, effect),
+      after: () => this.invariants.check(),
+      crash: (process) => {
+        this.#note(`process ${process.number} is killed`);
+        this.#bury(process);
+      },
+      freeze: (process, fault) => this.#freeze(process, fault),
+      landLater: (what, work) =>
+        void this.clock.after(LANDING_MS, () => {
+          this.#note(`late: ${what}`);
+          work().then(
+            () => this.invariants.check(),
+            () => {},
+          );
+        }),
+      isPartitioned: (process) => this.clock.monotonic() < process.partitionedUntil,
+      travel: () => this.#travel(),
+      fails: () => this.weather.is('flaky') && this.#chance.float() < FLAKINESS,
+    };
+  }
+
+  /** Most calls are quick, some take a moment, a few take seconds. */
+  #travel(): Promise<void> {
+    if (this.#plan.seed === undefined) return Promise.resolve();
+    const [kind, fraction] = [this.#chance.float(), this.#chance.float()];
+    const ms = fraction * (kind < 0.7 ? 5 : kind < 0.97 ? 100 : 1_500);
+    return new Promise((resolve) => this.clock.after(ms, resolve));
+  }
+
+  #freeze(process: Process, fault: 'freeze' | 'suspendMachine'): void {
+    this.#note(`process ${process.number} stands still`);
+    process.clock.freeze();
+    this.clock.after(FROZEN_MS, () => {
+      if (!process.alive) return;
+      this.#note(`process ${process.number} goes on`);
+      if (fault === 'suspendMachine') process.clock.lose(FROZEN_MS);
+      process.clock.thaw();
+    });
+  }
+
+  async #before(process: Process, given: Omit<Effect, 'index'>): Promise<Fault | undefined> {
+    const who = (this.#plan.replicas ?? 1) > 1 ? `[${process.number}] ` : '';
+    this.invariants.beforeEffect(process.number, (this.#plan.replicas ?? 1) === 1);
     if (!this.#counting) {
-      this.#note(given.what);
+      this.#note(`${who}${given.what}`);
       return undefined;
     }
     const index = ++this.#count;
+    this.#stopRunaway();
     this.effects.push({ ...given, index });
-    const fault = this.#plan?.at === index ? this.#plan.fault : this.chance?.(given);
-    this.#note(`${index}: ${given.what}${fault === undefined ? '' : `  <= ${fault}`}`);
-    const now = this.clock.monotonic();
-    if (fault === 'stale') this.#heldUntil = now + STALE_MS;
-    if (fault === 'outage') this.#outUntil = now + OUTAGE_MS;
-    // Means nothing by itself, but what was read is old now.
-    if (fault === 'edit') await this.person.edit();
-    if (fault === 'delete') this.person.remove();
+    const fault: Fault | undefined = this.#crashNext
+      ? 'crashBefore'
+      : (this.#strikes.find(({ at }) => at === index)?.fault ?? this.chance?.());
+    this.#crashNext = false;
+    this.#note(`${who}${index}: ${given.what}${fault === undefined ? '' : `  <= ${fault}`}`);
+    if (fault !== undefined) await this.#strike(process, fault);
     return fault;
   }
 
-  #metrics(process: Process): Metrics {
-    const nothing = () => {};
-    const passed = () => {
-      if (process.alive) this.passes++;
-      return nothing;
+  /** No time passes in an endless loop: it would never end here. */
+  #stopRunaway(): void {
+    const at = this.clock.monotonic();
+    this.#instant = { at, effects: this.#instant.at === at ? this.#instant.effects + 1 : 1 };
+    if (this.#instant.effects < ENDLESS) return;
+    this.invariants.fail('no hot key', `${ENDLESS} effects in one moment`);
+    this.stop();
+  }
+
+  /** What a fault does besides what it makes of the effect itself. */
+  async #strike(process: Process, fault: Fault): Promise<void> {
+    const { people, weather, kube } = this;
+    const { name, resource } = this.#subject;
+    const now = this.clock.monotonic();
+    this.#troubledUntil = Math.max(this.#troubledUntil, now + (LASTS_MS[fault] ?? 0));
+    if (TURNS.has(fault)) this.#turnedAt = now;
+    const gap = () => {
+      weather.begin('gap');
+      kube.closeWatches();
+      this.clock.after(weather.remainingMs('gap'), () => kube.compact());
     };
-    return {
-      contentType: 'text/plain',
-      text: async () => '',
-      controller: () => ({
-        queue: { added: nothing, retried: nothing, started: nothing, finished: nothing },
-        started: passed,
-        watchQueue: nothing,
-      }),
-      apiRequest: nothing,
-      kubeRequest: nothing,
-      driftCorrected: nothing,
-      onScrape: nothing,
-    };
+    switch (fault) {
+      case 'crashTwice':
+        this.#crashNext = true;
+        return;
+      case 'upgrade':
+        this.clock.after(RESTART_MS / 2, () => people.ageStatuses());
+        return;
+      case 'stale':
+      case 'duplicate':
+      case 'cloudOutage':
+      case 'serverOutage':
+      case 'flaky':
+        return weather.begin(fault);
+      case 'apiOutage':
+        weather.begin(fault);
+        return kube.closeWatches();
+      case 'gap':
+        return gap();
+      case 'oldList':
+        kube.lag();
+        this.clock.after(OLD_LISTS_MS, () => kube.catchUp());
+        return gap();
+      case 'restart':
+        kube.restart();
+        this.clock.after(API_START_MS, () => kube.initialized());
+        return;
+      case 'partition':
+        process.partitionedUntil = this.clock.monotonic() + PARTITION_MS;
+        return;
+      case 'stolenLease':
+        return this.#stealLease();
+      case 'clockForward':
+        return this.#jump(CLOCK_JUMP_MS);
+      case 'clockBack':
+        return this.#jump(-CLOCK_JUMP_MS);
+      case 'edit':
+        return people.edit({ spec: WITHOUT_MEANING[resource.plural] ?? {} }, name, resource);
+      case 'pause':
+        return people.pause(name, resource);
+      case 'wrongToken':
+        return people.replaceTokens();
+      case 'delete':
+        return people.remove(name, resource);
+      case 'recreate':
+        return people.recreate(name, resource);
+      case 'loseSecret':
+        return people.loseSecrets();
+      case 'terminate':
+        return people.terminate();
+      default:
+        return;
+    }
+  }
+
+  async #stealLease(): Promise<void> {
+    const ref = { namespace: 'mooring-system', name: 'mooring' };
+    if ((await this.kube.get(LEASES, ref)) === undefined) return;
+    const spec = { holderIdentity: 'somebody', leaseDurationSeconds: 15 };
+    this.invariants.peopleWrite(() => this.kube.patch(LEASES, ref, { spec }));
+  }
+
+  #jump(ms: number): void {
+    const off = [...this.#living];
+    for (const { clock } of off) clock.jump(ms);
+    this.clock.after(CLOCK_OFF_MS, () => {
+      for (const { clock } of off) clock.jump(-ms);
+    });
+  }
+
+  /** As the API server does, on quiet kinds too. */
+  #tellVersions(): void {
+    if (this.#stop.signal.aborted) return;
+    this.kube.bookmark();
+    this.clock.after(MINUTE_MS, () => this.#tellVersions());
   }
 }

@@ -1,0 +1,81 @@
+// npm run sim: plays the whole operator against faults until it breaks; see docs/reliability.md.
+import { parseArgs } from 'node:util';
+import { playEvery } from './every.ts';
+import { parsePlan, textOf } from './plan.ts';
+import type { Run } from './run.ts';
+import { SCENARIOS, scenarioNamed } from './scenarios.ts';
+import { playPlan, playSeed, shrunk } from './seeds.ts';
+
+const USAGE = `Usage: npm run sim -- [options]
+
+  --minutes N         random seeds for so long (default 1)
+  --seed S            the first seed (default 1); alone: only this one
+  --play 'PLAN'       one run, as a failure prints it
+  --every [SCENARIO…] every fault at every step, of all scenarios or these
+  --list              scenarios and faults
+`;
+const MINUTE_MS = 60_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    play: { type: 'string' },
+    every: { type: 'boolean' },
+    list: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+
+if (values.help === true) console.log(USAGE);
+else process.exitCode = (await main()) ? 0 : 1;
+
+async function main(): Promise<boolean> {
+  if (values.list === true) return list();
+  if (values.play !== undefined) return told(await playPlan(parsePlan(values.play)));
+  if (values.every === true) return every();
+  const first = Number(values.seed ?? 1);
+  if (values.seed !== undefined && values.minutes === undefined) return told(await playSeed(first));
+  return seeds(first, Number(values.minutes ?? 1));
+}
+
+function list(): boolean {
+  for (const { name } of SCENARIOS) console.log(name);
+  return true;
+}
+
+function told(run: Run): boolean {
+  console.log(run.report || `${textOf(run.plan)}: nothing is wrong`);
+  return run.violations.length === 0;
+}
+
+async function every(): Promise<boolean> {
+  let failures = 0;
+  for (const scenario of positionals.length > 0 ? positionals.map(scenarioNamed) : SCENARIOS) {
+    const begin = process.cpuUsage();
+    let runs = 0;
+    for await (const run of playEvery({ scenario: scenario.name, strikes: [] })) {
+      runs++;
+      if (run.violations.length === 0) continue;
+      failures++;
+      console.log(run.report);
+    }
+    const { user, system } = process.cpuUsage(begin);
+    console.log(`${scenario.name}: ${runs} runs, ${((user + system) / 1e6).toFixed(1)} s`);
+  }
+  return failures === 0;
+}
+
+async function seeds(first: number, minutes: number): Promise<boolean> {
+  const end = performance.now() + minutes * MINUTE_MS;
+  let seed = first;
+  for (; performance.now() < end; seed++) {
+    const run = await playSeed(seed);
+    if (run.violations.length === 0) continue;
+    console.log(`Seed ${seed} fails. As little as possible of it that still does:`);
+    return told(await shrunk(run));
+  }
+  console.log(`Seeds ${first} to ${seed - 1}: nothing is wrong`);
+  return true;
+}

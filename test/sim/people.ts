@@ -1,0 +1,168 @@
+import { API_VERSION, GROUP } from '../../src/base/group.ts';
+import { type Resource, SECRETS } from '../../src/kube/api.ts';
+import type { FakeObject } from '../support/fake-kube.ts';
+import { isOurs } from './owned.ts';
+import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, SPACES, statusOf } from './view.ts';
+import type { World } from './world.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const LEVELS = ['read', 'write', 'admin'] as const;
+/** As the simulated cloud gives them out. */
+export const tokenOf = (level: string) => `${level}-secret-0123456789`;
+const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+/** What a namespace holds is deleted again and again until it is empty. */
+const TERMINATION_ROUND_MS = 5 * SECOND_MS;
+
+/** What people do, with kubectl and in the cloud's console, and what Kubernetes does for them. */
+export class People {
+  readonly #world: World;
+  /** Secrets that people wrote, as they wrote them: nobody else may change what is in them. */
+  readonly secrets = new Map<string, Readonly<Record<string, string>>>();
+
+  #isTerminating = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** The space, and the Secrets that it names. */
+  async createSpace(): Promise<void> {
+    for (const level of LEVELS)
+      await this.putSecret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: tokenOf(level) });
+    await this.putSecret('factory-login', { username: 'admin', password: 'password' });
+    await this.create(SPACES, 'production', {
+      baseURL: this.#world.simulator.baseURL,
+      teamID: 'acme',
+      spaceID: 'production',
+      apiTokens: LEVELS.map((level) => ({ level, secretRef: { name: `cloud-${level}` } })),
+      defaultCredentialsSecretRef: { name: 'factory-login' },
+    });
+  }
+
+  createCluster(spec: Fields = {}, name = 'orders'): Promise<void> {
+    return this.create(CLUSTERS, name, {
+      spaceRef: { name: 'production' },
+      provider: 'gcp',
+      region: 'europe-west2',
+      machineType: 'c2d-highcpu-4',
+      storageSizeGB: 100,
+      version: '3.5.0',
+      ...spec,
+    });
+  }
+
+  async create(resource: Resource, name: string, spec: Fields): Promise<void> {
+    const { kind } = resource;
+    await this.#world.kube.create(resource, NAMESPACE, { apiVersion: API_VERSION, kind, metadata: { name }, spec });
+  }
+
+  /** Writes a Secret of people's own, or changes it. */
+  async putSecret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
+    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+    const body = { metadata: { name }, data: Object.fromEntries(encoded) };
+    this.secrets.set(name, data);
+    if (this.#find(SECRETS, name) === undefined) await this.#world.kube.create(SECRETS, NAMESPACE, body);
+    else await this.#world.kube.patch(SECRETS, { namespace: NAMESPACE, name }, { data: body.data });
+  }
+
+  async putConfigMap(name: string, data: Readonly<Record<string, string>>): Promise<void> {
+    await this.#world.kube.create(CONFIG_MAPS, NAMESPACE, { metadata: { name }, data });
+  }
+
+  /** Without effect once the object is gone. */
+  async edit(
+    change: { readonly spec?: Fields; readonly annotations?: Fields },
+    name = 'orders',
+    resource = CLUSTERS,
+  ): Promise<void> {
+    const { spec, annotations } = change;
+    if (this.#find(resource, name) === undefined) return;
+    const metadata = annotations === undefined ? {} : { metadata: { annotations } };
+    await this.#world.kube.patch(
+      resource,
+      { namespace: NAMESPACE, name },
+      { ...(spec === undefined ? {} : { spec }), ...metadata },
+    );
+  }
+
+  remove(name = 'orders', resource = CLUSTERS): void {
+    if (resource === SECRETS && !this.secrets.delete(name)) this.#world.invariants.passwordIsLost = true;
+    this.#world.kube.remove(resource, { namespace: NAMESPACE, name });
+  }
+
+  pause(name: string, resource: Resource): Promise<void> {
+    this.#later(5 * MINUTE_MS, () => this.edit({ annotations: { [`${GROUP}/paused`]: null } }, name, resource));
+    return this.edit({ annotations: { [`${GROUP}/paused`]: 'true' } }, name, resource);
+  }
+
+  /** Deletes it, and creates it as it was as soon as it is gone. */
+  recreate(name: string, resource: Resource): void {
+    const object = this.#find(resource, name);
+    if (object === undefined) return;
+    this.remove(name, resource);
+    const again = async () => {
+      if (this.#isTerminating) return;
+      if (this.#find(resource, name) !== undefined) return this.#later(SECOND_MS, again);
+      await this.create(resource, name, object['spec'] as Fields);
+    };
+    this.#later(SECOND_MS, again);
+  }
+
+  async replaceTokens(): Promise<void> {
+    const put = async (secretOf: (level: string) => string) => {
+      for (const level of LEVELS)
+        if (this.#find(SECRETS, `cloud-${level}`) !== undefined)
+          await this.putSecret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: secretOf(level) });
+    };
+    this.#later(5 * MINUTE_MS, () => put(tokenOf));
+    await put((level) => `wrong-${level}-0123456789`);
+  }
+
+  /** Deletes the Secrets that the operator wrote: nobody knows the passwords any more. */
+  loseSecrets(): void {
+    this.#world.invariants.passwordIsLost = true;
+    for (const secret of this.#world.kube.all(SECRETS)) if (isOurs(secret)) this.remove(secret.metadata.name, SECRETS);
+  }
+
+  /** Deletes the namespace: Kubernetes deletes what is in it, Secrets first, and creates nothing there any more. */
+  terminate(): void {
+    this.#world.invariants.passwordIsLost = true;
+    this.#isTerminating = true;
+    this.#world.kube.terminate(NAMESPACE);
+    const round = async () => {
+      const left = [SECRETS, CONFIG_MAPS, ...KINDS].flatMap((resource) =>
+        this.#world.kube.all(resource).map(({ metadata }) => ({ resource, name: metadata.name })),
+      );
+      for (const { resource, name } of left) this.remove(name, resource);
+      if (left.length > 0) this.#later(TERMINATION_ROUND_MS, round);
+    };
+    void round();
+  }
+
+  /** Statuses as an operator of an earlier version wrote them: without the fields that came later. */
+  ageStatuses(): void {
+    for (const object of this.#world.kube.all(CLUSTERS)) {
+      const { operation, credentials } = statusOf(object);
+      const status = {
+        ...(operation === undefined ? {} : { operation: { by: null } }),
+        ...(credentials === undefined ? {} : { credentials: { factoryVersion: null, verifiedAt: null } }),
+        backup: null,
+        lastHandledReconcileAt: null,
+      };
+      const { namespace, name } = object.metadata;
+      this.#world.invariants.peopleWrite(() =>
+        this.#world.kube.patch(CLUSTERS, { namespace, name }, { status }, { subresource: 'status' }),
+      );
+    }
+  }
+
+  #find(resource: Resource, name: string): FakeObject | undefined {
+    return this.#world.kube.all(resource).find(({ metadata }) => metadata.name === name);
+  }
+
+  #later(ms: number, work: () => Promise<void> | void): void {
+    this.#world.clock.after(ms, () => void work());
+  }
+}

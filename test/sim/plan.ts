@@ -1,0 +1,97 @@
+import type { Random } from '../../src/base/random.ts';
+import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import { FAULT_NAMES, FAULTS, type Fault } from './faults.ts';
+
+/** A fault, and the effect that it strikes: they are counted from 1, over all processes. */
+export interface Strike {
+  readonly at: number;
+  readonly fault: Fault;
+}
+
+/** All that decides what happens in a run. */
+export interface Plan {
+  readonly scenario: string;
+  readonly strikes: readonly Strike[];
+  /** Processes of the operator at once; more than one share a Lease. Default 1. */
+  readonly replicas?: number;
+  /** `get`: the operator may neither list nor watch Secrets. Default: watch. */
+  readonly secrets?: 'get';
+  /** Chance: how long calls take, and so what comes before what. Absent: nothing takes time. */
+  readonly seed?: number;
+}
+
+/** `deploy replicas=2 seed=7 3:crashAfter 9:freeze`: what `npm run sim -- --play` takes. */
+export function textOf({ scenario, strikes, replicas = 1, secrets, seed }: Plan): string {
+  return [
+    scenario,
+    ...(replicas === 1 ? [] : [`replicas=${replicas}`]),
+    ...(secrets === undefined ? [] : [`secrets=${secrets}`]),
+    ...(seed === undefined ? [] : [`seed=${seed}`]),
+    ...strikes.map(({ at, fault }) => `${at}:${fault}`),
+  ].join(' ');
+}
+
+/** Throws an Error that says what is wrong with it. */
+export function parsePlan(text: string): Plan {
+  const [scenario = '', ...words] = text.trim().split(/\s+/);
+  const strikes: Strike[] = [];
+  const options: { replicas?: number; seed?: number; secrets?: 'get' } = {};
+  for (const word of words) {
+    const option = /^(replicas|seed)=(\d+)$/.exec(word);
+    const strike = /^(\d+):(\w+)$/.exec(word);
+    if (option !== null) options[option[1] as 'replicas' | 'seed'] = Number(option[2]);
+    else if (word === 'secrets=get') options.secrets = 'get';
+    else if (strike !== null && isFault(strike[2] ?? ''))
+      strikes.push({ at: Number(strike[1]), fault: strike[2] as Fault });
+    else
+      throw new Error(
+        `Cannot read "${word}": it must be replicas=N, secrets=get, seed=N or N:fault, of ${FAULT_NAMES.join()}`,
+      );
+  }
+  return { scenario, strikes, ...options };
+}
+
+function isFault(name: string): name is Fault {
+  return Object.hasOwn(FAULTS, name);
+}
+
+const MAX_STRIKES = 4;
+/** Most scenarios come to their end within so many effects. */
+const REACH = 30;
+
+/** What a seed stands for: a scenario, how many processes, and what goes wrong when. */
+export function planOf(seed: number, scenarios: readonly string[]): Plan {
+  const random = createSeededRandom(seed);
+  const scenario = pick(scenarios, random);
+  const replicas = random.float() < 0.6 ? 1 : 2 + Math.floor(random.float() * 2);
+  const strikes = Array.from({ length: 1 + Math.floor(random.float() * MAX_STRIKES) }, () => ({
+    at: 1 + Math.floor(random.float() ** 1.5 * REACH),
+    fault: pick(FAULT_NAMES, random),
+  }));
+  const once = new Map(strikes.map((strike) => [strike.at, strike]));
+  return {
+    scenario,
+    ...(replicas === 1 ? {} : { replicas }),
+    seed,
+    strikes: [...once.values()].toSorted((one, other) => one.at - other.at),
+  };
+}
+
+function pick<T>(choices: readonly T[], random: Random): T {
+  const choice = choices[Math.floor(random.float() * choices.length)];
+  if (choice === undefined) throw new Error('There is nothing to choose from');
+  return choice;
+}
+
+/** The plan with as little in it as still fails, by leaving out one thing after the other. */
+export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
+  for (const smaller of smallerThan(plan)) if (await fails(smaller)) return shrink(smaller, fails);
+  return plan;
+}
+
+function* smallerThan(plan: Plan): Generator<Plan> {
+  const { seed: _, ...timeless } = plan;
+  if (plan.seed !== undefined) yield timeless;
+  if ((plan.replicas ?? 1) > 1) yield { ...plan, replicas: (plan.replicas ?? 1) - 1 };
+  for (const strike of plan.strikes) yield { ...plan, strikes: plan.strikes.filter((other) => other !== strike) };
+}

@@ -1,0 +1,244 @@
+import { sleep } from '../../src/base/clock.ts';
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
+import { type KubeApi, KubeError, type Resource, type WatchEvent, type WatchOptions } from '../../src/kube/api.ts';
+import type { ProcessClock } from '../support/virtual-clock.ts';
+import type { Effect, Fault } from './faults.ts';
+import type { Weather } from './weather.ts';
+
+/** One process of the operator. Once it is dead its calls have no effect and never end. */
+export interface Process {
+  readonly number: number;
+  readonly clock: ProcessClock;
+  alive: boolean;
+  /** Until then it does not reach the API server, by the world's clock. */
+  partitionedUntil: number;
+}
+
+/** What the world does around each call of a process. */
+export interface Surroundings {
+  readonly weather: Weather;
+  /** Called before an effect; what it answers goes wrong with this effect. */
+  before(process: Process, effect: Omit<Effect, 'index'>): Promise<Fault | undefined>;
+  after(process: Process): void;
+  /** The process ends at once: nothing that it still does takes effect. */
+  crash(process: Process): void;
+  /** The process stands still from now on, and the clock wakes it. */
+  freeze(process: Process, fault: 'freeze' | 'suspendMachine'): void;
+  /** Carries out what was asked for, when nobody waits for it any more. */
+  landLater(what: string, work: () => Promise<unknown>): void;
+  isPartitioned(process: Process): boolean;
+  /** The time that a call or an event takes on its way, from chance. */
+  travel(): Promise<void>;
+  /** Whether a call fails by chance, in flaky weather. */
+  fails(): boolean;
+}
+
+/** So many events come once more, in their order, where they come twice. */
+const REPLAYED = 5;
+
+const never = () => new Promise<never>(() => {});
+const lost = (what: string) => new HttpError('lost', what);
+
+/** Goes on only while the process lives, and runs. */
+async function resumed(process: Process): Promise<void> {
+  await process.clock.running();
+  if (!process.alive) await never();
+}
+
+/** Carries out one effect, with what goes wrong with it. */
+async function carryOut<T>(
+  process: Process,
+  world: Surroundings,
+  effect: Omit<Effect, 'index'>,
+  work: (attended: boolean) => Promise<T>,
+  failure: (fault: Fault) => T | undefined,
+): Promise<T> {
+  await resumed(process);
+  const fault = await world.before(process, effect);
+  // Meanwhile another effect of this process may have been the one to end it.
+  await resumed(process);
+  if (fault === 'crashBefore') {
+    world.crash(process);
+    return never();
+  }
+  if (fault === 'serverError' || fault === 'conflict' || fault === 'reset' || world.fails()) {
+    const failed = failure(fault ?? 'serverError');
+    if (failed !== undefined) return failed;
+  }
+  if (fault === 'lateLanding') {
+    world.landLater(effect.what, () => work(false));
+    throw lost('The answer was lost');
+  }
+  await world.travel();
+  const answer = await settled(work(true));
+  world.after(process);
+  if (fault === 'crashAfter' || fault === 'crashTwice' || fault === 'upgrade') world.crash(process);
+  if (fault === 'freeze' || fault === 'suspendMachine') world.freeze(process, fault);
+  await world.travel();
+  await resumed(process);
+  if (fault === 'lostAnswer') throw lost('The answer was lost');
+  return answer();
+}
+
+/** Resolves with how it ended, to be told later. */
+function settled<T>(work: Promise<T>): Promise<() => T> {
+  return work.then(
+    (answer) => () => answer,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
+}
+
+function kubeFailure(fault: Fault): never {
+  if (fault === 'reset') throw lost('Connection broke before the request arrived');
+  if (fault === 'conflict')
+    throw new KubeError('the object has been modified; please apply your changes to the latest version', {
+      status: 409,
+      reason: 'Conflict',
+    });
+  throw new KubeError('etcdserver: leader changed', { status: 500, reason: 'InternalError' });
+}
+
+/** The API as this process reaches it. */
+export function apiOf(process: Process, world: Surroundings, api: KubeApi): KubeApi {
+  const reach = () => {
+    if (world.weather.is('apiOutage') || world.isPartitioned(process))
+      throw new HttpError('unreachable', 'Connection refused (ECONNREFUSED)');
+  };
+  const write = <T>(resource: Resource, what: string, work: () => Promise<T>) => {
+    const reached = async () => {
+      reach();
+      return work();
+    };
+    // Leases are the elector's own business: they are written all the time, and struck by the weather only.
+    if (resource.plural === 'leases') return read(reached);
+    return carryOut(process, world, { to: 'kube', what }, reached, (fault) =>
+      fault === 'conflict' && !what.startsWith('patch') ? undefined : kubeFailure(fault),
+    );
+  };
+  const read = async <T>(work: () => Promise<T>): Promise<T> => {
+    await resumed(process);
+    await world.travel();
+    reach();
+    if (world.fails()) kubeFailure('serverError');
+    const answer = await settled(work());
+    await world.travel();
+    await resumed(process);
+    return answer();
+  };
+  return {
+    get: (resource, ref) => read(() => api.get(resource, ref)),
+    list: (resource, options) => read(() => api.list(resource, options)),
+    watch: (resource, options, signal) => watch(process, world, api, resource, options, signal),
+    create: (resource, namespace, object) =>
+      write(resource, `create ${resource.plural}/${nameOf(object)}`, () => api.create(resource, namespace, object)),
+    patch: (resource, ref, patch, options) =>
+      write(resource, `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`, () =>
+        api.patch(resource, ref, patch, options),
+      ),
+    delete: (resource, ref, preconditions) =>
+      write(resource, `delete ${resource.plural}/${ref.name}`, () => api.delete(resource, ref, preconditions)),
+  };
+}
+
+async function* watch(
+  process: Process,
+  world: Surroundings,
+  api: KubeApi,
+  resource: Resource,
+  options: WatchOptions,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<WatchEvent> {
+  const { weather } = world;
+  const isBroken = () => weather.is('apiOutage') || weather.is('gap');
+  await resumed(process);
+  await world.travel();
+  if (isBroken() || world.isPartitioned(process)) throw lost('Connection refused (ECONNREFUSED)');
+  const end = new AbortController();
+  const cancel = process.clock.after(options.timeoutSeconds * 1000, () => end.abort());
+  const onAbort = () => end.abort();
+  signal?.addEventListener('abort', onAbort);
+  const recent: WatchEvent[] = [];
+  try {
+    for await (const event of api.watch(resource, options, end.signal)) {
+      // What comes while nothing can be heard is not heard later either: the connection is found broken then.
+      const deaf = world.isPartitioned(process);
+      const heldMs = weather.remainingMs('stale');
+      if (heldMs > 0) await sleep(process.clock, heldMs);
+      await world.travel();
+      if (deaf) await sleep(process.clock, process.partitionedUntil - process.clock.monotonic());
+      await resumed(process);
+      if (deaf || isBroken()) throw lost('Connection broke (ECONNRESET)');
+      yield event;
+      recent.push(event);
+      if (recent.length > REPLAYED) recent.shift();
+      if (weather.is('duplicate')) yield* recent;
+    }
+    if (isBroken()) throw lost('Connection broke (ECONNRESET)');
+  } finally {
+    cancel();
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** HTTP as this process sends it; `isCloud`: to the management API, else to a server. */
+export function transportOf(
+  process: Process,
+  world: Surroundings,
+  transport: HttpTransport,
+  isCloud: (origin: string) => boolean,
+): HttpTransport {
+  return async (request) => {
+    await resumed(process);
+    const { origin, pathname } = new URL(request.url);
+    const send = async (sent = request) => {
+      const out = isCloud(origin) ? 'cloudOutage' : 'serverOutage';
+      // Asked when the first byte is about to leave, as the real transport does.
+      const refusal = sent.refusal?.();
+      if (refusal !== undefined) throw new HttpError('unreachable', `Not sent: ${refusal}`);
+      if (world.weather.is(out)) throw new HttpError('unreachable', `${request.method} ${origin}: ECONNREFUSED`);
+      return transport(sent);
+    };
+    if (request.method !== 'GET') {
+      const { signal: _, refusal: __, ...unattended } = request;
+      const what = `${request.method} ${pathname}`;
+      return carryOut(
+        process,
+        world,
+        { to: 'http', what },
+        // What lands late was given up by the one who asked.
+        (attended) => send(attended ? request : unattended),
+        (fault) => httpFailure(fault, request),
+      );
+    }
+    await world.travel();
+    if (world.fails()) throw lost(`${request.method} ${origin}: ECONNRESET`);
+    const answer = await settled(send());
+    await world.travel();
+    await resumed(process);
+    return answer();
+  };
+}
+
+function httpFailure(fault: Fault, request: HttpRequest): HttpResponse | undefined {
+  if (fault === 'conflict') return undefined;
+  if (fault === 'reset') throw lost(`${request.method}: Connection broke before the request arrived`);
+  return { status: 503, headers: { 'content-type': 'text/html' }, body: textOf('<h1>Service Unavailable</h1>') };
+}
+
+async function* textOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+function nameOf(object: unknown): string {
+  const { metadata } = object as { metadata: { name?: string } };
+  return metadata.name ?? '';
+}
+
+/** Which fields a patch has, for the trace: never their values. */
+function keysOf(patch: unknown): string {
+  return Object.entries(patch as Record<string, object>)
+    .map(([key, value]) => (key === 'spec' ? key : `${key}{${Object.keys(value ?? {}).join()}}`))
+    .join(' ');
+}

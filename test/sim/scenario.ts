@@ -1,0 +1,37 @@
+import type { Fault } from './faults.ts';
+import { CLUSTERS } from './view.ts';
+import type { Subject, World } from './world.ts';
+
+export interface Scenario {
+  readonly name: string;
+  /** The object that it is about. Default: DatabaseCluster orders. */
+  readonly subject?: Subject;
+  /** What there is before; faults do not strike yet. */
+  readonly prepare?: (world: World) => Promise<void>;
+  /** What a person does, waiting between the steps. Faults strike from here on. */
+  readonly act: (world: World) => Promise<void>;
+  /** Where it ends, unless a fault has a person ask for something else. */
+  readonly ends: (world: World) => boolean;
+  /** An effect that there is no need for, whatever goes wrong. */
+  readonly never?: RegExp;
+  /** Faults that have no meaning here. */
+  readonly without?: readonly Fault[];
+}
+
+export const isReady = ({ view }: World, name = 'orders', resource = CLUSTERS) =>
+  view.ready(name, resource).startsWith('True');
+
+/** A cluster that runs and is Ready. */
+export async function running(world: World, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  await world.people.createCluster(spec);
+  await world.until(() => isReady(world), 'orders is Ready');
+}
+
+/** A cluster of somebody else, which runs; `adoptable`: an object may take it over. */
+export function foreign(world: World, id: string, adoptable = false): void {
+  world.others((simulator) =>
+    simulator.deployForeign({ id, machineType: 'c2d-highcpu-4', storageSizeGB: 100, version: '3.5.0' }),
+  );
+  const cluster = world.view.cluster(id);
+  if (adoptable && cluster !== undefined) world.invariants.mayBeAdopted(cluster);
+}

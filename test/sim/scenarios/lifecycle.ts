@@ -1,0 +1,95 @@
+import { MINUTE_MS } from '../people.ts';
+import { foreign, isReady, running, type Scenario } from '../scenario.ts';
+
+/** A cluster from its beginning, through all that is asked of it. */
+export const LIFECYCLE: readonly Scenario[] = [
+  {
+    name: 'deploy',
+    act: ({ people }) => people.createCluster({ backup: { frequency: 'daily' } }),
+    ends: isReady,
+  },
+  {
+    name: 'change',
+    prepare: running,
+    act: ({ people }) =>
+      people.edit({ spec: { storageSizeGB: 200, machineType: 'c2d-highcpu-8', backup: { frequency: 'hourly' } } }),
+    ends: (world) => {
+      const cluster = world.view.cluster();
+      return isReady(world) && cluster?.storageSizeGB === 200 && cluster.machineType === 'c2d-highcpu-8';
+    },
+  },
+  {
+    name: 'rename',
+    prepare: running,
+    act: ({ people }) => people.edit({ spec: { clusterID: 'orders-eu' } }),
+    ends: (world) => isReady(world) && world.view.cluster('orders-eu') !== undefined,
+  },
+  {
+    name: 'change-and-rename',
+    prepare: running,
+    act: ({ people }) =>
+      people.edit({
+        spec: {
+          clusterID: 'orders-eu',
+          storageSizeGB: 200,
+          machineType: 'c2d-highcpu-8',
+          backup: { frequency: 'hourly' },
+        },
+      }),
+    ends: (world) => isReady(world) && world.view.cluster('orders-eu')?.backup.frequency === 'hourly',
+  },
+  {
+    name: 'suspend-resume',
+    prepare: running,
+    act: async (world) => {
+      await world.people.edit({ spec: { state: 'Suspended' } });
+      await world.wait(() => world.view.cluster()?.status === 'suspended', 'orders is suspended');
+      await world.people.edit({ spec: { state: 'Running' } });
+    },
+    ends: isReady,
+  },
+  {
+    name: 'suspended-from-start',
+    act: ({ people }) => people.createCluster({ state: 'Suspended' }),
+    ends: ({ view }) => view.ready() === 'True Suspended',
+  },
+  {
+    name: 'paused',
+    prepare: running,
+    act: async (world) => {
+      await world.people.edit({ spec: { storageSizeGB: 200 }, annotations: { 'mooring.dev/paused': 'true' } });
+      await world.clock.advance(3 * MINUTE_MS);
+    },
+    ends: ({ view }) => view.ready() === 'Unknown Paused' && view.cluster()?.storageSizeGB === 100,
+    // It ends the pause.
+    without: ['pause'],
+  },
+  {
+    name: 'clone',
+    prepare: async (world) => foreign(world, 'source'),
+    act: ({ people }) => people.createCluster({ cloneFrom: { clusterID: 'source' } }),
+    ends: isReady,
+  },
+  {
+    name: 'clone-of-object',
+    prepare: async (world) => {
+      await world.people.createCluster({}, 'source');
+      await world.until(() => isReady(world, 'source'), 'source is Ready');
+    },
+    act: ({ people }) => people.createCluster({ cloneFrom: { clusterRef: { name: 'source' } } }),
+    ends: isReady,
+  },
+  {
+    name: 'change-of-mind',
+    act: async (world) => {
+      await world.people.createCluster();
+      await world.clock.advance(1_000);
+      await world.people.edit({ spec: { storageSizeGB: 200 } });
+      await world.clock.advance(1_000);
+      await world.people.edit({ spec: { state: 'Suspended' } });
+      await world.clock.advance(30_000);
+      await world.people.edit({ spec: { state: 'Running', storageSizeGB: 300 } });
+    },
+    ends: (world) => isReady(world) && world.view.cluster()?.storageSizeGB === 300,
+  },
+];

@@ -1,0 +1,60 @@
+import { SECRETS } from '../../../src/kube/api.ts';
+import { isReady, running, type Scenario } from '../scenario.ts';
+
+/** The admin login: replaced, moved, lost and found. */
+export const LOGINS: readonly Scenario[] = [
+  {
+    name: 'rotate',
+    prepare: running,
+    act: ({ people }) => people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } }),
+    ends: (world) => isReady(world) && world.view.status().lastHandledRotateAt === '1',
+  },
+  {
+    name: 'rotate-twice',
+    prepare: running,
+    act: async (world) => {
+      await world.people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } });
+      await world.clock.advance(200);
+      await world.people.edit({ annotations: { 'mooring.dev/rotate-at': '2' } });
+    },
+    ends: (world) => isReady(world) && world.view.status().lastHandledRotateAt === '2',
+  },
+  {
+    name: 'move-secret',
+    prepare: running,
+    act: ({ people }) => people.edit({ spec: { adminCredentials: { secretName: 'elsewhere' } } }),
+    ends: (world) => isReady(world) && world.view.status().credentials?.secretName === 'elsewhere',
+  },
+  {
+    name: 'password-lost',
+    prepare: async (world) => {
+      await running(world);
+      const password = 'set-behind-our-back';
+      await world.people.putSecret('known-login', { username: 'admin', password });
+      world.others((simulator) => simulator.setPassword('orders', 'admin', password));
+      world.invariants.passwordIsLost = true;
+    },
+    act: ({ people }) => people.edit({ spec: { adminCredentials: { existingSecretRef: { name: 'known-login' } } } }),
+    ends: (world) => {
+      const { password = '', nextPassword } = world.view.secret() ?? {};
+      const works = world.view.cluster() !== undefined && world.simulator.passwordIs('orders', 'admin', password);
+      return isReady(world) && works && nextPassword === undefined;
+    },
+  },
+  {
+    name: 'secret-of-others',
+    prepare: ({ people }) => people.putSecret('orders-admin', { username: 'somebody', password: 'something-else' }),
+    act: ({ people }) => people.createCluster(),
+    ends: ({ view }) => view.ready() === 'False SecretNotOurs',
+  },
+  {
+    name: 'secret-in-the-way',
+    prepare: ({ people }) => people.putSecret('orders-admin', { username: 'somebody', password: 'something-else' }),
+    act: async (world) => {
+      await world.people.createCluster();
+      await world.wait(() => world.view.ready() === 'False SecretNotOurs', 'orders tells of the Secret');
+      world.people.remove('orders-admin', SECRETS);
+    },
+    ends: isReady,
+  },
+];

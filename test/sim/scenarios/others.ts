@@ -1,0 +1,116 @@
+import { foreign, isReady, running, type Scenario } from '../scenario.ts';
+
+/** What others do to a cluster, or have in its place. */
+export const OTHERS: readonly Scenario[] = [
+  {
+    name: 'foreign',
+    prepare: async (world) => foreign(world, 'orders'),
+    act: ({ people }) => people.createCluster({ deletionPolicy: 'Delete' }),
+    ends: ({ view }) => view.ready() === 'False ClusterIDInUse',
+  },
+  {
+    name: 'race-for-id',
+    act: async (world) => {
+      await world.people.createCluster();
+      foreign(world, 'orders');
+    },
+    ends: ({ view }) => view.ready() === 'False ClusterIDInUse',
+  },
+  {
+    name: 'adopt',
+    prepare: async (world) => foreign(world, 'orders', true),
+    act: ({ people }) => people.createCluster({ adoptionPolicy: 'IfExists' }),
+    ends: isReady,
+  },
+  {
+    name: 'observe',
+    prepare: async (world) => foreign(world, 'orders', true),
+    act: ({ people }) => people.createCluster({ managementPolicy: 'Observe', storageSizeGB: 200 }),
+    ends: ({ view }) => view.ready() === 'False Drifted',
+  },
+  {
+    name: 'two-for-one-id',
+    act: async (world) => {
+      await world.people.createCluster();
+      await world.clock.advance(2_000);
+      await world.people.createCluster({ clusterID: 'orders' }, 'second');
+    },
+    ends: (world) => isReady(world) && world.view.ready('second').startsWith('False'),
+    // Somebody else's object takes its place then.
+    without: ['delete', 'recreate', 'loseSecret', 'terminate'],
+  },
+  {
+    name: 'replaced',
+    prepare: (world) => running(world, { deletionPolicy: 'Delete' }),
+    act: async (world) => world.others((simulator) => simulator.replaceCluster('orders')),
+    ends: ({ view }) => view.ready() === 'False IdentityChanged',
+  },
+  {
+    name: 'replaced-at-the-end',
+    prepare: (world) => running(world, { deletionPolicy: 'Delete' }),
+    act: async (world) => {
+      world.others((simulator) => simulator.replaceCluster('orders'));
+      world.people.remove();
+    },
+    ends: ({ view }) => view.ready() === 'gone' && view.cluster()?.status === 'running',
+  },
+  {
+    name: 'identity-accepted',
+    prepare: async (world) => {
+      await running(world);
+      world.others((simulator) => simulator.replaceCluster('orders'));
+      await world.until(() => world.view.ready() === 'False IdentityChanged', 'orders tells of the other cluster');
+    },
+    act: async (world) => {
+      const cluster = world.view.cluster();
+      if (cluster === undefined) return;
+      world.invariants.mayBeAdopted(cluster);
+      const createdAt = new Date(cluster.createdAt).toISOString();
+      await world.people.edit({ annotations: { 'mooring.dev/accept-identity': createdAt } });
+    },
+    ends: isReady,
+  },
+  {
+    name: 'vanished',
+    prepare: running,
+    act: async (world) => world.others((simulator) => simulator.vanish('orders')),
+    ends: ({ view }) => view.ready() === 'False ClusterMissing',
+  },
+  {
+    name: 'recreated',
+    prepare: (world) => running(world, { recreatePolicy: 'Always' }),
+    act: async (world) => world.others((simulator) => simulator.vanish('orders')),
+    ends: (world) => isReady(world) && world.view.cluster() !== undefined,
+  },
+  {
+    name: 'renamed-elsewhere',
+    prepare: running,
+    act: async (world) => world.others((simulator) => simulator.changeCluster('orders', { id: 'orders-x' })),
+    ends: (world) => isReady(world) && world.view.cluster() !== undefined,
+  },
+  {
+    name: 'drift',
+    prepare: running,
+    act: async (world) =>
+      world.others((simulator) => simulator.changeCluster('orders', { machineType: 'c2d-highcpu-2' })),
+    ends: (world) => isReady(world) && world.view.cluster()?.machineType === 'c2d-highcpu-4',
+  },
+  {
+    name: 'drift-reported',
+    prepare: (world) => running(world, { driftPolicy: 'Report' }),
+    act: async (world) =>
+      world.others((simulator) => simulator.changeCluster('orders', { machineType: 'c2d-highcpu-2' })),
+    ends: ({ view }) => view.ready() === 'False Drifted',
+    // A changed spec is brought about, whatever came from elsewhere before.
+    without: ['edit'],
+  },
+  {
+    name: 'moved-servers',
+    prepare: running,
+    act: async (world) => world.others((simulator) => simulator.moveServers('orders')),
+    ends: (world) => {
+      const address = world.view.cluster()?.servers[0]?.address ?? 'none';
+      return isReady(world) && (world.view.status().endpoint ?? '').includes(address);
+    },
+  },
+];

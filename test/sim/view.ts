@@ -1,0 +1,135 @@
+import { GROUP, VERSION } from '../../src/base/group.ts';
+import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
+import { EVENTS, type Resource, SECRETS } from '../../src/kube/api.ts';
+import { parseStatus } from '../../src/kube/definition.ts';
+import type { Cluster } from '../../src/simulator/cloud/state.ts';
+import type { Simulator } from '../../src/simulator/simulator.ts';
+import type { FakeKube, FakeObject } from '../support/fake-kube.ts';
+
+/** Where everything is. */
+export const NAMESPACE = 'shop';
+
+const ours = (plural: string, kind: string): Resource => ({ group: GROUP, version: VERSION, plural, kind });
+
+export const SPACES = ours('databasespaces', 'DatabaseSpace');
+export const CLUSTERS = ours('databaseclusters', 'DatabaseCluster');
+export const USERS = ours('databaseusers', 'DatabaseUser');
+export const DATABASES = ours('databases', 'Database');
+/** All kinds of ours. */
+export const KINDS: readonly Resource[] = [SPACES, CLUSTERS, USERS, DATABASES];
+export const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
+
+const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** Reads what there is: objects as the API server holds them, clusters as the cloud does. */
+export class View {
+  readonly #kube: FakeKube;
+  readonly #simulator: Simulator;
+
+  constructor(kube: FakeKube, simulator: Simulator) {
+    this.#kube = kube;
+    this.#simulator = simulator;
+  }
+
+  object(name = 'orders', resource = CLUSTERS): FakeObject | undefined {
+    return this.#kube.all(resource).find(({ metadata }) => metadata.name === name);
+  }
+
+  objects(resource = CLUSTERS): readonly FakeObject[] {
+    return this.#kube.all(resource);
+  }
+
+  status(name = 'orders', resource = CLUSTERS) {
+    return statusOf(this.object(name, resource));
+  }
+
+  /** Ready, as "status reason"; `gone` without the object. Of an earlier generation: `stale`. */
+  ready(name = 'orders', resource = CLUSTERS): string {
+    const object = this.object(name, resource);
+    return object === undefined ? 'gone' : readyOf(object);
+  }
+
+  secret(name = 'orders-admin'): Readonly<Record<string, string>> | undefined {
+    const found = this.#kube.all(SECRETS).find(({ metadata }) => metadata.name === name);
+    return found === undefined ? undefined : contentsOf(found);
+  }
+
+  clusters(): readonly Cluster[] {
+    return [...this.#simulator.clusters()];
+  }
+
+  cluster(id = 'orders'): Cluster | undefined {
+    return this.clusters().find((cluster) => cluster.id === id && !cluster.gone);
+  }
+
+  /** Whether nothing is left of all objects and Secrets. */
+  isEmpty(): boolean {
+    return [SECRETS, ...KINDS].every((resource) => this.#kube.all(resource).length === 0);
+  }
+
+  /** Everything that people can read without a right to read Secrets. */
+  shown(): string {
+    return JSON.stringify([...KINDS, EVENTS].flatMap((resource) => this.#kube.all(resource)));
+  }
+
+  /** What there is, but for what differs between any two runs. */
+  summary(): string {
+    const clusters = this.clusters().map((cluster) =>
+      [cluster.id, cluster.status, cluster.storageSizeGB, cluster.machineType, JSON.stringify(cluster.backup)].join(
+        ' ',
+      ),
+    );
+    const objects = KINDS.flatMap((resource) => this.#kube.all(resource)).map((object) => {
+      const { conditions = [], clusterID, state } = statusOf(object);
+      const words = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).sort();
+      return [object.metadata.name, clusterID, state, object.metadata.finalizers, ...words].join(' ');
+    });
+    const secrets = this.#kube
+      .all(SECRETS)
+      .map((secret) =>
+        [secret.metadata.name, secret.metadata.finalizers, ...Object.keys(contentsOf(secret)).sort()].join(' '),
+      );
+    return JSON.stringify({ clusters, objects, secrets }).replaceAll(UID, 'uid');
+  }
+}
+
+/** Of any kind of ours: what they have in common is written as a DatabaseCluster's. */
+export function statusOf(object: FakeObject | undefined): ClusterStatus {
+  return object === undefined ? readStatus(undefined) : remembered(statuses, object, readStatus);
+}
+
+type ClusterStatus = ReturnType<typeof readStatus>;
+
+function readStatus(object: FakeObject | undefined) {
+  return parseStatus(databaseClusterDefinition, object?.['status']);
+}
+
+export function specOf(object: FakeObject): Readonly<Record<string, unknown>> {
+  return (object['spec'] ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+export function readyOf(object: FakeObject): string {
+  const { observedGeneration, conditions = [] } = statusOf(object);
+  if (observedGeneration !== object.metadata.generation) return 'stale';
+  const condition = conditions.find(({ type }) => type === 'Ready');
+  return `${condition?.status} ${condition?.reason}`;
+}
+
+export function contentsOf(secret: FakeObject): Readonly<Record<string, string>> {
+  return remembered(contents, secret, (object) => {
+    const entries = Object.entries((object['data'] ?? {}) as Record<string, string>);
+    return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+  });
+}
+
+// What is stored never changes: it is read once, however often invariants look at it.
+const statuses = new WeakMap<FakeObject, ClusterStatus>();
+const contents = new WeakMap<FakeObject, Readonly<Record<string, string>>>();
+
+function remembered<T>(known: WeakMap<FakeObject, T>, object: FakeObject, read: (object: FakeObject) => T): T {
+  const found = known.get(object);
+  if (found !== undefined) return found;
+  const value = read(object);
+  known.set(object, value);
+  return value;
+}
