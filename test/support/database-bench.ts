@@ -65,6 +65,8 @@ export interface DatabaseBench {
   showAsIs(): void;
   putConfigMap(name: string, data: Readonly<Record<string, string>>): Promise<void>;
   removeConfigMap(name: string): void;
+  /** The DatabaseSpace is gone, and its connection with it. */
+  removeSpace(): void;
   /** The schema on the server; undefined: there is no such database. */
   schema(name?: string): string | undefined;
   databases(): readonly string[];
@@ -86,6 +88,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
   const told: string[] = [];
   let processes = 0;
   let stale: KubeObject | undefined;
+  let hasSpace = true;
   let current: DatabaseWorld | undefined;
   // The cast is the parse border: the kind parses what it reads.
   const objects = () => kube.all(DATABASES) as unknown as readonly KubeObject[];
@@ -104,6 +107,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
       connections,
       cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
       namespaceLabels: async (name) => options.labels?.[name],
+      hasSpace: () => hasSpace,
       servers: new Servers({ clock, secrets, onLoginRefused: (key) => told.push(`refused ${key}`) }),
       configMaps: createConfigMaps(api, {
         get: (key) => kube.all(CONFIG_MAPS).find((each) => keyOf(each) === key),
@@ -223,6 +227,10 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
         const { resourceVersion } = before.metadata;
         await kube.patch(CONFIG_MAPS, { namespace: 'shop', name }, { metadata: { resourceVersion }, data });
       }
+    },
+    removeSpace: () => {
+      hasSpace = false;
+      world().connections.disconnect('shop/production');
     },
     removeConfigMap: (name) => kube.remove(CONFIG_MAPS, { namespace: 'shop', name }),
     schema: (name = 'orders') => snapshot()?.databases.find((each) => each.name === name)?.schema,

@@ -154,6 +154,20 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.told).toEqual([expect.stringContaining('DatabaseCluster "orders" went first')]);
   });
 
+  it('is not kept, nor keeps the cluster, by a space that went first', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    bench.removeSpace();
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).not.toBe('gone');
+    const { kube } = bench.cluster;
+    const resourceVersion = kube.all(DATABASE_CLUSTERS)[0]?.metadata.resourceVersion;
+    await kube.patch(DATABASE_CLUSTERS, ORDERS, { metadata: { resourceVersion, finalizers: ['test/waits'] } });
+    deleteCluster(bench);
+    await bench.until('gone');
+    expect(bench.told).toEqual([expect.stringContaining('its DatabaseSpace is gone already')]);
+  });
+
   it('is silent where the cluster is destroyed with all that is on it', async () => {
     const bench = await readyBench({ dialect, database: deletable, spec: { deletionPolicy: 'Delete' } });
     bench.cluster.simulator.setKnobs({ destroyMs: [60_000, 60_000] });

@@ -16,6 +16,8 @@ export interface ServerWorld {
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, string>> | undefined>;
   readonly servers: Servers;
+  /** Whether there is an object of this DatabaseSpace. */
+  readonly hasSpace: (key: ObjectKey) => boolean;
 }
 
 /** The server of a DatabaseCluster as the users and databases on it find it. */
@@ -109,6 +111,9 @@ function openOf(world: ServerWorld, { clusterKey, called, object, spec }: Cluste
   const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
   const connection = world.connections.get(space);
   if (connection === undefined) {
+    // Nobody will ever reach the server by way of it: who waits for that keeps itself, and the cluster's object, for nothing.
+    if (leaving && !world.hasSpace(space))
+      return waiting('leaving', 'ClusterDeleting', `${called} is being deleted, and its DatabaseSpace is gone already`);
     const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" is not connected`;
     return { ...waiting('notReady', 'WaitingForCluster', message), starting: isTrue('Ready') };
   }
