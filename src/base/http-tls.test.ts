@@ -1,0 +1,51 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createSecureContext, rootCertificates } from 'node:tls';
+import { expect, onTestFinished, test } from 'vitest';
+import { FIRST, SECOND } from '../../test/support/certificates.ts';
+import { createUndiciTransport, readText, type UndiciTransportOptions } from './http.ts';
+
+/** A server with the first certificate, and what a transport with these options is answered or fails with. */
+async function bench(options: UndiciTransportOptions) {
+  const server = createServer({ ...FIRST }, (_request, response) => {
+    response.writeHead(200, { connection: 'close' }).end('ok');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport(options);
+  onTestFinished(async () => {
+    await transport.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return async () => readText(await transport({ method: 'GET', url }), 10);
+}
+
+test('a server is trusted by the certificates that are given, and by no others', async () => {
+  await expect((await bench({ ca: FIRST.cert }))()).resolves.toBe('ok');
+  await expect((await bench({ ca: SECOND.cert }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+  await expect((await bench({}))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+  const guard = { trusts: () => false, refusalOf: () => undefined };
+  await expect((await bench({ ca: FIRST.cert, guard }))()).resolves.toBe('ok');
+  await expect((await bench({ ca: SECOND.cert, guard }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+});
+
+test('the certificates to trust are read once, not for each connection', async () => {
+  // So many that reading them takes much longer than a connection.
+  const ca = [...Array.from({ length: 10 }, () => rootCertificates).flat(), FIRST.cert].join('\n');
+  const reading = millis(() => createSecureContext({ ca }));
+  const ask = await bench({ ca });
+  await ask();
+  const before = process.threadCpuUsage();
+  for (let count = 0; count < 10; count++) expect(await ask()).toBe('ok');
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(5 * reading);
+});
+
+/** Milliseconds of this thread's processor time. */
+function millis(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
