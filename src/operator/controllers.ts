@@ -36,7 +36,6 @@ import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
 import { SecretReads } from './secret-reads.ts';
-import type { ShardedControllers } from './sharding.ts';
 import { wordOf } from './word.ts';
 
 export interface ControllerDependencies {
@@ -66,16 +65,11 @@ export interface Controllers {
   readonly spaces: AnyController;
   /** Of what is in a space: judged by what the space shows, so it begins once that is known. */
   readonly inSpaces: readonly AnyController[];
-  readonly sharded: ShardedControllers;
   readonly connections: SpaceConnections;
 }
 
 /** One controller a kind, over the same informers and connections, and who is told of what. */
-export function createControllers(
-  dependencies: ControllerDependencies,
-  informers: Informers,
-  gateOf: (kind: keyof ShardedControllers) => KeyGate | undefined = () => undefined,
-): Controllers {
+export function createControllers(dependencies: ControllerDependencies, informers: Informers): Controllers {
   const { api, clock, random, log, metrics, concurrency } = dependencies;
   const { spaces, clusters, users, databases, secrets, configMaps } = informers;
   const all: AnyController[] = [];
@@ -112,7 +106,6 @@ export function createControllers(
   const controllerOf = <Spec, Status extends StatusBase, Observation, Step>(
     kind: Kind<Spec, Status, Observation, Step>,
     source: Informer<KubeObject>,
-    gate: KeyGate | undefined,
   ) => {
     const share = metrics.controller(kind.definition.singular, concurrency);
     const controller = new Controller(secrets instanceof SecretReads ? secrets.before(kind) : kind, source, {
@@ -159,7 +152,6 @@ export function createControllers(
       neededBy: (space) => neededBy(clusters.store, space),
     }),
     spaces,
-    gateOf('spaces'),
   );
   const leaving = new Leaving(users, databases, (cluster) => notify(`leaving/${cluster}`, 'normal'));
   const clusterMemory = new ClusterMemory(uuid(random), clock.now());
@@ -184,7 +176,6 @@ export function createControllers(
         clusterDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
     }),
     clusters,
-    gateOf('clusters'),
   );
   clusters.onChange((_key, before, after) => {
     const [needed, needs] = [neededSpace(before), neededSpace(after)];
@@ -234,7 +225,6 @@ export function createControllers(
       onLeft: warn(USER_LEFT, users),
     }),
     users,
-    gateOf('users'),
   );
   users.onChange((changed, before, after) => {
     if (!isNews(before, after) && wordOf(before) === wordOf(after)) return;
@@ -262,7 +252,6 @@ export function createControllers(
       onLeft: warn(DATABASE_LEFT, databases),
     }),
     databases,
-    gateOf('databases'),
   );
   databases.onChange((_key, before, after) => {
     if (!isNews(before, after)) return;
@@ -281,17 +270,7 @@ export function createControllers(
         notify(`${plural}/${key}`, noNews(source, 'high'));
     });
   }
-  return {
-    spaces: spaceController,
-    inSpaces: all.filter((each) => each !== spaceController),
-    sharded: {
-      spaces: spaceController,
-      clusters: clusterController,
-      users: userController,
-      databases: databaseController,
-    },
-    connections,
-  };
+  return { spaces: spaceController, inSpaces: all.filter((each) => each !== spaceController), connections };
 }
 
 function spaceOf(object: KubeObject | undefined) {
