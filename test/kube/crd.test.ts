@@ -148,10 +148,14 @@ describe('deploy/samples', () => {
 
   test('are all there is in the folder', () => {
     expect(readdirSync(SAMPLES).sort()).toEqual([
+      'app',
       'cluster-complete.yaml',
       'cluster.yaml',
+      'database.yaml',
       'secrets.yaml',
       'space.yaml',
+      'user-complete.yaml',
+      'user.yaml',
     ]);
   });
 });

@@ -28,8 +28,13 @@ describe('on a control plane of its own', () => {
       /\d s {2}DatabaseSpace production +Ready/,
       /\d s {2}DatabaseCluster orders +Deploying \(starting\)/,
       /\d s {2}DatabaseCluster orders +Ready \(running\) +Cluster "orders" runs at/,
+      /\d s {2}DatabaseUser app +Ready +User "app" signs in at/,
       /Ready after \d+\.\d s\.\n.* in Secret orders-admin/,
+      /knows nothing but Secret app-connection \(deploy\/samples\/app\/app\.mjs\)\n {2}insert \$order isa order/,
+      /\n {2}→ \{"customer":"Ada","total":12\.5\}\n/,
       /\$ kubectl get mooring\n(.*\n)*databasecluster\.mooring\.dev\/orders +True +Running +running/,
+      /\ndatabase\.mooring\.dev\/orders +True/,
+      /\ndatabaseuser\.mooring\.dev\/app +True +LoginWorks +app +app-connection/,
     ];
     let from = 0;
     for (const line of inOrder) {

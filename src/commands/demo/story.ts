@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../../base/clock.ts';
+import { runApplication, SCRIPT } from './application.ts';
 import { type Environment, shellSetup } from './cluster-access.ts';
 import type { Screen } from './screen.ts';
 import { APPLIED, type Glimpse, Timeline } from './timeline.ts';
@@ -16,9 +17,14 @@ export interface StoryOptions {
 }
 
 /** What the samples make. */
-const SUBJECTS: readonly string[] = ['DatabaseSpace production', 'DatabaseCluster orders'];
+const SUBJECTS: readonly string[] = [
+  'DatabaseSpace production',
+  'DatabaseCluster orders',
+  'DatabaseUser app',
+  'Database orders',
+];
 const SUBJECT_WIDTH = Math.max(...SUBJECTS.map((subject) => subject.length));
-const WORD_WIDTH = 27;
+const WORD_WIDTH = 28;
 
 /**
  * Applies the samples, shows what becomes of them, and what to do next; from then on each change, until the stack ends.
@@ -62,13 +68,21 @@ export async function tell(world: World, options: StoryOptions): Promise<string 
       ? screen.paint('good', `Ready after ${seconds()}.`)
       : `${screen.paint('bad', 'Not Ready:')} ${problem}`;
   screen.line(`\n${verdict}`);
-  if (problem === undefined)
-    screen.line('The cluster has a login of its own, in Secret orders-admin; the one it came with is refused.');
+  if (problem === undefined) await showApplication(world, options);
   else screen.line(`\nThe last lines of the operator's log:\n${world.operator.lastLines()}`);
   screen.heading('$ kubectl get mooring');
   screen.line((await world.kubectl(['get', 'mooring', inNamespace], { signal })).trimEnd());
   if (!options.once) screen.line(goOn(world, options));
   return problem;
+}
+
+/** What all of it is for. */
+async function showApplication({ kubectl, namespace }: World, { screen, signal }: StoryOptions): Promise<void> {
+  screen.line('The cluster has a login of its own, in Secret orders-admin; the one it came with is refused.');
+  const { query, answer } = await runApplication(kubectl, namespace, signal);
+  screen.heading(`An application that knows nothing but Secret app-connection (${SCRIPT})`);
+  screen.line(screen.paint('dim', query.trimEnd().replace(/^/gm, '  ')));
+  screen.line(answer.trimEnd().replace(/^/gm, '  → '));
 }
 
 function wordOf({ word, state }: Glimpse): string {

@@ -179,7 +179,7 @@ const SAMPLE_URL = 'http://127.0.0.1:7080';
 
 /** The samples in the order in which a user would write them, with the simulated cloud's URL. */
 export function sampleManifests(cloudURL: string): readonly Manifest[] {
-  return ['secrets', 'space', 'cluster'].map((name) => {
+  return ['secrets', 'space', 'cluster', 'user', 'database'].map((name) => {
     const path = `deploy/samples/${name}.yaml`;
     const text = readFileSync(fileOfProject(path), 'utf8').replaceAll(SAMPLE_URL, cloudURL);
     const objects = [...text.matchAll(/^kind: (\w+)\nmetadata:\n {2}name: (\S+)$/gm)].map(
