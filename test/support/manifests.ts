@@ -74,6 +74,19 @@ export function user(spec: Fields = {}, annotations: Annotations = {}, name = 'a
   };
 }
 
+export function database(spec: Fields = {}, annotations: Annotations = {}, name = 'orders'): Manifest {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Database',
+    metadata: { name, annotations },
+    spec: { clusterRef: { name: 'orders' }, ...spec },
+  };
+}
+
+export function configMap(name: string, data: Readonly<Record<string, string>>): Manifest {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
+}
+
 /** Everything that the space needs to be Ready, the space itself included. */
 export function wholeSpace(cloud: ServedCloud, spec: Fields = {}): readonly Manifest[] {
   return [tokenSecret('write'), tokenSecret('admin'), factorySecret(cloud), space(cloud, spec)];

@@ -79,7 +79,7 @@ export interface Site<Cloud = ServedCloud> {
   refused(manifest: Manifest): Promise<readonly string[]>;
   get(kind: Kind, name?: string): Promise<Shown | undefined>;
   names(kind: Kind): Promise<readonly string[]>;
-  remove(kind: Kind | 'Secret', name: string): Promise<void>;
+  remove(kind: Kind | 'Secret' | 'ConfigMap', name: string): Promise<void>;
   /** Kind: DatabaseCluster, if none is named. */
   annotate(name: string, annotations: Readonly<Record<string, string>>, kind?: Kind): Promise<void>;
   secret(name?: string): Promise<SecretShown | undefined>;
@@ -105,7 +105,10 @@ export function createSite<Cloud>(
   logs: () => string = () => '',
 ): Site<Cloud> {
   const core = `/api/v1/namespaces/${namespace}/secrets`;
-  const pathOf = (kind: string) => (kind === 'Secret' ? core : collectionPath(kind, namespace));
+  const pathOf = (kind: string) => {
+    if (kind === 'ConfigMap') return `/api/v1/namespaces/${namespace}/configmaps`;
+    return kind === 'Secret' ? core : collectionPath(kind, namespace);
+  };
   const nameOf = (kind: Kind, name?: string) => name ?? DEFAULT_NAMES[kind];
 
   const send = (manifest: Manifest, manager: string) =>
