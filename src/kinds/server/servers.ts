@@ -76,13 +76,26 @@ export class Servers {
     work: (client: ServerClient, token: string) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
+    const first = await this.#asAdminOnce(place, work, signal);
+    if (!('refusal' in first)) return first.result;
+    // The cluster may just have replaced the password: its Secret has the new one. A refusal surely had no effect.
+    const second = await this.#asAdminOnce(place, work, signal);
+    if (!('refusal' in second)) return second.result;
+    throw this.#refused(place, second.refusal);
+  }
+
+  async #asAdminOnce<T>(
+    place: ServerPlace,
+    work: (client: ServerClient, token: string) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly result: T } | { readonly refusal: ApiError }> {
     const session = await this.#adminSession(place, signal);
     try {
-      return await session.use(work, signal);
+      return { result: await session.use(work, signal) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
       place.logins.drop(session);
-      throw this.#refused(place, error);
+      return { refusal: error };
     }
   }
 

@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { addressOf } from '../../../test/support/simulator.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+import { type ServerWorld, serverAccess } from './access.ts';
+import { Servers } from './servers.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+let bench: KindBench;
+let running: KubeObject;
+
+beforeAll(async () => {
+  bench = await runningBench();
+  running = bench.kube.all(DATABASE_CLUSTERS)[0] as unknown as KubeObject;
+});
+
+interface Case {
+  /** What is different of the cluster that runs; undefined: there is none. */
+  readonly cluster?: { readonly spec?: Fields; readonly status?: Fields; readonly leaves?: boolean } | undefined;
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly spaceIs?: 'connected' | 'not connected' | 'gone';
+}
+
+function look(given: Case) {
+  const { namespace = 'shop', labels, spaceIs = 'connected' } = given;
+  const { connections, clock, secrets } = bench.world();
+  const change = 'cluster' in given ? given.cluster : {};
+  const object = change && {
+    ...running,
+    metadata: { ...running.metadata, ...(change.leaves ? { deletionTimestamp: '2026-11-20T12:00:00Z' } : {}) },
+    spec: { ...(running.spec as Fields), ...change.spec },
+    status: { ...(running.status as Fields), ...change.status },
+  };
+  const none = { get: () => undefined } as unknown as typeof connections;
+  const world: ServerWorld = {
+    connections: spaceIs === 'connected' ? connections : none,
+    cluster: (key) => (key === 'shop/orders' ? object : undefined),
+    hasSpace: () => spaceIs !== 'gone',
+    namespaceLabels: async () => labels,
+    servers: new Servers({ clock, secrets, onLoginRefused: () => {} }),
+  };
+  const metadata = { name: 'app', namespace, uid: 'u', resourceVersion: '1' };
+  const clusterRef = { name: 'orders', ...(namespace === 'shop' ? {} : { namespace: 'shop' }) };
+  return serverAccess(world, { metadata, spec: { clusterRef } }, new AbortController().signal);
+}
+
+const without = (type: string): Fields => ({
+  conditions: (running.status as { conditions: readonly { type: string }[] }).conditions.map((condition) =>
+    condition.type === type ? { ...condition, status: 'False' } : condition,
+  ),
+});
+
+describe('the server of a cluster', () => {
+  it('is open once its login is secured and it answers', async () => {
+    const address = addressOf(bench.simulator, 'orders');
+    expect(await look({})).toMatchObject({
+      server: 'open',
+      clusterKey: 'shop/orders',
+      clusterName: 'orders',
+      identity: bench.status().createdAt,
+      leaving: false,
+      endpoint: `https://${address}`,
+      addresses: [address],
+      verifyIntervalMs: 600_000,
+      adminSecretName: 'orders-admin',
+      factoryUsername: 'admin',
+    });
+    expect(await look({ cluster: { leaves: true } })).toMatchObject({ server: 'open', leaving: true });
+  });
+
+  it('names those of its servers first that run', async () => {
+    const servers = [
+      { address: 'a.test:1', status: 'stopped' },
+      { address: 'b.test:1', status: 'running' },
+    ];
+    expect(await look({ cluster: { status: { servers } } })).toMatchObject({ addresses: ['b.test:1', 'a.test:1'] });
+  });
+
+  const cases: readonly (readonly [string, () => Case, Fields])[] = [
+    ['without a cluster', () => ({ cluster: undefined }), { why: 'missing', reason: 'ClusterNotFound' }],
+    [
+      'before the login is secured',
+      () => ({ cluster: { status: without('CredentialsSecured') } }),
+      { why: 'notReady' },
+    ],
+    ['while no server answers', () => ({ cluster: { status: without('Available') } }), { why: 'notReady' }],
+    [
+      'while it has an address at which nothing was verified',
+      () => ({ cluster: { status: { endpoint: 'https://elsewhere.test' } } }),
+      { why: 'notReady', reason: 'WaitingForCluster' },
+    ],
+    [
+      'while it is to be suspended',
+      () => ({ cluster: { spec: { state: 'Suspended' }, status: without('Available') } }),
+      { why: 'suspended', reason: 'ClusterSuspended' },
+    ],
+    [
+      'while somebody has suspended it',
+      () => ({ cluster: { status: { ...without('Available'), state: 'suspended' } } }),
+      { why: 'suspended' },
+    ],
+    ['with a spec that is not valid', () => ({ cluster: { spec: { spaceRef: 7 } } }), { why: 'notReady' }],
+    [
+      'while it goes and is destroyed',
+      () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: without('Available') } }),
+      { why: 'leaving', reason: 'ClusterDeleting', destroyed: true },
+    ],
+    [
+      'while it goes and stays in the cloud',
+      () => ({ cluster: { leaves: true, status: without('Available') } }),
+      { why: 'leaving', destroyed: false },
+    ],
+    [
+      'while its object goes after that of its space',
+      () => ({ cluster: { leaves: true }, spaceIs: 'gone' }),
+      { why: 'leaving', destroyed: false },
+    ],
+    [
+      'before its space is connected, when this process has begun',
+      () => ({ spaceIs: 'not connected' }),
+      { why: 'notReady', starting: true },
+    ],
+    [
+      'before its space is connected, when it was not Ready either',
+      () => ({ spaceIs: 'not connected', cluster: { status: without('Ready') } }),
+      { why: 'notReady', starting: false },
+    ],
+  ];
+  it.each(cases)('is waited for %s', async (_when, given, expected) => {
+    expect(await look(given())).toMatchObject({ server: 'waiting', ...expected });
+  });
+
+  it.each([
+    ['Same', { from: 'Same' }, {}, 'refused'],
+    ['nothing', undefined, {}, 'refused'],
+    ['a selector of others', { from: 'Selector', selector: { matchLabels: { team: 'a' } } }, { team: 'b' }, 'refused'],
+    ['a selector of this one', { from: 'Selector', selector: { matchLabels: { team: 'a' } } }, { team: 'a' }, 'open'],
+    ['All', { from: 'All' }, {}, 'open'],
+  ] as const)('admits another namespace by what it says: %s', async (_what, allowedNamespaces, labels, expected) => {
+    const spec = allowedNamespaces === undefined ? {} : { allowedNamespaces };
+    expect((await look({ namespace: 'elsewhere', labels, cluster: { spec } })).server).toBe(expected);
+  });
+
+  it('tells nothing of itself to a namespace that it does not admit', async () => {
+    const status = { ...without('Available'), state: 'suspended' };
+    for (const cluster of [{}, { status }, { leaves: true }, { spec: { spaceRef: 7 } }]) {
+      expect(await look({ namespace: 'elsewhere', cluster })).toEqual({
+        server: 'refused',
+        reason: 'ClusterNotAllowed',
+        message:
+          'DatabaseCluster "orders" in namespace "shop" does not admit namespace "elsewhere": have it added to the cluster\'s allowedNamespaces',
+      });
+    }
+  });
+});

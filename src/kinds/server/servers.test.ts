@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { ApiError } from '../../base/api-error.ts';
+import type { TransientError } from '../../base/errors.ts';
+import { type ServerPlace, Servers } from './servers.ts';
+
+const { signal } = new AbortController();
+
+/** The server of a cluster that runs, as a new process finds it. */
+async function aServer() {
+  const bench = await runningBench();
+  await bench.restart();
+  bench.forgetCalls();
+  const refused: string[] = [];
+  const { clock, secrets } = bench.world();
+  const servers = new Servers({ clock, secrets, onLoginRefused: (key) => refused.push(key) });
+  const calls = () => bench.calls.map((call) => call.replace('server ', ''));
+  return { bench, servers, refused, calls, place: placeOf(bench) };
+}
+
+function placeOf(bench: KindBench): ServerPlace {
+  const connection = bench.world().connections.get('shop/production');
+  const { endpoint = '' } = bench.status();
+  if (connection === undefined) throw new Error('The space is not connected');
+  return {
+    clusterKey: 'shop/orders',
+    adminSecretName: 'orders-admin',
+    factoryUsername: 'admin',
+    logins: connection.logins(endpoint, 'orders'),
+  };
+}
+
+const createDatabase = (servers: Servers, place: ServerPlace, name: string) =>
+  servers.asAdmin(place, (client, token) => client.createDatabase(token, name), signal);
+
+describe('Servers', () => {
+  it('signs in once for all that is asked of a server, and lists once for all who ask', async () => {
+    const { servers, place, calls } = await aServer();
+    const [users, , databases] = await Promise.all([
+      servers.users(place, signal),
+      servers.users(place, signal),
+      servers.databases(place, signal),
+    ]);
+    expect([[...users], [...databases]]).toEqual([['admin'], []]);
+    expect(calls().toSorted()).toEqual(['listDatabases', 'listUsers', 'signIn']);
+  });
+
+  it('has own changes in its lists', async () => {
+    const { servers, place, calls } = await aServer();
+    await servers.databases(place, signal);
+    await createDatabase(servers, place, 'orders');
+    servers.databaseChanged(place, 'orders', true);
+    servers.userChanged(place, 'app', true);
+    expect([...(await servers.databases(place, signal))]).toEqual(['orders']);
+    expect(calls().filter((call) => call === 'listDatabases')).toHaveLength(1);
+  });
+
+  it('takes the factory user and the user of the admin Secret for reserved', async () => {
+    const { bench, servers, place } = await aServer();
+    const { password = '' } = bench.secret() ?? {};
+    bench.simulator.setPassword('orders', 'operator', password);
+    await bench.putSecret('orders-admin', { username: 'operator', password });
+    const reserved = (name: string) => servers.isReserved(place, name, signal);
+    expect([await reserved('admin'), await reserved('operator'), await reserved('app')]).toEqual([true, true, false]);
+  });
+
+  it('goes on with the new password when the cluster replaces it, whichever of the two in the Secret works', async () => {
+    const { bench, servers, refused, place } = await aServer();
+    await createDatabase(servers, place, 'first');
+    const { username = '', password = '' } = bench.secret() ?? {};
+    bench.simulator.setPassword('orders', 'admin', 'the-coming-password');
+    await bench.putSecret('orders-admin', { username, password, nextPassword: 'the-coming-password' });
+    await createDatabase(servers, place, 'second');
+    expect(bench.simulator.inspect().teams[0]?.spaces[0]?.clusters[0]?.databases).toHaveLength(2);
+    expect(refused).toEqual([]);
+  });
+
+  it('has the cluster look when the published login is refused, and says so', async () => {
+    const { bench, servers, refused, place } = await aServer();
+    await createDatabase(servers, place, 'first');
+    bench.simulator.setPassword('orders', 'admin', 'changed-elsewhere');
+    const error = await createDatabase(servers, place, 'second').catch((thrown: TransientError) => thrown);
+    expect(error).toMatchObject({ reason: 'ClusterLoginRefused', message: expect.stringContaining('"orders-admin"') });
+    expect(refused).toContain('shop/orders');
+  });
+
+  it('goes on with a session that it holds when the admin Secret is lost, and else says that it is', async () => {
+    const { bench, servers, refused, place } = await aServer();
+    await createDatabase(servers, place, 'first');
+    bench.kube.remove(
+      { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' },
+      { namespace: 'shop', name: 'orders-admin' },
+    );
+    await createDatabase(servers, place, 'second');
+    expect(refused).toEqual([]);
+    const { clock, secrets } = bench.world();
+    const newcomer = new Servers({ clock, secrets, onLoginRefused: (key) => refused.push(key) });
+    await bench.restart();
+    const error = await createDatabase(newcomer, placeOf(bench), 'third').catch((thrown: TransientError) => thrown);
+    expect(error).toMatchObject({ reason: 'ClusterLoginLost' });
+    expect(refused).toEqual(['shop/orders']);
+  });
+
+  it('hands on what the server says of the work itself', async () => {
+    const { servers, refused, place } = await aServer();
+    const failing = servers.asAdmin(place, (client, token) => client.updateUser(token, 'nobody', 'x'), signal);
+    await expect(failing).rejects.toSatisfy((error) => error instanceof ApiError && error.kind === 'notFound');
+    expect(refused).toEqual([]);
+  });
+
+  it('tries a login, and keeps nothing of it', async () => {
+    const { bench, servers, place, calls } = await aServer();
+    bench.simulator.setPassword('orders', 'app', 'right');
+    const attempt = (password: string) => servers.signIn(place, { username: 'app', password }, signal);
+    expect([await attempt('right'), await attempt('wrong'), await attempt('right')]).toEqual([
+      'accepted',
+      'refused',
+      'accepted',
+    ]);
+    expect(calls()).toEqual(['signIn', 'signIn', 'signIn']);
+    expect(place.logins.heldBy('app')).toBeUndefined();
+  });
+});
