@@ -4,7 +4,7 @@ import { dump } from 'js-yaml';
 import { GROUP } from '../../src/base/group.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { ROOT } from '../support/readme.ts';
-import { type Fixture, fixtures } from './fixtures.ts';
+import type { Fixture } from './fixtures.ts';
 
 /*
  * deploy/argocd, as it follows from the scripts for DatabaseCluster and from what the operator writes. Each kind has the
@@ -22,12 +22,12 @@ const ANNOTATED: Readonly<Record<string, readonly string[]>> = {
 const BY = '# Written by the tests, `UPDATE_DOCS=1 npm test -- test/gitops`; do not edit.';
 
 /** Path from the project's root → text, of all that is not written by hand. */
-export async function argocdFiles(): Promise<ReadonlyMap<string, string>> {
+export function argocdFiles(all: readonly Fixture[]): ReadonlyMap<string, string> {
   const scripts = kindScripts();
   const data = customizations(scripts);
   return new Map([
     ...[...scripts].filter(([path]) => !path.startsWith(ORIGINAL)),
-    ...(await healthTests()),
+    ...healthTests(all),
     ['deploy/argocd/argocd-cm.yaml', `${BY}\n${USE}\n${yaml(CONFIG_MAP)}data:\n${indented(data)}`],
     ['charts/mooring/files/argocd/customizations.yaml', `${BY}\n${data}`],
   ]);
@@ -92,8 +92,7 @@ function customizations(scripts: ReadonlyMap<string, string>): string {
 }
 
 /** health_test.yaml of each kind, and the objects that it names. */
-async function healthTests(): Promise<readonly (readonly [string, string])[]> {
-  const all = await fixtures();
+function healthTests(all: readonly Fixture[]): readonly (readonly [string, string])[] {
   return definitions.flatMap(({ kind }) => {
     const own = all.filter((fixture) => fixture.kind === kind);
     const tests = own.map((fixture) => ({

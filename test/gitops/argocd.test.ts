@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { load } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -34,8 +34,8 @@ function resultOf(answer: LuaAnswer): unknown {
 }
 
 describe('deploy/argocd', () => {
-  test('is what follows from its scripts and from what the operator writes (else: UPDATE_DOCS=1)', async () => {
-    const files = await argocdFiles();
+  test('is what follows from its scripts and from what the operator writes (else: UPDATE_DOCS=1)', () => {
+    const files = argocdFiles(all);
     if (process.env['UPDATE_DOCS'] === '1') {
       for (const [path, text] of files) {
         mkdirSync(join(ROOT, dirname(path)), { recursive: true });
@@ -44,6 +44,8 @@ describe('deploy/argocd', () => {
     }
     const stale = [...files].filter(([path, text]) => shapeOf(path, read(path)) !== shapeOf(path, text));
     expect(stale.map(([path]) => path)).toEqual([]);
+    const there = globSync(`${CUSTOMIZATIONS}/*/testdata/*`, { cwd: ROOT });
+    expect(there.filter((path) => !files.has(path))).toEqual([]);
   });
 });
 
@@ -97,7 +99,7 @@ test('Every documented reason of Ready is judged for some kind', () => {
   expect(ofReady.filter(({ word }) => !judged.has(word)).map(({ word }) => word)).toEqual([]);
 });
 
-test('The operator tells reasons in the ways of their chapters', async () => {
+test('The operator tells reasons in the ways of their chapters', { timeout: 120_000 }, async () => {
   const told = await everythingTold();
   expect(told.size).toBeGreaterThan(15);
   const expected = new Set(

@@ -40,6 +40,10 @@ const EXCEPTIONS: Readonly<Record<string, readonly Summary[]>> = {
   // Nothing is broken, and nothing will change by itself.
   Drifted: [[told('False'), 'Degraded', 'InProgress']],
   DeletionBlocked: [FAILING],
+  // It is a wish, and goes on by itself when the cluster does.
+  ClusterSuspended: [[reconciling, 'Suspended', 'InProgress']],
+  // Set back, or left: as driftPolicy says.
+  RenamedElsewhere: [UNDER_WAY, [told('False'), 'Degraded', 'InProgress']],
 };
 
 /** Every documented reason that Ready may have on this kind, in each way in which it is told. */

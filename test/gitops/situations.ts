@@ -1,16 +1,21 @@
-import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
-import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
-import { SECRETS } from '../../src/kube/api.ts';
-import { NAMESPACE } from '../sim/view.ts';
+import { type Resource, SECRETS } from '../../src/kube/api.ts';
+import { CLUSTERS, DATABASES, SPACES, USERS } from '../sim/view.ts';
 import { World } from '../sim/world.ts';
 import type { FakeObject } from '../support/fake-kube.ts';
 
 export type ArgoHealth = 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended';
 export type Kstatus = 'Current' | 'InProgress' | 'Failed' | 'Terminating';
 
+export const RESOURCES = {
+  DatabaseSpace: SPACES,
+  DatabaseCluster: CLUSTERS,
+  DatabaseUser: USERS,
+  Database: DATABASES,
+} as const satisfies Readonly<Record<string, Resource>>;
+
 /** One state that an object may be in, and what the tools are to make of it. */
 export interface Situation {
-  readonly kind: 'DatabaseSpace' | 'DatabaseCluster';
+  readonly kind: keyof typeof RESOURCES;
   /** The fixture's file name. */
   readonly name: string;
   readonly argo: ArgoHealth;
@@ -38,18 +43,15 @@ async function suspended(world: World): Promise<void> {
   await says('True Suspended')(world);
 }
 
-/** The space's Ready, as "status reason". */
-function spaceOf(world: World): FakeObject | undefined {
-  return world.kube.all(DATABASE_SPACES, NAMESPACE)[0];
+/** The one object of the kind there is. */
+function only(world: World, kind: Situation['kind']): FakeObject | undefined {
+  return world.view.objects(RESOURCES[kind])[0];
 }
 
-function spaceSays(world: World): string {
-  const { conditions = [] } = (spaceOf(world)?.['status'] ?? {}) as { conditions?: readonly Record<string, string>[] };
-  const ready = conditions.find(({ type }) => type === 'Ready');
-  return `${ready?.['status']} ${ready?.['reason']}`;
-}
+const kindSays = (kind: Situation['kind'], ready: string) => (world: World) =>
+  world.until(() => world.view.ready(only(world, kind)?.metadata.name, RESOURCES[kind]) === ready, `${kind}: ${ready}`);
 
-const space = (ready: string) => (world: World) => world.until(() => spaceSays(world) === ready, `space: ${ready}`);
+const space = (ready: string) => kindSays('DatabaseSpace', ready);
 
 const cluster = (
   name: string,
@@ -58,13 +60,17 @@ const cluster = (
   bring: Situation['bring'],
 ): Situation => ({ kind: 'DatabaseCluster', name, argo, kstatus, reason, bring });
 
-const ofSpace = (...[name, judged, reason, bring]: Parameters<typeof cluster>): Situation => ({
-  ...cluster(name, judged, reason, bring),
-  kind: 'DatabaseSpace',
-});
+const of =
+  (kind: Situation['kind']) =>
+  (...[name, judged, reason, bring]: Parameters<typeof cluster>): Situation => ({
+    ...cluster(name, judged, reason, bring),
+    kind,
+  });
+
+const ofSpace = of('DatabaseSpace');
 
 /** kstatus calls what is tried again in progress, however long; Argo CD is told that something is wrong. */
-export const SITUATIONS: readonly Situation[] = [
+const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
   cluster('new', ['Progressing', 'InProgress'], undefined, (world) => world.createCluster()),
   cluster('space_missing', ['Progressing', 'InProgress'], 'SpaceNotFound', async (world) => {
     await world.createCluster({ spaceRef: { name: 'elsewhere' } });
@@ -133,12 +139,12 @@ export const SITUATIONS: readonly Situation[] = [
   ofSpace('new', ['Progressing', 'InProgress'], undefined, async () => {}),
   ofSpace('observed', ['Healthy', 'Current'], 'Observed', space('True Observed')),
   ofSpace('secret_missing', ['Progressing', 'InProgress'], 'SecretNotFound', async (world) => {
-    world.kube.remove(SECRETS, { namespace: NAMESPACE, name: 'cloud-write' });
+    world.remove('cloud-write', SECRETS);
     await space('Unknown SecretNotFound')(world);
   }),
   ofSpace('credentials_invalid', ['Degraded', 'Failed'], 'CredentialsInvalid', async (world) => {
     await space('True Observed')(world);
-    world.kube.remove(SECRETS, { namespace: NAMESPACE, name: 'cloud-write' });
+    world.remove('cloud-write', SECRETS);
     await world.putSecret('cloud-write', { clientID: 'write-id', clientSecret: 'a-wrong-one' });
     await space('False CredentialsInvalid')(world);
   }),
@@ -149,14 +155,72 @@ export const SITUATIONS: readonly Situation[] = [
   }),
 ];
 
+/** Of what is placed on a cluster's server: `well`, the reason when it is Ready; `refused`: a spec that is not taken, and why. */
+function onServer(
+  kind: 'DatabaseUser' | 'Database',
+  well: string,
+  [refusal, refused]: readonly [string, object],
+): readonly Situation[] {
+  const situation = of(kind);
+  const resource = RESOURCES[kind];
+  const create = ({ people }: World, spec: object = {}) =>
+    people.create(resource, 'app', { clusterRef: { name: 'orders' }, ...spec });
+  const ready = async (world: World) => {
+    await running(world);
+    await create(world);
+    await kindSays(kind, `True ${well}`)(world);
+  };
+  const asleep = async (world: World) => {
+    await ready(world);
+    await world.edit({ spec: { state: 'Suspended' } });
+    await kindSays(kind, 'Unknown ClusterSuspended')(world);
+  };
+  return [
+    situation('new', ['Progressing', 'InProgress'], undefined, (world) => create(world)),
+    situation('waiting', ['Progressing', 'InProgress'], 'ClusterNotFound', async (world) => {
+      await create(world);
+      await kindSays(kind, 'Unknown ClusterNotFound')(world);
+    }),
+    situation('ready', ['Healthy', 'Current'], well, ready),
+    situation('changed', ['Progressing', 'InProgress'], well, async (world) => {
+      await ready(world);
+      await world.edit({ spec: { deletionPolicy: kind === 'Database' ? 'Delete' : 'Retain' } }, 'app', resource);
+    }),
+    situation('refused', ['Degraded', 'Failed'], refusal, async (world) => {
+      await running(world);
+      await create(world, refused);
+      await kindSays(kind, `False ${refusal}`)(world);
+    }),
+    situation('cluster_suspended', ['Suspended', 'InProgress'], 'ClusterSuspended', asleep),
+    situation('paused', ['Suspended', 'Current'], well, async (world) => {
+      await ready(world);
+      await world.edit({ annotations: { 'mooring.dev/paused': 'true' } }, 'app', resource);
+      await world.clock.advance(MINUTE_MS);
+    }),
+    situation('deleting', ['Progressing', 'Terminating'], 'ClusterSuspended', async (world) => {
+      await ready(world);
+      await world.edit({ spec: { deletionPolicy: 'Delete' } }, 'app', resource);
+      await world.edit({ spec: { state: 'Suspended' } });
+      await kindSays(kind, 'Unknown ClusterSuspended')(world);
+      world.remove('app', resource);
+      await world.clock.advance(MINUTE_MS);
+    }),
+  ];
+}
+
+export const SITUATIONS: readonly Situation[] = [
+  ...OF_SPACES_AND_CLUSTERS,
+  ...onServer('DatabaseUser', 'LoginWorks', ['UsernameReserved', { username: 'admin' }]),
+  ...onServer('Database', 'DatabaseReady', ['SchemaRefused', { schema: [{ inline: 'not a schema' }] }]),
+];
+
 /** The object as the API shows it once the whole operator, on a virtual clock, has brought it there. */
 export async function objectIn({ kind, bring }: Situation): Promise<FakeObject> {
-  const world = new World(undefined);
+  const world = new World();
   try {
     await world.start();
     await bring(world);
-    const resource = kind === 'DatabaseSpace' ? DATABASE_SPACES : DATABASE_CLUSTERS;
-    const object = world.kube.all(resource, NAMESPACE)[0];
+    const object = only(world, kind);
     if (object === undefined) throw new Error(`There is no ${kind}`);
     return object;
   } finally {

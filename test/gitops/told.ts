@@ -1,9 +1,8 @@
-import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
-import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
 import type { Condition } from '../../src/kube/condition.ts';
+import type { Scenario } from '../sim/scenario.ts';
 import { SCENARIOS } from '../sim/scenarios.ts';
 import { World } from '../sim/world.ts';
-import { SITUATIONS } from './situations.ts';
+import { RESOURCES, SITUATIONS } from './situations.ts';
 
 /** How a kind has told a reason: `DatabaseCluster Deploying: Ready=Unknown Reconciling`. */
 export type Told = string;
@@ -20,27 +19,35 @@ export async function everythingTold(): Promise<ReadonlySet<Told>> {
   const told = new Set<Told>();
   for (const { bring } of SITUATIONS) await listen(told, bring);
   for (const scenario of SCENARIOS) {
-    await listen(told, async (world) => {
-      await scenario.prepare?.(world);
-      await scenario.act(world);
-      await world.until(() => scenario.ends(world), `the end of ${scenario.name}`);
-    });
+    await listen(
+      told,
+      async (world) => {
+        await scenario.prepare?.(world);
+        await scenario.act(world);
+        await world.until(() => scenario.ends(world), `the end of ${scenario.name}`);
+      },
+      scenario.subject,
+    );
   }
   return told;
 }
 
-async function listen(told: Set<Told>, play: (world: World) => Promise<void>): Promise<void> {
-  const world = new World(undefined);
+async function listen(told: Set<Told>, play: (world: World) => Promise<void>, subject?: Scenario['subject']) {
+  const world = new World(undefined, subject);
   const end = new AbortController();
-  const collect = async (resource: typeof DATABASE_CLUSTERS, kind: string) => {
-    for await (const event of world.kube.watch(resource, { resourceVersion: '0', timeoutSeconds: 300 }, end.signal)) {
+  const collect = async (kind: keyof typeof RESOURCES) => {
+    for await (const event of world.kube.watch(
+      RESOURCES[kind],
+      { resourceVersion: '0', timeoutSeconds: 300 },
+      end.signal,
+    )) {
       if (event.type !== 'MODIFIED') continue;
       // An object of this kind.
       const { status } = event.object as { status?: { conditions?: readonly Condition[] } };
       if (status?.conditions !== undefined) told.add(toldBy(kind, status.conditions));
     }
   };
-  const collecting = [collect(DATABASE_CLUSTERS, 'DatabaseCluster'), collect(DATABASE_SPACES, 'DatabaseSpace')];
+  const collecting = (['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'] as const).map(collect);
   try {
     await world.start();
     await play(world);

@@ -17,6 +17,7 @@ import {
   type UserSubject,
   usernameOf,
 } from './observation.ts';
+import { USER_FINALIZER } from './resource.ts';
 import type { DatabaseUserStatus } from './schema.ts';
 
 export type UserDecision = Decision<DatabaseUserStatus, UserStep>;
@@ -171,7 +172,7 @@ function working(
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
   const decision: UserDecision = {
     conditions: readyConditions(subject, seen),
-    hold: true,
+    hold: rotate.length > 0 || !(subject.metadata.finalizers?.includes(USER_FINALIZER) ?? false),
     status: handled,
     steps: rotate,
     requeueAfterMs: earlier(verifyInMs, rotateInMs),

@@ -25,10 +25,11 @@ end
 if is("Stalled", "True") or is("Ready", "False") then
   return { status = "Degraded", message = ready.message }
 end
+-- A cluster that is suspended as its spec says, and what is on one, which goes on when that runs again.
+if ready.reason == "Suspended" or ready.reason == "ClusterSuspended" then
+  return { status = "Suspended", message = ready.message }
+end
 if is("Reconciling", "True") or is("Ready", "Unknown") then
   return { status = "Progressing", message = ready.message }
-end
-if ready.reason == "Suspended" then
-  return { status = "Suspended", message = ready.message }
 end
 return { status = "Healthy", message = ready.message }
