@@ -8,7 +8,7 @@ export interface Figure {
   readonly target?: number;
 }
 
-export type Unit = 'ms' | 's' | 'MB' | 'count' | 'per cluster' | '%';
+export type Unit = 'ms' | 's' | 'MB' | 'count' | 'per cluster' | 'per user' | 'per edit' | '%';
 
 /** Undefined where there is no target. */
 export function isMet({ value, target }: Figure): boolean | undefined {

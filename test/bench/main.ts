@@ -1,16 +1,22 @@
 // npm run bench: measures the operator. Figures go to standard output as a table, and to a file as JSON.
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../src/base/errors.ts';
+import { chartOf } from './chart.ts';
 import { type Figure, isMet, Sheet } from './figure.ts';
 import { canLookAtProcesses } from './measure/process.ts';
 import { HELP, type Options, parseOptions, type ScenarioName } from './options.ts';
 import { readReport, reportOf, tableOf, writeReport } from './report.ts';
 import { coldStart } from './scenarios/cold-start.ts';
+import { failover } from './scenarios/failover.ts';
 import { newcomer } from './scenarios/newcomer.ts';
+import { outage } from './scenarios/outage.ts';
 import { quiet } from './scenarios/quiet.ts';
 import { ready } from './scenarios/ready.ts';
 import { restart } from './scenarios/restart.ts';
+import { storm } from './scenarios/storm.ts';
 import { update } from './scenarios/update.ts';
+import { users } from './scenarios/users.ts';
 import { type Setting, type SettingOptions, startSetting } from './setting.ts';
 import { until } from './wait.ts';
 
@@ -48,9 +54,11 @@ async function main(args: readonly string[]): Promise<number> {
   process.stdout.write(tableOf(figures, earlier));
   const path = options.json ?? `${RESULTS}/${startedAt.toISOString().replaceAll(':', '-').slice(0, 19)}.json`;
   writeReport(path, reportOf(startedAt, args, figures));
+  const picture = path.replace(/(\.json)?$/, '.svg');
+  writeFileSync(picture, chartOf(figures, `Measured ${startedAt.toISOString().slice(0, 16)}`, earlier));
   const missed = figures.filter((figure) => isMet(figure) === false).length;
   const judged = figures.filter((figure) => isMet(figure) !== undefined).length;
-  log(`${judged - missed} of ${judged} targets met. Figures: ${path}`);
+  log(`${judged - missed} of ${judged} targets met. Figures: ${path}, picture: ${picture}`);
   if (failure === undefined) return 0;
   log(`Cannot measure all of it: ${messageOf(failure)}`);
   return 1;
@@ -60,9 +68,12 @@ async function main(args: readonly string[]): Promise<number> {
 async function* measure(options: Options): AsyncIterableIterator<Sheet> {
   const wanted = (name: ScenarioName) => options.only.length === 0 || options.only.includes(name);
   if (wanted('S1') || wanted('S2')) yield* measureAlone(options, wanted);
-  const crowd = (['S3', 'S4', 'S5', 'S6'] as const).filter(wanted);
+  const crowd = CROWD.filter(wanted);
   if (crowd.length > 0) for (const count of options.crowds) yield* measureCrowd(options, count, wanted);
 }
+
+/** What needs a crowd, in this order. */
+const CROWD = ['S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9', 'S10', 'S11'] as const;
 
 type Wanted = (name: ScenarioName) => boolean;
 
@@ -114,9 +125,18 @@ async function* measureCrowd(options: Options, count: number, wanted: Wanted): A
       await restart(setting, sheet, count);
       yield sheet;
     }
-    if (wanted('S6')) {
-      const sheet = sheetOf('S6');
-      await update(setting, sheet, names.slice(0, Math.min(UPDATED, Math.ceil(count / 2))));
+    const changed = names.slice(0, Math.min(UPDATED, Math.ceil(count / 2)));
+    const others: readonly (readonly [ScenarioName, (sheet: Sheet) => Promise<void>])[] = [
+      ['S6', (sheet) => update(setting, sheet, changed)],
+      ['S7', (sheet) => users(setting, sheet, names[0] ?? '', options.users)],
+      ['S8', (sheet) => newcomer(setting, sheet, options.newcomers)],
+      ['S9', (sheet) => outage(setting, sheet, changed.slice(0, 20), options.outageS)],
+      ['S10', (sheet) => storm(setting, sheet, changed, options.stormS)],
+      ['S11', (sheet) => failover(setting, sheet)],
+    ];
+    for (const [name, run] of others.filter(([name]) => wanted(name))) {
+      const sheet = sheetOf(name);
+      await run(sheet);
       yield sheet;
     }
   } catch (error) {

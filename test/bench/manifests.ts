@@ -42,6 +42,15 @@ export const TOKENS = 2;
 /** The default: each login is tried so often, with one sign-in that must work and one that must not. */
 export const VERIFY_INTERVAL_S = 600;
 
+export function userManifest(name: string, cluster: string): object {
+  return {
+    apiVersion,
+    kind: 'DatabaseUser',
+    metadata: { name, namespace: NAMESPACE },
+    spec: { clusterRef: { name: cluster } },
+  };
+}
+
 export function clusterManifest(name: string): object {
   return {
     apiVersion,

@@ -13,13 +13,15 @@ export class OperatorProcess {
     this.#healthURL = `http://${health}/readyz`;
   }
 
-  static async start(kubeconfig: string, signal: AbortSignal): Promise<OperatorProcess> {
+  /** `flags`: besides those that every one of them gets. */
+  static async start(kubeconfig: string, signal: AbortSignal, flags: readonly string[] = []): Promise<OperatorProcess> {
     const anyPort = ['metrics', 'health'].map((name) => `--${name}-address=127.0.0.1:0`);
     const ready = (line: string) => {
       const { metrics, health } = jsonLine(line) ?? {};
       return typeof metrics === 'string' && typeof health === 'string' ? { metrics, health } : undefined;
     };
-    const { child, value } = await Child.start(['controller', `--kubeconfig=${kubeconfig}`, ...anyPort], ready, signal);
+    const args = ['controller', `--kubeconfig=${kubeconfig}`, ...anyPort, ...flags];
+    const { child, value } = await Child.start(args, ready, signal);
     return new OperatorProcess(child, value.metrics, value.health);
   }
 
@@ -49,6 +51,8 @@ export class OperatorProcess {
       spacePasses: sumOf(text, 'controller_runtime_reconcile_total', { controller: 'databasespace' }),
       heapUsedMB: sumOf(text, 'nodejs_heap_size_used_bytes') / 2 ** 20,
       waiting: sumOf(text, 'workqueue_depth') + sumOf(text, 'controller_runtime_active_workers'),
+      leads: sumOf(text, 'mooring_leader') === 1,
+      cloudRequests: sumOf(text, 'mooring_api_requests_total', { api: 'cloud' }),
       longestBlockMs: sumOf(text, 'nodejs_eventloop_lag_max_seconds') * 1000,
     };
   }
@@ -67,6 +71,9 @@ export interface OperatorMetrics {
   readonly heapUsedMB: number;
   /** Keys that wait or are worked on, of all kinds. */
   readonly waiting: number;
+  readonly leads: boolean;
+  /** Requests to the cloud, answered or not. */
+  readonly cloudRequests: number;
   /** Since the last look. */
   readonly longestBlockMs: number;
 }

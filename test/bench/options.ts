@@ -6,10 +6,15 @@ export interface Options {
   readonly only: readonly string[];
   /** Clusters that newcomers and their waits are measured with, one after another. */
   readonly newcomers: number;
-  /** Sizes of the crowd: S3 to S6 run once for each. */
+  /** Sizes of the crowd: S3 to S11 run once for each. */
   readonly crowds: readonly number[];
   /** How long a quiet crowd is watched, in polls of its space. */
   readonly quietPolls: number;
+  /** Users on one server. */
+  readonly users: number;
+  /** How long the cloud is away, and how long the storm of edits lasts. */
+  readonly outageS: number;
+  readonly stormS: number;
   /** File for the figures as JSON; undefined: a new one in bench-results/. */
   readonly json: string | undefined;
   /** JSON of an earlier run, to show beside this one's. */
@@ -17,7 +22,7 @@ export interface Options {
   readonly help: boolean;
 }
 
-export const SCENARIOS = ['S1', 'S2', 'S3', 'S4', 'S5', 'S6'] as const;
+export const SCENARIOS = ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9', 'S10', 'S11'] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
 export const HELP = `npm run bench -- [options]
@@ -30,10 +35,15 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S4  quiet: what goes on while nothing changes
   S5  restart: kill -9 and start again beside N clusters that are Ready
   S6  update: 100 of the N clusters are changed
+  S7  users: 500 users on one of the clusters, at once
+  S8  newcomer beside the crowd: as S1, with the N clusters and the users there
+  S9  outage: the cloud is not reached for a while, in which clusters are changed
+  S10 storm: 100 edits a second
+  S11 failover: the leader is killed, and told to stop; another one stands by
 
-  --only S1,S3       only these (S4 to S6 need S3, which then runs unreported)
+  --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
   --clusters N       size of the crowd (default 100, then 1000), and at most so many newcomers
-  --quick            small numbers, about two minutes
+  --quick            small numbers, about four minutes
   --json FILE        where the figures go (default: a new file in bench-results/)
   --compare FILE     figures of an earlier run beside these
 
@@ -58,13 +68,16 @@ export function parseOptions(args: readonly string[]): Options {
   if (unknown.length > 0) throw new Error(`--only takes ${SCENARIOS.join(', ')}, not ${unknown.join(', ')}`);
   const clusters = values.clusters === undefined ? undefined : countOf(values.clusters);
   const usual = values.quick
-    ? { newcomers: 10, crowds: [30], quietPolls: 2 }
-    : { newcomers: 50, crowds: [100, 1000], quietPolls: 4 };
+    ? { newcomers: 10, crowds: [30], quietPolls: 2, users: 50, outageS: 20, stormS: 5 }
+    : { newcomers: 50, crowds: [100, 1000], quietPolls: 4, users: 500, outageS: 60, stormS: 20 };
   return {
     only,
     newcomers: Math.min(usual.newcomers, clusters ?? usual.newcomers),
     crowds: clusters === undefined ? usual.crowds : [clusters],
     quietPolls: usual.quietPolls,
+    users: usual.users,
+    outageS: usual.outageS,
+    stormS: usual.stormS,
     json: values.json,
     compare: values.compare,
     help: values.help,

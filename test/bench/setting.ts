@@ -34,7 +34,8 @@ export interface Setting {
   readonly signal: AbortSignal;
   /** The running operator. Throws if there is none. */
   operator(): OperatorProcess;
-  startOperator(): Promise<OperatorProcess>;
+  /** `flags`: besides those that it always gets. The one that was started last is the one that `operator` returns. */
+  startOperator(flags?: readonly string[]): Promise<OperatorProcess>;
   kubeRequests(): Promise<KubeRequests>;
   kubectl(args: readonly string[], input?: string): Promise<RunResult>;
   /** Creates DatabaseClusters, some at a time. */
@@ -63,13 +64,14 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
     const kubectl = kubectlOf(controlPlane, signal);
     await install(kubectl, cloud, options.pollInterval);
     const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
+    // Where the Lease is, as in a pod.
+    await kubectl(['config', 'set-context', '--current', '--namespace=mooring-system', `--kubeconfig=${kubeconfig}`]);
     const { api, requests, close } = await connect(controlPlane);
     toEnd.push(close);
     const tracker = new Tracker(api, NAMESPACE);
     toEnd.push(async () => tracker.stop());
 
     let operator: OperatorProcess | undefined;
-    toEnd.push(async () => operator?.end());
     return {
       cloud,
       api,
@@ -81,9 +83,11 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
         operator.mustRun();
         return operator;
       },
-      async startOperator() {
-        operator = await OperatorProcess.start(kubeconfig, signal);
-        return operator;
+      async startOperator(flags = []) {
+        const started = await OperatorProcess.start(kubeconfig, signal, flags);
+        toEnd.push(() => started.end());
+        operator = started;
+        return started;
       },
       kubeRequests: requests,
       createClusters: (names) =>

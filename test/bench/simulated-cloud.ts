@@ -60,6 +60,14 @@ export class SimulatedCloud {
     await this.#ask('knobs', { method: 'PATCH', body: JSON.stringify({ provisionMs: time }) });
   }
 
+  /** From now on requests that match fare badly; resolves to what ends that. */
+  async addFault(fault: Readonly<Record<string, unknown>>): Promise<() => Promise<void>> {
+    await this.#ask('faults', { method: 'POST', body: JSON.stringify(fault) });
+    return async () => {
+      await this.#ask('faults', { method: 'DELETE' });
+    };
+  }
+
   async calls(): Promise<CloudCalls> {
     const { byOperation } = (await this.#ask('counters')) as Counters;
     const entries = Object.entries(byOperation);
@@ -84,6 +92,7 @@ export class SimulatedCloud {
       headers: { 'content-type': 'application/json' },
     });
     if (!response.ok) throw new Error(`The simulator answered ${response.status} to ${path}`);
-    return response.json();
+    const text = await response.text();
+    return text === '' ? undefined : JSON.parse(text);
   }
 }

@@ -12,7 +12,10 @@ export interface KubeRequests {
 }
 
 /** What operator and users touch; the control plane's own housekeeping is left out. */
-const RESOURCES: ReadonlySet<string> = new Set(['databasespaces', 'databaseclusters', 'secrets', 'events']);
+const RESOURCES: ReadonlySet<string> = new Set([
+  ...['databasespaces', 'databaseclusters', 'databaseusers', 'databases'],
+  ...['secrets', 'configmaps', 'events'],
+]);
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE']);
 const MAX_BYTES = 64 * 1024 * 1024;
 

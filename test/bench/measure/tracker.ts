@@ -1,24 +1,24 @@
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.ts';
-import type { AnyObject, KubeApi } from '../../../src/kube/api.ts';
+import type { AnyObject, KubeApi, Resource } from '../../../src/kube/api.ts';
 import type { Condition } from '../../../src/kube/condition.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { runWatcher, type WatcherEvent } from '../../../src/runtime/watcher.ts';
 
 type Status = { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 
-/** Follows the DatabaseClusters of a namespace as any user could, and notes when each of them becomes Ready. */
+/** Follows the objects of one kind in a namespace as any user could, and notes when each of them becomes Ready. */
 export class Tracker {
   readonly #ready = new Map<string, { readonly at: number; readonly generation: number | undefined }>();
   readonly #listeners = new Set<() => void>();
   readonly #abort = new AbortController();
   #failure: unknown;
 
-  constructor(api: KubeApi, namespace: string) {
+  constructor(api: KubeApi, namespace: string, resource: Resource = DATABASE_CLUSTERS) {
     const options = {
       api,
-      resource: DATABASE_CLUSTERS,
+      resource,
       namespace,
       clock: systemClock,
       random: systemRandom,
@@ -35,12 +35,12 @@ export class Tracker {
     this.#abort.abort();
   }
 
-  /** When the cluster became Ready for its present generation, in wall-clock milliseconds; undefined: it is not. */
+  /** When the object became Ready for its present generation, in wall-clock milliseconds; undefined: it is not. */
   readyAt(name: string): number | undefined {
     return this.#ready.get(name)?.at;
   }
 
-  /** The generation that the cluster is Ready for; undefined: it is not. */
+  /** The generation that the object is Ready for; undefined: it is not. */
   readyGeneration(name: string): number | undefined {
     return this.#ready.get(name)?.generation;
   }

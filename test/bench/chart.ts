@@ -1,0 +1,54 @@
+import { type Figure, isMet } from './figure.ts';
+
+const ROW = 26;
+const LEFT = 420;
+const BAR = 320;
+const TOP = 56;
+
+/**
+ * The figures that have a target, as a picture (SVG): each bar is the share of its target that was used, the line is the
+ * target. What was measured earlier is a thin bar below.
+ */
+export function chartOf(figures: readonly Figure[], title: string, earlier: readonly Figure[] = []): string {
+  const judged = figures.filter(({ target }) => target !== undefined && target > 0);
+  const height = TOP + judged.length * ROW + 24;
+  const width = LEFT + BAR * 1.5 + 120;
+  const rows = judged.map((figure, index) => row(figure, TOP + index * ROW, earlier));
+  const line = LEFT + BAR;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    '<rect width="100%" height="100%" fill="#ffffff"/>',
+    `<text x="16" y="24" font-size="16">${escaped(title)}</text>`,
+    `<text x="${line}" y="44" text-anchor="middle" fill="#555555">target</text>`,
+    `<line x1="${line}" x2="${line}" y1="${TOP - 6}" y2="${height - 16}" stroke="#555555" stroke-dasharray="4 3"/>`,
+    ...rows,
+    '</svg>\n',
+  ].join('\n');
+}
+
+function row(figure: Figure, y: number, earlier: readonly Figure[]): string {
+  const { scenario, figure: name, value, target = 1, unit } = figure;
+  const colour = isMet(figure) ? '#2a7f4f' : '#b3372c';
+  const before = earlier.find((other) => other.scenario === scenario && other.figure === name);
+  return [
+    `<text x="${LEFT - 10}" y="${y + 12}" text-anchor="end">${escaped(`${scenario}: ${name}`)}</text>`,
+    `<rect x="${LEFT}" y="${y + 2}" width="${widthOf(value, target)}" height="12" fill="${colour}"/>`,
+    ...(before === undefined
+      ? []
+      : [`<rect x="${LEFT}" y="${y + 16}" width="${widthOf(before.value, target)}" height="4" fill="#9a9a9a"/>`]),
+    `<text x="${LEFT + widthOf(value, target) + 6}" y="${y + 12}">${shown(value)} of ${shown(target)} ${unit}</text>`,
+  ].join('\n');
+}
+
+/** What is far beyond its target does not leave the picture. */
+function widthOf(value: number, target: number): number {
+  return Math.round(Math.min(value / target, 1.5) * BAR);
+}
+
+function shown(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

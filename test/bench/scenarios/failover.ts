@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sheet } from '../figure.ts';
+import type { OperatorProcess } from '../operator-process.ts';
+import type { Setting } from '../setting.ts';
+import { until } from '../wait.ts';
+import { since } from './since.ts';
+
+const TIMEOUT_MS = 60_000;
+/** The lease is 15 s long; who is told to stop gives it up. */
+const KILLED_TARGET_S = 16;
+const STOPPED_TARGET_S = 2;
+
+/** S11: the leader goes, and the one that stood by takes over. */
+export async function failover(setting: Setting, sheet: Sheet): Promise<void> {
+  const { signal } = setting;
+  await setting.operator().end();
+  await setting.cloud.setProvisionTime('0s');
+  const first = await leaderOf(setting);
+  const second = await setting.startOperator(['--leader-elect']);
+  await until(() => second.isReady(), 'the second replica is ready', TIMEOUT_MS, signal);
+  const changes = await since(setting);
+  await takeOver(setting, sheet, first, second, 'SIGKILL', KILLED_TARGET_S);
+  const third = await setting.startOperator(['--leader-elect']);
+  await until(() => third.isReady(), 'the third replica is ready', TIMEOUT_MS, signal);
+  await takeOver(setting, sheet, second, third, 'SIGTERM', STOPPED_TARGET_S);
+  const { cloud } = await changes();
+  // One for each of the two clusters that were created meanwhile.
+  sheet.add('deploy requests for each new cluster', (cloud.get('deploy') ?? 0) / 2, 'per cluster', 1);
+}
+
+async function leaderOf(setting: Setting): Promise<OperatorProcess> {
+  const operator = await setting.startOperator(['--leader-elect']);
+  await until(async () => (await operator.metrics()).leads, 'it leads', TIMEOUT_MS, setting.signal);
+  return operator;
+}
+
+/** What is asked for when nobody leads is done when somebody does. */
+async function takeOver(
+  setting: Setting,
+  sheet: Sheet,
+  leader: OperatorProcess,
+  standby: OperatorProcess,
+  how: 'SIGKILL' | 'SIGTERM',
+  targetS: number,
+): Promise<void> {
+  const { tracker, cloud, signal } = setting;
+  const name = `after-${how.toLowerCase()}`;
+  const begin = Date.now();
+  const ended = leader.end(how);
+  await setting.createClusters([name]);
+  await ended;
+  await tracker.until(() => tracker.readyAt(name) !== undefined, `cluster ${name} is Ready`, TIMEOUT_MS, signal);
+  const deployedAt = await cloud.firstRequest('deploy', name);
+  sheet.add(`${how} of the leader → first act of the other`, (deployedAt - begin) / 1000, 's', targetS);
+  await until(async () => (await standby.metrics()).leads, 'the other leads', TIMEOUT_MS, signal);
+  await sleep(500, undefined, { signal });
+}

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.ts';
+import type { Sheet } from '../figure.ts';
+import { NAMESPACE } from '../manifests.ts';
+import { total } from '../measure/kube-requests.ts';
+import { eachOf, type Setting } from '../setting.ts';
+import { untilQuiet } from '../wait.ts';
+import { since } from './since.ts';
+
+const TIMEOUT_MS = 180_000;
+/** "at most one probe per 30 s and endpoint", rounded up, and those that were on their way when it began. */
+const PROBE_EVERY_S = 30;
+const RECOVERED_TARGET_S = 30;
+
+/** S9: the cloud is not reached for a while, in which some clusters are changed. An hour is scaled down to `seconds`. */
+export async function outage(setting: Setting, sheet: Sheet, names: readonly string[], seconds: number): Promise<void> {
+  const { api, cloud, tracker, signal } = setting;
+  const operator = setting.operator();
+  const end = await cloud.addFault({ effect: 'outage', match: { api: 'cloud' } });
+  const changes = await since(setting);
+  const before = (await operator.metrics()).cloudRequests;
+  const generations = new Map<string, number>();
+  await eachOf(names, async (name) => {
+    const patch = { spec: { storageSizeGB: 300 } };
+    const { metadata } = await api.patch(DATABASE_CLUSTERS, { namespace: NAMESPACE, name }, patch, {}, signal);
+    generations.set(name, metadata.generation ?? 0);
+  });
+  await sleep(seconds * 1000, undefined, { signal });
+  const requests = (await operator.metrics()).cloudRequests - before;
+  const { kube } = await changes();
+  const ours = new Map([...kube.writes].filter(([name]) => name.endsWith('/status')));
+  sheet.add('time without the cloud', seconds, 's');
+  sheet.add('requests to it meanwhile', requests, 'count', Math.ceil(seconds / PROBE_EVERY_S) + 10);
+  sheet.add(
+    'status writes, without those of the space',
+    total(ours) - (ours.get('databasespaces/status') ?? 0),
+    'count',
+    names.length * 2,
+  );
+
+  await end();
+  const begin = Date.now();
+  const isReady = (name: string) => tracker.readyGeneration(name) === generations.get(name);
+  await tracker.until(() => names.every(isReady), `${names.length} changed clusters are Ready`, TIMEOUT_MS, signal);
+  const tookS = (Math.max(...names.map((name) => tracker.readyAt(name) ?? 0)) - begin) / 1000;
+  sheet.add('end of the outage → all changes made', tookS, 's', RECOVERED_TARGET_S);
+  await untilQuiet(setting);
+}
