@@ -4,9 +4,12 @@ import { definitions } from './kinds/definitions.ts';
 /** rbac.authorization.k8s.io PolicyRule, with why it is needed. */
 export interface PolicyRule {
   readonly why: string;
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
+  /** Of the chart's values, as a template's condition; absent: always. */
+  readonly when?: string;
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -30,10 +33,17 @@ export const policyRules: readonly PolicyRule[] = [
     verbs: ['patch'],
   },
   {
-    why: 'Read API tokens and logins, notice when they change (metadata only), write and remove admin logins.',
+    why: 'Read API tokens and logins by their names, write and remove logins.',
     apiGroups: [''],
     resources: ['secrets'],
-    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    verbs: ['get', 'create', 'patch', 'delete'],
+  },
+  {
+    why: 'Notice when they change (metadata only).',
+    when: 'eq .Values.rbac.secrets "watch"',
+    apiGroups: [''],
+    resources: ['secrets'],
+    verbs: ['list', 'watch'],
   },
   {
     why: 'Read the schema sources of Databases, notice when they change (metadata only).',
@@ -56,6 +66,28 @@ const LEASE = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
 export const ownRules: readonly PolicyRule[] = [
   { why: 'Agree with other replicas on who acts (--leader-elect).', ...LEASE, verbs: ['create'] },
   { why: 'Of the Lease, once it is there.', ...LEASE, resourceNames: ['mooring'], verbs: ['get', 'patch'] },
+  { why: 'Share spaces with other replicas (--shard-by-space).', ...LEASE, verbs: ['get', 'list', 'patch', 'delete'] },
+];
+
+/** In the whole cluster, for --metrics-secure. */
+export const reviewRules: readonly PolicyRule[] = [
+  {
+    why: 'Ask who wants to see the metrics.',
+    apiGroups: ['authentication.k8s.io'],
+    resources: ['tokenreviews'],
+    verbs: ['create'],
+  },
+  {
+    why: 'Ask whether they may.',
+    apiGroups: ['authorization.k8s.io'],
+    resources: ['subjectaccessreviews'],
+    verbs: ['create'],
+  },
+];
+
+/** For whoever scrapes the metrics then. */
+export const scrapeRules: readonly PolicyRule[] = [
+  { why: 'See the metrics.', nonResourceURLs: ['/metrics'], verbs: ['get'] },
 ];
 
 /** For people, aggregated to the cluster's own roles. */
@@ -74,15 +106,16 @@ export const editRules: readonly PolicyRule[] = [
 
 /** The rules as named templates for the chart's roles: the one place where their text stands. */
 export function renderRuleTemplates(): string {
-  const templates = { rules: policyRules, leaseRules: ownRules, viewRules, editRules };
+  const templates = { rules: policyRules, leaseRules: ownRules, reviewRules, scrapeRules, viewRules, editRules };
   return Object.entries(templates)
     .map(([name, rules]) => `{{- define "mooring.${name}" -}}\n${rules.map(renderRule).join('')}{{- end }}\n`)
     .join('\n');
 }
 
-function renderRule({ why, ...rule }: PolicyRule): string {
+function renderRule({ why, when, ...rule }: PolicyRule): string {
   const fields = Object.entries(rule).map(([field, words]) => `${field}: [${words.map(quoted).join(', ')}]`);
-  return `# ${why}\n- ${fields.join('\n  ')}\n`;
+  const text = `# ${why}\n- ${fields.join('\n  ')}\n`;
+  return when === undefined ? text : `{{- if ${when} }}\n${text}{{- end }}\n`;
 }
 
 function quoted(word: string): string {

@@ -1,19 +1,17 @@
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../src/base/group.ts';
+import { createUndiciTransport, readText } from '../../src/base/http.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { runKubectl } from '../../tools/control-plane/kubeconfig.ts';
-import { run } from '../../tools/control-plane/run.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { ownRules, policyRules, reviewRules } from '../../src/rbac.ts';
 import { waitUntil } from '../support/control-plane.ts';
-import { CHART, createHelm, HELM_BUILD_MS, type Helm, mustHelm } from '../support/helm.ts';
-import { ROOT } from '../support/readme.ts';
+import { CHART, HELM_BUILD_MS } from '../support/helm.ts';
+import { cluster as clusterManifest, type Manifest, space, wholeSpace } from '../support/manifests.ts';
+import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 import { FACTORY_LOGIN, type ServedCloud, startCloud } from '../support/served-cloud.ts';
-import { startNode, type TestNode } from './node.ts';
-import type { PodProcess } from './pod-process.ts';
+import { auditedRequests } from './audit.ts';
+import { type ChartCluster, changes, KINDS, lookedAtAll, startChartCluster } from './cluster.ts';
 
 /*
  * The chart's life with the real helm on a real control plane: install, samples, upgrade, uninstall, install again. Its pods
@@ -23,131 +21,56 @@ import type { PodProcess } from './pod-process.ts';
 
 /** Simulated cloud and servers are on loopback, where a pod sends nothing unless it is told to. */
 const LOOPBACK = { allowHTTP: true, allowedNetworks: ['127.0.0.0/8'] };
-const KINDS = definitions.map(({ plural }) => `${plural}.${GROUP}`);
+const NAMESPACE = 'orders';
+const SAMPLES = globSync(join(ROOT, 'deploy/samples/*.yaml'));
+const WAIT = ['--wait', '--timeout=90s', '--namespace=mooring-system'];
 
-let controlPlane: ControlPlane;
-let helm: Helm;
-let node: TestNode;
-let folder: string;
+let cluster: ChartCluster;
+let cloud: ServedCloud;
+let before: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'chart-'));
-  helm = await createHelm();
-  // One of its own: the chart installs what the whole cluster has only once.
-  const { MOORING_TEST_KUBECONFIG: _, ...env } = process.env;
-  controlPlane = await startControlPlane({ controllerManager: true, env, log: (line) => console.log(line) });
-  mkdirSync(join(folder, 'node'));
-  node = await startNode(controlPlane, join(folder, 'node'));
+  cluster = await startChartCluster();
+  cloud = await startCloud({ knobs: { provisionMs: [100, 100] } });
+  const restricted = ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
+  await cluster.makeNamespace('mooring-system', ...restricted);
+  await cluster.makeNamespace(NAMESPACE);
 }, HELM_BUILD_MS);
 
 afterAll(async () => {
-  await node?.stop();
-  await controlPlane?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await cloud?.close();
+  await cluster?.stop();
 });
 
-const kubectl = (...args: readonly string[]) => runKubectl(controlPlane, args);
-const helmHere = (args: readonly string[], values?: unknown) =>
-  mustHelm(helm, [...args, '--namespace=mooring-system'], { kubeconfig: controlPlane.kubeconfig, values });
-const operators = () =>
-  node.processes.filter(({ pod }) => pod.metadata.labels?.['app.kubernetes.io/component'] === 'operator');
-
-async function applyText(text: string, namespace: string): Promise<void> {
-  const { kubectl: command, kubeconfig } = controlPlane;
-  const args = [`--kubeconfig=${kubeconfig}`, 'apply', `--namespace=${namespace}`, '--filename=-'];
-  const { code, stderr } = await run(command, args, { input: text });
-  if (code !== 0) throw new Error(stderr);
-}
-
-async function applySamples(cloud: ServedCloud, namespace: string): Promise<void> {
-  const path = (name: string) => join(ROOT, 'deploy/samples', name);
-  const names = globSync('*.yaml', { cwd: path('') });
-  expect(names).toContain('cluster.yaml');
-  for (const name of names) {
-    const text = readFileSync(path(name), 'utf8')
+async function applySamples(): Promise<void> {
+  expect(SAMPLES.length).toBeGreaterThan(3);
+  for (const path of SAMPLES) {
+    const text = readFileSync(path, 'utf8')
       .replaceAll('http://127.0.0.1:7080', cloud.baseURL)
       .replace(/^ {2}password: password$/m, `  password: ${FACTORY_LOGIN.password}`);
-    await applyText(text, namespace);
+    await cluster.apply(text, NAMESPACE);
   }
 }
 
-interface Listed {
-  readonly items: readonly {
-    readonly kind: string;
-    readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
-    readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-  }[];
+function applyTo(namespace: string, manifest: Manifest): Promise<void> {
+  return cluster.apply(JSON.stringify(manifest), namespace);
 }
 
-async function list(namespace: string, ...kinds: readonly string[]): Promise<Listed['items']> {
-  const text = await kubectl('get', kinds.join(','), `--namespace=${namespace}`, '--output=json');
-  return (JSON.parse(text) as Listed).items;
-}
-
-async function allReady(namespace: string): Promise<void> {
-  let waiting: readonly string[] = [];
-  const isReady = async () => {
-    const objects = await list(namespace, ...KINDS);
-    waiting = objects
-      .filter(
-        ({ status }) => !status?.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True'),
-      )
-      .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-    return waiting.length === 0;
-  };
-  await waitUntil(isReady, { what: 'all are Ready', timeoutMs: 60_000 }).catch((error: unknown) => {
-    throw new Error(`${String(error)}: not ${waiting.join(', ')}\n${operators().at(-1)?.logs()}`);
+/** What the README says to install the chart, for a helm that runs here. */
+function readmeCommands(): readonly (readonly string[])[] {
+  const block = shellBlocks(readDocument('README.md')).find(({ test: how }) => how === 'test/chart/install.test.ts');
+  const lines = (block?.commands ?? '').replaceAll('\\\n', ' ').split('\n');
+  expect(lines.length).toBeGreaterThan(1);
+  return lines.map((line) => {
+    const [command, ...args] = line.split(/ +/);
+    expect(command).toBe('helm');
+    return args.map((arg) => arg.replace(/^charts\/mooring$/, CHART));
   });
-}
-
-/** Every object of ours, and every Secret, in its version. */
-async function versions(namespace: string): Promise<ReadonlyMap<string, string>> {
-  const objects = await list(namespace, 'secrets', ...KINDS);
-  return new Map(
-    objects.map(({ kind, metadata: { name, uid, resourceVersion } }) => [
-      `${kind}/${name}`,
-      `${uid} ${resourceVersion}`,
-    ]),
-  );
-}
-
-/** What was asked of cloud and servers that changes something there. */
-function changes(cloud: ServedCloud): Readonly<Record<string, number>> {
-  const READS =
-    /^(exchangeToken|get|list|listVersions|signIn|version|health|closeTransaction|openTransaction)$|^(list|get)[A-Z]/;
-  const { byOperation } = cloud.simulator.inspect().counters;
-  return Object.fromEntries(Object.entries(byOperation).filter(([operation]) => !READS.test(operation)));
-}
-
-/** Waits until a new operator has looked at everything and has nothing to do. */
-async function lookedAtAll(operator: PodProcess | undefined, known: ReadonlyMap<string, string>): Promise<void> {
-  const objects = [...known.keys()].filter((key) => !key.startsWith('Secret/')).length;
-  const metrics = async () => {
-    const address = operator?.targets().get('8080');
-    return (await fetch(`http://${address}/metrics`)).text();
-  };
-  const sum = (text: string, name: string) =>
-    [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))].reduce(
-      (total, [, value]) => total + Number(value),
-      0,
-    );
-  const isDone = async () => {
-    const text = await metrics();
-    const passes = sum(text, 'controller_runtime_reconcile_total');
-    return sum(text, 'mooring_leader') === 1 && passes >= objects && sum(text, 'workqueue_depth') === 0;
-  };
-  await waitUntil(isDone, { what: 'the operator has looked at everything' });
-}
-
-async function makeNamespace(name: string, labels: readonly string[] = []): Promise<string> {
-  await kubectl('create', 'namespace', name);
-  if (labels.length > 0) await kubectl('label', 'namespace', name, ...labels);
-  return name;
 }
 
 /** The chart as it was before this version: another version, and one of its kinds with another short name. */
 function previousChart(): string {
-  const path = join(folder, 'previous');
+  const path = join(cluster.folder, 'previous');
   cpSync(CHART, path, { recursive: true });
   const edit = (file: string, from: RegExp, to: string) => {
     const text = readFileSync(join(path, file), 'utf8');
@@ -159,71 +82,273 @@ function previousChart(): string {
   return path;
 }
 
-describe('installed for the whole cluster', () => {
-  const namespace = 'orders';
-  let cloud: ServedCloud;
-  let before: ReadonlyMap<string, string>;
+/** Objects that carry the release's label, with those that belong to no namespace. */
+async function leftOfRelease(): Promise<readonly string[]> {
+  const kinds = 'crd,clusterrole,clusterrolebinding,role,rolebinding,deployment,service,serviceaccount,pod';
+  const selector = '--selector=app.kubernetes.io/instance=mooring';
+  const names = await cluster.kubectl('get', kinds, '--all-namespaces', selector, '--output=name');
+  return names.trim().split('\n').toSorted();
+}
 
-  beforeAll(async () => {
-    cloud = await startCloud({ knobs: { provisionMs: [100, 100] } });
-    await makeNamespace(
-      'mooring-system',
-      ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`),
-    );
-    await makeNamespace(namespace);
-  });
-  afterAll(() => cloud.close());
-
+describe('a release', () => {
   test('helm install waits until the operator is ready', async () => {
-    await helmHere(['install', 'mooring', previousChart(), '--wait', '--timeout=90s'], LOOPBACK);
-    expect(operators()).toHaveLength(1);
-    const status = readFileSync(`/proc/${operators()[0]?.pid}/status`, 'utf8');
+    await cluster.helm(['install', 'mooring', previousChart(), ...WAIT], LOOPBACK);
+    const [operator, ...others] = cluster.operators();
+    expect(others).toEqual([]);
+    const status = readFileSync(`/proc/${operator?.pid}/status`, 'utf8');
     if (process.getuid?.() === 0) expect(status).toMatch(/^Uid:\t65532\t65532/m);
-    expect(operators()[0]?.logs()).toMatch(/"inPod":true|"server":"https/);
+    expect(operator?.logs()).toContain('Mooring listens');
   });
 
   test('what the samples declare becomes Ready with the rights that the chart gives', async () => {
-    await applySamples(cloud, namespace);
-    await allReady(namespace);
-    expect(operators()[0]?.logs()).not.toMatch(/ 403|[Ff]orbidden|EROFS|EACCES/);
+    await applySamples();
+    await cluster.allReady(NAMESPACE);
+    expect(cluster.operators()[0]?.logs()).not.toMatch(/[Ff]orbidden|EROFS|EACCES/);
   });
 
   test('helm test asks whether it is ready', async () => {
-    expect(await helmHere(['test', 'mooring', '--timeout=60s'])).toMatch(/Phase: +Succeeded/);
-    expect(node.processes.at(-1)?.logs()).toBe('200 ok\n');
+    const printed = await cluster.helm(['test', 'mooring', '--timeout=60s', '--namespace=mooring-system']);
+    expect(printed).toMatch(/Phase: +Succeeded/);
+    expect(cluster.processes().at(-1)?.logs()).toBe('200 ok\n');
   });
 
   test('an upgrade brings new CustomResourceDefinitions and another pod, and changes nothing else', async () => {
-    before = await versions(namespace);
+    before = await cluster.versions(NAMESPACE);
     expect(before.size).toBeGreaterThan(5);
     const done = changes(cloud);
-    await helmHere(['upgrade', 'mooring', CHART, '--wait', '--timeout=90s', '--reset-then-reuse-values']);
-    await waitUntil(async () => operators().length === 2, { what: 'there is another pod' });
-    await lookedAtAll(operators()[1], before);
-    expect(await kubectl('get', 'dbc', `--namespace=${namespace}`, '--output=name')).toContain('orders');
-    expect(await versions(namespace)).toEqual(before);
+    await cluster.helm(['upgrade', 'mooring', CHART, ...WAIT, '--reset-then-reuse-values']);
+    await waitUntil(() => cluster.operators().length === 2, { what: 'there is another pod' });
+    const [first, second] = cluster.operators();
+    await lookedAtAll(second, before);
+    expect(await cluster.kubectl('get', 'dbc', `--namespace=${NAMESPACE}`, '--output=name')).toContain('orders');
+    expect(await cluster.versions(NAMESPACE)).toEqual(before);
     expect(changes(cloud)).toEqual(done);
-    expect(operators()[0]?.logs()).toContain('Mooring has stopped');
+    expect(first?.logs()).toContain('Mooring has stopped');
+  });
+
+  test('turning the CustomResourceDefinitions over to others removes none of them', async () => {
+    await cluster.helm(['upgrade', 'mooring', CHART, ...WAIT, '--reuse-values', '--set=crds.install=false']);
+    expect(await cluster.versions(NAMESPACE)).toEqual(before);
   });
 
   test('an uninstall leaves the CustomResourceDefinitions, the objects and the clusters, and nothing else', async () => {
-    await helmHere(['uninstall', 'mooring', '--wait', '--timeout=90s']);
-    expect(await versions(namespace)).toEqual(before);
-    const left = await kubectl(
-      ...['get', 'crd,clusterrole,clusterrolebinding,role,rolebinding,deployment,service,serviceaccount,pod'],
-      ...['--all-namespaces', '--selector=app.kubernetes.io/instance=mooring', '--output=name'],
-    );
-    expect(left.trim().split('\n').toSorted()).toEqual(
-      KINDS.map((name) => `customresourcedefinition.apiextensions.k8s.io/${name}`).toSorted(),
-    );
-    await waitUntil(() => operators()[1]?.logs().includes('Mooring has stopped'), { what: 'the operator has stopped' });
+    await cluster.helm(['uninstall', 'mooring', ...WAIT]);
+    expect(await cluster.versions(NAMESPACE)).toEqual(before);
+    const crds = KINDS.map((name) => `customresourcedefinition.apiextensions.k8s.io/${name}`);
+    expect(await leftOfRelease()).toEqual(crds.toSorted());
+    const hasStopped = () => cluster.operators()[1]?.logs().includes('Mooring has stopped');
+    await waitUntil(hasStopped, { what: 'the operator has stopped' });
   });
 
-  test('installed again, it finds everything as it was', async () => {
+  test("installed again with the README's commands, it finds everything as it was", async () => {
     const done = changes(cloud);
-    await helmHere(['install', 'mooring', CHART, '--wait', '--timeout=90s'], LOOPBACK);
-    await lookedAtAll(operators()[2], before);
-    expect(await versions(namespace)).toEqual(before);
+    for (const args of readmeCommands()) await cluster.helm(args, args[0] === 'install' ? LOOPBACK : undefined);
+    await lookedAtAll(cluster.operators().at(-1), before);
+    expect(await cluster.versions(NAMESPACE)).toEqual(before);
     expect(changes(cloud)).toEqual(done);
+  });
+
+  test('under another name it takes what the first one left when it is told to', async () => {
+    await cluster.helm(['uninstall', 'mooring', ...WAIT]);
+    await expect(cluster.helm(['install', 'harbour', CHART, ...WAIT], LOOPBACK)).rejects.toThrow(
+      /invalid ownership metadata/,
+    );
+    await cluster.helm(['install', 'harbour', CHART, ...WAIT, '--take-ownership'], LOOPBACK);
+    expect(await cluster.versions(NAMESPACE)).toEqual(before);
+  });
+});
+
+describe('a release for named namespaces', () => {
+  const HERE = ['--wait', '--timeout=90s', '--namespace=tenants-system'];
+  const ACCOUNT = 'system:serviceaccount:tenants-system:';
+
+  beforeAll(async () => {
+    await cluster.helm(['uninstall', 'harbour', ...WAIT]);
+    for (const name of ['tenants-system', 'platform', 'outside']) await cluster.makeNamespace(name);
+    await cluster.makeNamespace('tenant', 'team=tenant');
+    const values = {
+      ...LOOPBACK,
+      watchNamespaces: ['platform', 'tenant'],
+      crds: { install: false },
+      rbac: { secrets: 'get' },
+    };
+    await cluster.helm(['install', 'tenants', CHART, ...HERE], values);
+  });
+
+  test('has no ClusterRole, and makes all Ready with Roles, also across namespaces, without a list of Secrets', async () => {
+    const names = ['clusterrolebinding', '--selector=app.kubernetes.io/instance=tenants', '--output=name'];
+    expect(await cluster.kubectl('get', ...names)).toBe('');
+    const selector = { from: 'Selector', selector: { matchLabels: { team: 'tenant' } } };
+    for (const manifest of wholeSpace(cloud, { allowedNamespaces: selector })) await applyTo('platform', manifest);
+    await applyTo('tenant', clusterManifest({ spaceRef: { name: 'production', namespace: 'platform' } }, {}, 'ledger'));
+    await cluster.allReady('platform');
+    await cluster.allReady('tenant');
+  });
+
+  test('leaves what is elsewhere alone', async () => {
+    await applyTo('outside', space(cloud));
+    await applyTo('platform', space(cloud, { pollInterval: '2s', allowedNamespaces: { from: 'All' } }));
+    await cluster.kubectl(
+      'wait',
+      '--namespace=platform',
+      '--for=jsonpath={.status.observedGeneration}=2',
+      'dbs/production',
+    );
+    const [outside] = await cluster.list('outside', 'databasespaces');
+    expect(outside?.status).toEqual({ observedGeneration: -1 });
+  });
+
+  test('counts what happens again and again', async () => {
+    const ready = (status: string) =>
+      cluster.kubectl(
+        'wait',
+        '--namespace=platform',
+        `--for=condition=Ready=${status}`,
+        '--timeout=30s',
+        'dbs/production',
+      );
+    for (const [baseURL, status] of [
+      ['http://10.0.0.1', 'False'],
+      [cloud.baseURL, 'True'],
+      ['http://10.0.0.1', 'False'],
+      [cloud.baseURL, 'True'],
+    ] as const) {
+      await applyTo('platform', space(cloud, { baseURL, allowedNamespaces: { from: 'All' } }));
+      await ready(status);
+    }
+    const isCounted = async () => {
+      const events = ['get', 'events.v1.events.k8s.io', '--namespace=platform'];
+      return /[2-9]/.test(await cluster.kubectl(...events, '--output=jsonpath={.items[*].series.count}'));
+    };
+    await waitUntil(isCounted, { what: 'the Event is counted' });
+  });
+
+  test('shows metrics to those alone who may see them', async () => {
+    const certificate = (file: string) => join(cluster.directory, 'certificates', `apiserver.${file}`);
+    const files = [`--cert=${certificate('crt')}`, `--key=${certificate('key')}`, '--namespace=tenants-system'];
+    await cluster.kubectl('create', 'secret', 'tls', 'metrics-tls', ...files);
+    const values = { metrics: { secure: { enabled: true, secretName: 'metrics-tls' } } };
+    await cluster.helm(['upgrade', 'tenants', CHART, ...HERE, '--reset-then-reuse-values'], values);
+    await cluster.kubectl('create', 'serviceaccount', 'prometheus', '--namespace=tenants-system');
+    const token = (await cluster.kubectl('create', 'token', 'prometheus', '--namespace=tenants-system')).trim();
+    const transport = createUndiciTransport({ ca: readFileSync(certificate('crt'), 'utf8') });
+    const status = async (headers: Readonly<Record<string, string>>) => {
+      const url = `https://${cluster.operators().at(-1)?.targets().get('8080')}/metrics`;
+      const response = await transport({ method: 'GET', url, headers });
+      await readText(response, 1e7);
+      return response.status;
+    };
+    const authorization = `Bearer ${token}`;
+    expect(await status({})).toBe(401);
+    expect(await status({ authorization })).toBe(403);
+    const binding = ['create', 'clusterrolebinding', 'prometheus', '--clusterrole=tenants-mooring-metrics-reader'];
+    await cluster.kubectl(...binding, '--serviceaccount=tenants-system:prometheus');
+    await waitUntil(async () => (await status({ authorization })) === 200, { what: 'Prometheus may see them' });
+    await transport.close();
+  });
+
+  test('lets go of all that it made, when that is asked for', async () => {
+    const patch = [
+      'patch',
+      'databasecluster',
+      'ledger',
+      '--type=merge',
+      '--patch={"spec":{"deletionPolicy":"Delete"}}',
+    ];
+    await cluster.kubectl(...patch, '--namespace=tenant');
+    await cluster.kubectl('delete', 'databasecluster', 'ledger', '--namespace=tenant', '--timeout=60s');
+    expect(await cluster.list('tenant', 'secrets')).toEqual([]);
+    await cluster.kubectl('delete', 'databasespace', 'production', '--namespace=platform', '--timeout=60s');
+  });
+
+  test('asks for nothing that it has no right to', () => {
+    const refused = auditedRequests(cluster.directory, ACCOUNT).filter(({ code }) => code === 401 || code === 403);
+    expect(refused).toEqual([]);
+    const secrets = auditedRequests(cluster.directory, ACCOUNT).filter(({ resource }) => resource === 'secrets');
+    expect(new Set(secrets.map(({ verb }) => verb))).toEqual(new Set(['get', 'create', 'patch', 'delete']));
+  });
+});
+
+describe('rights', () => {
+  const used = () => {
+    const requests = auditedRequests(cluster.directory, 'system:serviceaccount:').filter(({ user }) =>
+      /:(mooring-system|tenants-system):/.test(user),
+    );
+    return new Set(
+      requests.filter(({ code }) => code < 400).map(({ verb, group, resource }) => `${verb} ${resource}.${group}`),
+    );
+  };
+  const rules = [...policyRules, ...ownRules, ...reviewRules];
+  const given = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
+  );
+  /** Only after a conflict of versions, which reconcile.test.ts brings about, as nothing else can for sure. */
+  const afterConflict = new Set(definitions.map(({ plural }) => `get ${plural}.${GROUP}`));
+  const samples = SAMPLES.map((path) => readFileSync(path, 'utf8')).join('\n');
+  /** What belongs to a kind that no sample declares cannot show here. */
+  const unseen = definitions
+    .filter(({ kind }) => !samples.includes(`\nkind: ${kind}\n`))
+    .flatMap(({ kind, plural }) => [
+      `patch ${plural}.`,
+      `patch ${plural}/`,
+      ...(kind === 'Database' ? ['get configmaps.'] : []),
+    ]);
+  const shown = given.filter((right) => !afterConflict.has(right) && !unseen.some((begin) => right.startsWith(begin)));
+
+  test.each(shown)('the operator needs to %s', (right) => expect(used()).toContain(right));
+
+  test.each([
+    ['view', { get: true, list: true, watch: true, create: false, patch: false, delete: false }],
+    ['edit', { get: true, create: true, update: true, patch: true, delete: true, deletecollection: true }],
+    ['admin', { get: true, create: true, delete: true }],
+  ])('whoever has the role %s of the cluster has it of our objects, but not of their status', async (role, verbs) => {
+    const bind = ['create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}er`, '--namespace=tenant'];
+    await cluster.kubectl(...bind);
+    const may = async (verb: string, resource: string) => {
+      const resourceAttributes = { namespace: 'tenant', verb, group: GROUP, resource };
+      const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+      const { body } = await cluster.api.send('POST', path, {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user: `${role}er`, resourceAttributes },
+      });
+      return (body as { status: { allowed: boolean } }).status.allowed;
+    };
+    for (const { plural } of definitions) {
+      for (const [verb, expected] of Object.entries(verbs))
+        expect(await may(verb, plural), `${verb} ${plural}`).toBe(expected);
+      expect(await may('patch', `${plural}/status`)).toBe(false);
+    }
+  });
+});
+
+describe('without Helm', () => {
+  const DEPLOYED = ['rollout', 'status', 'deployment/mooring', '--namespace=mooring-system', '--timeout=60s'];
+
+  beforeAll(async () => {
+    await cluster.helm(['uninstall', 'tenants', '--wait', '--timeout=90s', '--namespace=tenants-system']);
+    await cluster.kubectl('delete', 'namespace', 'mooring-system', '--timeout=60s');
+  });
+
+  test('deploy/install.yaml runs the operator, and leaves everything in its place', async () => {
+    const args = ['apply', '--server-side', '--force-conflicts', `--filename=${join(ROOT, 'deploy/install.yaml')}`];
+    expect(await cluster.kubectl(...args)).toContain('deployment.apps/mooring serverside-applied');
+    await cluster.kubectl(...DEPLOYED);
+    // It may not go where the cloud is here, so it says that of the space, and leaves the rest as it is.
+    await cluster.kubectl('wait', `--namespace=${NAMESPACE}`, '--for=condition=Ready=False', 'dbs/production');
+    expect([...(await cluster.versions(NAMESPACE)).keys()]).toEqual([...before.keys()]);
+  });
+
+  test('deploy/base is the same for kustomize, which can change it', async () => {
+    const folder = join(cluster.folder, 'overlay');
+    cpSync(join(ROOT, 'deploy/base'), join(folder, 'base'), { recursive: true });
+    const image = { name: 'mooring', newName: 'registry.example.com/mooring', newTag: 'v1' };
+    const overlay = { resources: ['base'], images: [image], replicas: [{ name: 'mooring', count: 2 }] };
+    writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
+    await cluster.kubectl('apply', '--server-side', '--kustomize', folder);
+    await cluster.kubectl(...DEPLOYED);
+    const path = '--output=jsonpath={.spec.template.spec.containers[*].image} {.status.readyReplicas}';
+    const state = await cluster.kubectl('get', 'deployment', 'mooring', '--namespace=mooring-system', path);
+    expect(state).toBe('registry.example.com/mooring:v1 2');
   });
 });

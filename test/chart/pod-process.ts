@@ -50,8 +50,13 @@ export async function startPodProcess({
   const root = join(folder, pod.metadata.uid);
   execFileSync('cp', ['--archive', '--link', image.root, root]);
   writeFileSync(join(root, 'etc/hosts'), '127.0.0.1 localhost\n');
-  if (container.volumeMounts?.some(({ mountPath }) => mountPath === SERVICE_ACCOUNT))
-    await mountAccount(api, pod, root);
+  for (const { name, mountPath } of container.volumeMounts ?? []) {
+    const secretName = pod.spec.volumes?.find((volume) => volume.name === name)?.secret?.secretName;
+    if (mountPath === SERVICE_ACCOUNT) await mountAccount(api, pod, root);
+    else if (secretName !== undefined)
+      await mountSecret(api, pod.metadata.namespace, secretName, join(root, mountPath));
+    else throw new Error(`What volume ${name} is, is not known here`);
+  }
 
   const ports = new Map<string, { readonly asked: number; readonly given: number }>();
   for (const { name, containerPort } of container.ports ?? [])
@@ -127,6 +132,13 @@ async function mountAccount(api: Api, { metadata, spec }: Pod, root: string): Pr
       throw new Error(`The service account of pod ${name} has no ${file}: ${token.causes.join('; ')}`);
     writeFileSync(join(root, SERVICE_ACCOUNT, file), text);
   }
+}
+
+async function mountSecret(api: Api, namespace: string, name: string, folder: string): Promise<void> {
+  const { body } = await api.send('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`);
+  const { data = {} } = body as { data?: Readonly<Record<string, string>> };
+  mkdirSync(folder, { recursive: true });
+  for (const [file, text] of Object.entries(data)) writeFileSync(join(folder, file), Buffer.from(text, 'base64'));
 }
 
 async function answers(url: string): Promise<boolean> {

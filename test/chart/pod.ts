@@ -14,6 +14,7 @@ export interface Pod {
     readonly terminationGracePeriodSeconds: number;
     readonly securityContext?: SecurityContext;
     readonly containers: readonly Container[];
+    readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
   };
   readonly status?: Readonly<Record<string, unknown>>;
 }
@@ -26,7 +27,7 @@ export interface Container {
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly readinessProbe?: { readonly httpGet: { readonly path: string; readonly port: string } };
-  readonly volumeMounts?: readonly { readonly mountPath: string }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
   readonly securityContext?: SecurityContext;
 }
 

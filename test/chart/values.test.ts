@@ -69,6 +69,10 @@ describe('what contradicts itself is refused, with what to do', () => {
       { metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } },
       'would both scrape the same pods: enable one of them',
     ],
+    [
+      { metrics: { secure: { enabled: true } } },
+      'name a Secret of type kubernetes.io/tls in metrics.secure.secretName',
+    ],
     [{ health: { port: 8080 } }, 'metrics.port and health.port are the same'],
     [
       { extraArgs: ['--no-leader-elect'] },

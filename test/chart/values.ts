@@ -21,7 +21,7 @@ export const COMPLETE = {
   allowHTTP: true,
   log: { level: 'debug', format: 'pretty' },
   crds: { annotations: { 'argocd.argoproj.io/sync-wave': '-2' } },
-  rbac: { aggregateToEdit: false },
+  rbac: { secrets: 'get', aggregateToEdit: false },
   serviceAccount: { name: 'harbour', annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/mooring' } },
   podAnnotations: { 'sidecar.istio.io/inject': 'false' },
   podLabels: { tier: 'control' },
@@ -81,6 +81,7 @@ export const COMPLETE = {
   health: { port: 9081 },
   metrics: {
     port: 9080,
+    secure: { enabled: true, secretName: 'metrics-tls' },
     serviceMonitor: {
       enabled: true,
       renderMode: 'alwaysRender',
@@ -89,6 +90,7 @@ export const COMPLETE = {
       interval: '30s',
       scrapeTimeout: '10s',
       honorLabels: true,
+      tlsConfig: { serverName: 'mooring.example.com' },
       relabelings: [{ action: 'labeldrop', regex: 'pod' }],
       metricRelabelings: [{ action: 'drop', sourceLabels: ['__name__'], regex: 'nodejs_.*' }],
     },

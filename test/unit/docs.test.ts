@@ -57,7 +57,9 @@ describe('README.md', () => {
     expect(others).toEqual([
       { commands: 'npm run demo', test: 'test/process/demo.test.ts' },
       { commands: 'npm test', test: '.ci/run' },
+      { commands: expect.stringMatching(/^helm install /), test: 'test/chart/install.test.ts' },
     ]);
+    expect(readDocument('test/chart/install.test.ts')).toContain("readDocument('README.md')");
     expect(scripts['demo']).toBe('node bin/mooring demo');
     expect(readDocument('test/process/demo.test.ts')).toContain("new MooringProcess(['demo'");
     expect(readDocument('.ci/run')).toMatch(/^npm test\b/m);

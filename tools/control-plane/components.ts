@@ -59,6 +59,31 @@ export function apiServerArguments(directory: string, port: number): string[] {
   ];
 }
 
+/** One audit.k8s.io/v1 Event a line, each written before the request is answered. */
+export function auditFile(directory: string): string {
+  return join(directory, 'audit.log');
+}
+
+export function auditPolicyFile(directory: string): string {
+  return join(directory, 'audit-policy.json');
+}
+
+/** Of service accounts alone, who asked for what, and what the answer's code was. */
+export const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts'] }, { level: 'None' }],
+};
+
+export function auditArguments(directory: string): string[] {
+  return [
+    `--audit-policy-file=${auditPolicyFile(directory)}`,
+    `--audit-log-path=${auditFile(directory)}`,
+    '--audit-log-mode=blocking',
+  ];
+}
+
 /** What works without a kubelet: enough for namespaces to go, owners to take their objects along, and charts to roll out. */
 const CONTROLLERS = [
   'namespace-controller',

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import {
+  AUDIT_POLICY,
   apiServerArguments,
+  auditArguments,
+  auditPolicyFile,
   controllerManagerArguments,
   etcdArguments,
   etcdProgressFlag,
@@ -31,6 +34,8 @@ const CONTROLLER_MANAGER = 'kube-controller-manager';
 export interface LocalOptions {
   readonly log: Log;
   readonly signal?: AbortSignal | undefined;
+  /** Write down each request of a service account, in auditFile() of the directory. Default false. */
+  readonly audit?: boolean;
 }
 
 /** Starts the binaries on this machine; ready when the API server is, and service accounts are handed out. */
@@ -78,6 +83,7 @@ class LocalControlPlane implements ControlPlane {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const key = privateKey.export({ type: 'sec1', format: 'pem' });
     writeFileSync(signingKeyFile(this.directory), key, { mode: 0o600 });
+    writeFileSync(auditPolicyFile(this.directory), JSON.stringify(AUDIT_POLICY));
     writeFileSync(tokenFile(this.directory), `${this.#token},admin,admin,"system:masters"\n`, { mode: 0o600 });
     await this.#startEtcd();
     await this.#startApiServerOnFreePort();
@@ -133,11 +139,9 @@ class LocalControlPlane implements ControlPlane {
 
   /** False when its port was taken by another process. */
   async #startApiServer(): Promise<boolean> {
-    const process = await this.#launch(
-      API_SERVER,
-      this.#binaries.apiServer,
-      apiServerArguments(this.directory, this.#port),
-    );
+    const args = apiServerArguments(this.directory, this.#port);
+    const audit = this.#options.audit ? auditArguments(this.directory) : [];
+    const process = await this.#launch(API_SERVER, this.#binaries.apiServer, [...args, ...audit]);
     this.#apiServer = process;
     try {
       // The namespace is made by the API server itself, shortly after it calls itself ready.

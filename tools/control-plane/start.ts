@@ -13,6 +13,11 @@ export interface StartOptions {
   readonly controllerManager?: boolean;
   /** A kubeconfig whose cluster is used instead of starting one. Default: the variable MOORING_TEST_KUBECONFIG. */
   readonly kubeconfig?: string;
+  /**
+   * Write down each request of a service account, in auditFile() of the control plane's directory. The control plane is then
+   * started on this machine, whatever else there is. Default false.
+   */
+  readonly audit?: boolean;
   /** Receives one line for each thing that takes time. Default: nothing is told. */
   readonly log?: Log;
   /** Ends the start, and all that was started. */
@@ -27,18 +32,19 @@ export interface StartOptions {
  * never read or written unless it was named. Throws with the remedy when there is no way, and when a start fails.
  */
 export async function startControlPlane(options: StartOptions = {}): Promise<ControlPlane> {
-  const { controllerManager = false, env = process.env, log = () => {}, signal } = options;
+  const { controllerManager = false, audit = false, env = process.env, log = () => {}, signal } = options;
   const found: BinariesOptions = { controllerManager, env, log, signal };
+  const local = { log, signal, audit };
   const named = options.kubeconfig ?? env['MOORING_TEST_KUBECONFIG'];
-  if (named !== undefined && named !== '') return useExisting(named, await anyKubectl(found));
+  if (named !== undefined && named !== '' && !audit) return useExisting(named, await anyKubectl(found));
 
   const installed = installedBinaries(found);
-  if (installed) return startLocal(installed, found);
+  if (installed) return startLocal(installed, local);
 
   const docker = await findDocker(env);
   const kind = findOnPath('kind', env['PATH']);
   const go = findGo(env, docker, goVersion());
-  if (docker !== undefined && kind !== undefined) {
+  if (docker !== undefined && kind !== undefined && !audit) {
     try {
       return await startKind({ docker, kind, env, log, signal });
     } catch (error) {
@@ -48,7 +54,7 @@ export async function startControlPlane(options: StartOptions = {}): Promise<Con
     }
   }
   const needGo = mustHaveGo(go, noWay());
-  return startLocal(await builtBinaries(needGo, found), found);
+  return startLocal(await builtBinaries(needGo, found), local);
 }
 
 async function anyKubectl(options: BinariesOptions): Promise<string> {

@@ -29,6 +29,9 @@
 {{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
 {{- fail "metrics.serviceMonitor and metrics.podMonitor would both scrape the same pods: enable one of them" }}
 {{- end }}
+{{- if and .Values.metrics.secure.enabled (not .Values.metrics.secure.secretName) }}
+{{- fail "metrics.secure.enabled needs a certificate: name a Secret of type kubernetes.io/tls in metrics.secure.secretName" }}
+{{- end }}
 {{- if eq (int .Values.metrics.port) (int .Values.health.port) }}
 {{- fail "metrics.port and health.port are the same: choose another one for one of them" }}
 {{- end }}
@@ -45,7 +48,11 @@
   "log-format" "log.format"
   "log-level" "log.level"
   "metrics-address" "metrics.port"
-  "namespaces" "watchNamespaces" }}
+  "metrics-cert-file" "metrics.secure.secretName"
+  "metrics-key-file" "metrics.secure.secretName"
+  "metrics-secure" "metrics.secure.enabled"
+  "namespaces" "watchNamespaces"
+  "secrets" "rbac.secrets" }}
 {{- range $argument := .Values.extraArgs }}
 {{- $value := get $flags (regexReplaceAll "^--(no-)?([^=]*).*$" $argument "${2}") }}
 {{- if $value }}

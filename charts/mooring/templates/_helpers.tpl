@@ -86,10 +86,22 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* How a ServiceMonitor or PodMonitor scrapes. */}}
+{{/* How a ServiceMonitor or PodMonitor scrapes: (list $ $values). */}}
 {{- define "mooring.scrape" -}}
 port: metrics
 path: /metrics
+{{- if (index . 0).Values.metrics.secure.enabled }}
+scheme: https
+{{- end }}
+{{- with index . 1 }}
+{{- with .authorization }}
+authorization:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tlsConfig }}
+tlsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .interval }}
 interval: {{ . }}
 {{- end }}
@@ -106,5 +118,6 @@ relabelings:
 {{- with .metricRelabelings }}
 metricRelabelings:
   {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- end }}

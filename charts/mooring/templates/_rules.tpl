@@ -8,10 +8,16 @@
 - apiGroups: [mooring.dev]
   resources: [databasespaces/status, databaseclusters/status, databaseusers/status, databases/status]
   verbs: [patch]
-# Read API tokens and logins, notice when they change (metadata only), write and remove admin logins.
+# Read API tokens and logins by their names, write and remove logins.
 - apiGroups: ['']
   resources: [secrets]
-  verbs: [get, list, watch, create, patch, delete]
+  verbs: [get, create, patch, delete]
+{{- if eq .Values.rbac.secrets "watch" }}
+# Notice when they change (metadata only).
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [list, watch]
+{{- end }}
 # Read the schema sources of Databases, notice when they change (metadata only).
 - apiGroups: ['']
   resources: [configmaps]
@@ -36,6 +42,27 @@
   resources: [leases]
   resourceNames: [mooring]
   verbs: [get, patch]
+# Share spaces with other replicas (--shard-by-space).
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [get, list, patch, delete]
+{{- end }}
+
+{{- define "mooring.reviewRules" -}}
+# Ask who wants to see the metrics.
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+# Ask whether they may.
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end }}
+
+{{- define "mooring.scrapeRules" -}}
+# See the metrics.
+- nonResourceURLs: [/metrics]
+  verbs: [get]
 {{- end }}
 
 {{- define "mooring.viewRules" -}}
