@@ -6,7 +6,8 @@ import { fieldsOf, resourceSchema } from '../../src/kube/crd.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { type Api, type ApiAnswer, collectionPath, createNamespace, installCrds, openApi } from './api.ts';
-import { REJECTIONS, type Rejection, VALID } from './samples.ts';
+import { REJECTIONS as OTHERS, type Rejection, VALID } from './samples.ts';
+import { SERVER_REJECTIONS } from './server-samples.ts';
 
 let controlPlane: ControlPlane;
 let api: Api;
@@ -26,6 +27,8 @@ afterAll(async () => {
 });
 
 type Kind = keyof typeof VALID;
+
+const REJECTIONS = [...OTHERS, ...SERVER_REJECTIONS];
 
 function anObject(kind: Kind, spec: Readonly<Record<string, unknown>>, name?: string) {
   const metadata = name === undefined ? { generateName: 'sample-' } : { name };

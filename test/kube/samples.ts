@@ -1,7 +1,7 @@
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The least that each kind takes: what the cases of the tests change. */
-export const VALID: Readonly<Record<'DatabaseSpace' | 'DatabaseCluster', Fields>> = {
+export const VALID: Readonly<Record<'DatabaseSpace' | 'DatabaseCluster' | 'DatabaseUser' | 'Database', Fields>> = {
   DatabaseSpace: {
     baseURL: 'https://cloud.example.com',
     teamID: 'acme',
@@ -17,6 +17,8 @@ export const VALID: Readonly<Record<'DatabaseSpace' | 'DatabaseCluster', Fields>
     storageSizeGB: 100,
     version: '3.5.0',
   },
+  DatabaseUser: { clusterRef: { name: 'orders' } },
+  Database: { clusterRef: { name: 'orders' } },
 };
 
 export interface Rejection {

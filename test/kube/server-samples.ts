@@ -1,0 +1,101 @@
+import type { Rejection } from './samples.ts';
+
+/* Samples for the rules of what is on the servers of clusters: users and databases. */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function user(rule: string, spec: Fields, says: string, more: Partial<Rejection> = {}): Rejection {
+  return { kind: 'DatabaseUser', rule, spec, says, ...more };
+}
+
+/** Of a kind whose name on the server stands in `field`, and is the object's name where that is absent. */
+function named(kind: 'DatabaseUser' | 'Database', field: string, example: string): readonly Rejection[] {
+  const remedy = `a ${kind} keeps the name it was created with, so create another ${kind}`;
+  const path = `spec.${field}`;
+  const syntax = `must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens, such as ${example}`;
+  const needed = 'metadata.name begins with a digit or has dots, which a name on the server cannot';
+  return [
+    ...['1st', 'orders.eu', 'a b', 'a/b', '-a'].map((value) => ({
+      kind,
+      rule: `${path}: must begin`,
+      spec: { [field]: value },
+      says: `${path}: Invalid value: "${value}": ${syntax}`,
+    })),
+    ...['orders.eu', '1st'].map((name) => ({
+      kind,
+      rule: `${path}: metadata.name begins`,
+      spec: {},
+      name,
+      says: `${path}: Required value: ${needed}: set ${path}`,
+    })),
+    {
+      kind,
+      rule: `${path}: ${field} cannot change`,
+      before: { [field]: 'orders' },
+      spec: { [field]: 'other' },
+      says: `${path}: Forbidden: ${field} cannot change from orders to other: ${remedy}`,
+    },
+    {
+      kind,
+      rule: `${path}: ${field} cannot be removed`,
+      before: { [field]: 'orders' },
+      spec: {},
+      says: `${path}: Forbidden: ${field} cannot be removed: ${remedy}`,
+    },
+    {
+      kind,
+      rule: `${path}: ${field} cannot be added`,
+      before: {},
+      spec: { [field]: 'orders' },
+      says: `${path}: Forbidden: ${field} cannot be added: ${remedy}`,
+    },
+    {
+      kind,
+      rule: 'spec.clusterRef: clusterRef cannot change',
+      before: {},
+      spec: { clusterRef: { name: 'orders', namespace: 'elsewhere' } },
+      says: 'spec.clusterRef: Forbidden: clusterRef cannot change: what is on one cluster cannot move to another, so create another object',
+    },
+  ];
+}
+
+const template = (texts: Fields) => ({ connectionSecret: { template: texts } });
+const TEMPLATE = 'spec.connectionSecret.template';
+const KEYS = 'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens';
+const FIXED =
+  'template must not name type, provider, host, port, username, password, uri, addresses or nextPassword: every connection Secret has these keys';
+const PLACEHOLDER =
+  'template has a placeholder that is not known: use {{ name }} or {{ name | urlencode }} with one of type, provider, host, port, username, password, uri, addresses';
+
+export const SERVER_REJECTIONS: readonly Rejection[] = [
+  ...named('DatabaseUser', 'username', 'app'),
+  ...named('Database', 'name', 'orders'),
+  user(
+    'spec.rotateEvery: rotateEvery is for',
+    { rotateEvery: '720h', passwordSecretRef: { name: 'mine' } },
+    'spec.rotateEvery: Invalid value: rotateEvery is for generated passwords: remove it, or remove passwordSecretRef',
+  ),
+  user(
+    'spec.rotateEvery: rotateEvery must',
+    { rotateEvery: '9m' },
+    'spec.rotateEvery: Invalid value: "9m": rotateEvery must be at least 10m',
+  ),
+  ...['labels', 'annotations'].flatMap((field) =>
+    ['mooring.dev/user', 'app.kubernetes.io/managed-by'].map((key) =>
+      user(
+        `spec.connectionSecret.${field}: ${field} must not`,
+        { connectionSecret: { [field]: { [key]: 'x' } } },
+        `spec.connectionSecret.${field}: Invalid value: ${field} must not begin with mooring.dev/ nor be app.kubernetes.io/managed-by: these are the operator's own`,
+      ),
+    ),
+  ),
+  user(`${TEMPLATE}: template has a key`, template({ 'a b': 'x' }), `${TEMPLATE}: Invalid value: ${KEYS}`),
+  user(`${TEMPLATE}: template must not`, template({ password: 'x' }), `${TEMPLATE}: Invalid value: ${FIXED}`),
+  ...['{{ secret }}', '{{ password | sh }}', '{{password'].map((text) =>
+    user(
+      `${TEMPLATE}: template has a placeholder`,
+      template({ A: text }),
+      `${TEMPLATE}: Invalid value: ${PLACEHOLDER}`,
+    ),
+  ),
+];
