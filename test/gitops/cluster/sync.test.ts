@@ -1,20 +1,26 @@
 import { dump, loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSeededRandom } from '../../../src/simulator/seeded-random.ts';
+import { judge } from '../../../tools/kstatus/kstatus.ts';
+import { runLua } from '../../../tools/lua/lua.ts';
 import { kubectl, mustKubectl, waitUntil } from '../../support/control-plane.ts';
 import { cluster, database, type Manifest, space, user, wholeSpace } from '../../support/manifests.ts';
 import { type OperatorBench, startBench, type TestContext } from '../../support/operator-bench.ts';
 import { readDocument } from '../../support/readme.ts';
 import type { ServedCloud } from '../../support/served-cloud.ts';
 import type { Site } from '../../support/site.ts';
+import { CUSTOMIZATIONS } from '../argocd-files.ts';
 
 /* What is in Git stays in sync after the operator has run, by the ways in which Argo CD, Flux and kubectl compare. */
+
+const BUILD_MS = 10 * 60_000;
 
 let bench: OperatorBench;
 
 beforeAll(async () => {
-  bench = await startBench(12);
-});
+  await Promise.all([runLua([], { log: console.log }), judge([], { log: console.log })]);
+  bench = await startBench(13);
+}, BUILD_MS);
 
 afterAll(() => bench?.close());
 
@@ -90,6 +96,17 @@ async function items(args: readonly string[], input?: string): Promise<readonly 
   return (shown as { items?: Live[] }).items ?? [shown as Live];
 }
 
+/** What Argo CD and Flux make of each object. */
+async function judged(live: readonly Live[]): Promise<readonly (readonly [unknown, string])[]> {
+  const script = (kind: string) => readDocument(`${CUSTOMIZATIONS}/${kind}/health.lua`);
+  const healths = await runLua(live.map((object) => ({ script: script(object.kind), object })));
+  const statuses = await judge(live);
+  return healths.map((answer, index) => {
+    const health = 'result' in answer ? (answer.result as { status: string }).status : answer.error;
+    return [health, statuses[index]?.status ?? ''];
+  });
+}
+
 describe.concurrent.each(MANIFESTS)('%s', (_, text) => {
   test.for(WAYS)('shows no difference after %s', async ([, flags], context) => {
     const [{ namespace }, input] = await settled(context, text, flags);
@@ -115,6 +132,7 @@ describe.concurrent.each(MANIFESTS)('%s', (_, text) => {
     const live = await items(['get', inNamespace, OURS, '--show-managed-fields']);
     expect(byName(again)).toEqual(byName(live));
 
+    expect(await judged(live)).toEqual(live.map(() => ['Healthy', 'Current']));
     for (const { kind, metadata } of live) {
       const others = metadata.managedFields.filter(({ manager }) => !/^(kubectl|argocd)/.test(manager));
       expect([kind, others.length > 0]).toEqual([kind, true]);
@@ -124,6 +142,12 @@ describe.concurrent.each(MANIFESTS)('%s', (_, text) => {
       }
     }
   });
+});
+
+test('A cluster that is suspended is waited for by nobody', async (context) => {
+  const [site] = await settled(context, (cloud) => asText([space(cloud), cluster({ state: 'Suspended' })]), []);
+  const live = await items(['get', `--namespace=${site.namespace}`, 'dbc']);
+  expect(await judged(live)).toEqual([['Suspended', 'Current']]);
 });
 
 /** Everything at once, with clusters that go, stay and are suspended, and what is on them. */
