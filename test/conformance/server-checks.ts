@@ -2,6 +2,7 @@ import type { Check } from './check.ts';
 import { serverAccessChecks } from './server/access.ts';
 import { databaseChecks } from './server/databases.ts';
 import { serverFaultChecks } from './server/faults.ts';
+import { lifeChecks } from './server/lives.ts';
 import { queryChecks } from './server/queries.ts';
 import { signInChecks } from './server/sign-in.ts';
 import { transactionChecks } from './server/transactions.ts';
@@ -16,5 +17,6 @@ export const SERVER_CHECKS: readonly Check<ServerSetting>[] = [
   ...userChecks,
   ...transactionChecks,
   ...queryChecks,
+  ...lifeChecks,
   ...serverFaultChecks,
 ];
