@@ -6,12 +6,10 @@ export interface Jail {
   readonly readOnly: boolean;
 }
 
-/** How this machine lets a process have mounts of its own: as root, as the root of a user namespace, or by sudo. */
-const WAYS: readonly (readonly string[])[] = [
-  ['unshare', '--mount'],
-  ['unshare', '--user', '--map-root-user', '--mount'],
-  ['sudo', '--non-interactive', '--preserve-env', 'unshare', '--mount'],
-];
+/** Who is not root can be the root of a user namespace, to whom every other user is unknown. */
+const IS_ROOT = process.getuid?.() === 0;
+const AS_ROOT = IS_ROOT ? [] : ['unshare', '--user', '--map-root-user'];
+const WITH_MOUNTS = IS_ROOT ? ['unshare', '--mount'] : [...AS_ROOT, '--mount'];
 
 /** /proc and /dev as every container gets them; all else is what the folder holds. `exec` all along, so that signals arrive. */
 const SETUP = [
@@ -26,17 +24,21 @@ const SETUP = [
 ].join('\n');
 
 /** The image's user, where this machine can be another one than it is; otherwise who runs the tests, who is not root then. */
-const USER = ['--userspec=65532:65532', '--groups='];
+const USER = IS_ROOT ? ['--userspec=65532:65532', '--groups='] : [];
 
 /** The command that runs `command` in the jail. Throws where the machine lets nobody have mounts. */
 export function jailed({ root, readOnly }: Jail, command: readonly string[]): readonly string[] {
-  const way = WAYS.find(([name = '', ...args]) => spawnSync(name, [...args, 'true']).status === 0);
-  if (way === undefined) {
+  const [unshare = '', ...args] = WITH_MOUNTS;
+  if (spawnSync(unshare, [...args, 'true']).status !== 0) {
     throw new Error(
       'This machine lets this user have no mounts of their own (unshare --mount), so the image cannot be tried: run the ' +
-        'tests as root, allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0), or allow sudo',
+        'tests on Linux, as root or with user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)',
     );
   }
-  const user = way.includes('--user') ? [] : USER;
-  return [...way, 'sh', '-c', SETUP, 'jail', root, readOnly ? 'ro' : 'rw', ...user, root, ...command];
+  return [...WITH_MOUNTS, 'sh', '-c', SETUP, 'jail', root, readOnly ? 'ro' : 'rw', ...USER, root, ...command];
+}
+
+/** The command as root, as far as files of this user go. */
+export function asRoot(command: readonly string[]): readonly string[] {
+  return [...AS_ROOT, ...command];
 }

@@ -3,7 +3,7 @@ import { cpSync, linkSync, mkdirSync, readFileSync, realpathSync, statSync } fro
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ROOT } from '../support/readme.ts';
 import { type Dockerfile, isIgnored, lastOf, parseDockerfile, type Stage } from './dockerfile.ts';
-import { jailed } from './jail.ts';
+import { asRoot, jailed } from './jail.ts';
 
 /*
  * The image's files, made as the Dockerfile says but without Docker: its stages are folders, and its commands run as they
@@ -108,7 +108,11 @@ function runIn(root: string, workdir: string, user: string, env: Readonly<Record
     const path = [...PATH.split(':').filter((entry) => !entry.includes('node_modules')), '/usr/sbin', '/sbin'].join(
       ':',
     );
-    run(['sh', '-ec', text], { ...env, PATH: path, HOME, npm_config_prefer_offline: 'true' }, join(root, workdir));
+    run(
+      asRoot(['sh', '-ec', text]),
+      { ...env, PATH: path, HOME, npm_config_prefer_offline: 'true' },
+      join(root, workdir),
+    );
   } else if (user === '0') throw new Error(`RUN ${text} is not understood: it would run as root`);
   else run(jailed({ root, readOnly: false }, JSON.parse(text) as readonly string[]), env, '/');
 }
