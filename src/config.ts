@@ -18,6 +18,7 @@ export interface Config {
   readonly metricsSecure: { readonly cert: string; readonly key: string } | undefined;
   readonly healthAddress: string;
   readonly leaderElect: boolean;
+  readonly shardBySpace: boolean;
   readonly leaseTimes: LeaseTimes;
   /** Workers a kind. */
   readonly concurrency: number;
@@ -69,6 +70,11 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   'leader-elect': {
     type: 'boolean',
     about: 'act only while holding the Lease, for several replicas',
+    fallback: 'false',
+  },
+  'shard-by-space': {
+    type: 'boolean',
+    about: 'share the spaces between all replicas, instead of one that acts',
     fallback: 'false',
   },
   'leader-elect-lease-duration': {
@@ -124,6 +130,7 @@ const schema = z.object({
   'metrics-key-file': z.string(),
   'health-address': address,
   'leader-elect': yesOrNo,
+  'shard-by-space': yesOrNo,
   'leader-elect-lease-duration': duration,
   'leader-elect-renew-deadline': duration,
   'leader-elect-retry-period': duration,
@@ -182,6 +189,7 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
     metricsSecure,
     healthAddress: value['health-address'],
     leaderElect: value['leader-elect'],
+    shardBySpace: value['shard-by-space'],
     leaseTimes,
     concurrency: value.concurrency,
     allowedBaseURLs: value['allowed-base-urls'],

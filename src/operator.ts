@@ -8,6 +8,7 @@ import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import { type ControllerDependencies, createControllers } from './operator/controllers.ts';
 import { observedAt, tellOf } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
+import { Sharding } from './operator/sharding.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
 import { LeaderElector, type LeaseTimes } from './runtime/leader-election.ts';
 import type { WorkQueue } from './runtime/workqueue.ts';
@@ -19,6 +20,8 @@ export interface OperatorDependencies extends ControllerDependencies {
   readonly secrets?: 'watch' | 'get' | undefined;
   /** The Lease to act under; undefined: alone, without one. */
   readonly lease: ({ readonly namespace: string; readonly name: string } & Partial<LeaseTimes>) | undefined;
+  /** All replicas act, each on spaces of its own; they agree by Leases in the namespace of `lease`, which one of them would hold. */
+  readonly shardBySpace?: boolean | undefined;
 }
 
 export interface Operator {
@@ -41,8 +44,12 @@ const DRAIN_MS = 20_000;
 
 /** The whole operator over its seams; production and simulation differ in the dependencies only. */
 export function createOperator(given: OperatorDependencies): Operator {
-  const elector = given.lease === undefined ? undefined : electorFor(given, given.lease);
-  const fence = () => (elector === undefined || elector.isLeader() ? undefined : 'another process may lead by now');
+  const { lease, shardBySpace = false } = given;
+  const elector = lease === undefined || shardBySpace ? undefined : electorFor(given, lease);
+  const fence = () => {
+    if (sharding !== undefined) return sharding.isMember() ? undefined : 'another process may have its spaces by now';
+    return elector === undefined || elector.isLeader() ? undefined : 'another process may lead by now';
+  };
   const dependencies: OperatorDependencies = {
     ...given,
     api: fencedApi(given.api, fence),
@@ -50,7 +57,10 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
   const { clock, log, metrics } = dependencies;
   const informers = createInformers(dependencies);
-  const { spaces, inSpaces, connections } = createControllers(dependencies, informers);
+  const sharding = shardBySpace && lease !== undefined ? new Sharding({ ...given, ...lease }, informers) : undefined;
+  const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, (kind) =>
+    sharding?.gateOf(kind),
+  );
   const collections = collectionsOf(informers);
   let leading = false;
   const told = [
@@ -93,7 +103,10 @@ export function createOperator(given: OperatorDependencies): Operator {
       const watching = collections.map(({ informer }) => informer.run(stop));
       await Promise.race([Promise.all(collections.map(({ informer }) => informer.synced)), aborted(stop)]);
       let lost = false;
-      if (!stop.aborted && elector === undefined) await work(stop);
+      if (!stop.aborted && sharding !== undefined) {
+        await sharding.run(stop, sharded, work);
+        lost = !signal.aborted;
+      } else if (!stop.aborted && elector === undefined) await work(stop);
       else if (!stop.aborted && elector !== undefined) {
         log.info({}, 'Caches are filled; waiting for the lease');
         await elector.run(stop, {

@@ -89,7 +89,11 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     concurrency: config.concurrency,
     urlPolicy,
     instance: hostname(),
-    lease: config.leaderElect ? { namespace: connection.namespace, name: 'mooring', ...config.leaseTimes } : undefined,
+    lease:
+      config.leaderElect || config.shardBySpace
+        ? { namespace: connection.namespace, name: 'mooring', ...config.leaseTimes }
+        : undefined,
+    shardBySpace: config.shardBySpace,
   });
   const eventLoop = new EventLoopWatch(systemClock);
   const stuck = () => operator.stuck() ?? eventLoop.problem();

@@ -26,7 +26,7 @@ import { Servers } from '../kinds/server/servers.ts';
 import { type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../kube/object.ts';
-import { Controller, type ControllerOptions, isNews } from '../runtime/controller.ts';
+import { Controller, type ControllerOptions, isNews, type KeyGate } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/events.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';
@@ -36,6 +36,7 @@ import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
 import { SecretReads } from './secret-reads.ts';
+import type { ShardedControllers } from './sharding.ts';
 import { wordOf } from './word.ts';
 
 export interface ControllerDependencies {
@@ -65,11 +66,16 @@ export interface Controllers {
   readonly spaces: AnyController;
   /** Of what is in a space: judged by what the space shows, so it begins once that is known. */
   readonly inSpaces: readonly AnyController[];
+  readonly sharded: ShardedControllers;
   readonly connections: SpaceConnections;
 }
 
 /** One controller a kind, over the same informers and connections, and who is told of what. */
-export function createControllers(dependencies: ControllerDependencies, informers: Informers): Controllers {
+export function createControllers(
+  dependencies: ControllerDependencies,
+  informers: Informers,
+  gateOf: (kind: keyof ShardedControllers) => KeyGate | undefined = () => undefined,
+): Controllers {
   const { api, clock, random, log, metrics, concurrency } = dependencies;
   const { spaces, clusters, users, databases, secrets, configMaps } = informers;
   const all: AnyController[] = [];
@@ -106,6 +112,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
   const controllerOf = <Spec, Status extends StatusBase, Observation, Step>(
     kind: Kind<Spec, Status, Observation, Step>,
     source: Informer<KubeObject>,
+    gate: KeyGate | undefined,
   ) => {
     const share = metrics.controller(kind.definition.singular, concurrency);
     const controller = new Controller(secrets instanceof SecretReads ? secrets.before(kind) : kind, source, {
@@ -116,6 +123,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
       events: recorder,
       metrics: share,
       concurrency,
+      gate,
       onStep: dependencies.onStep,
     });
     share.watchQueue(controller.queue);
@@ -152,6 +160,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
       neededBy: (space) => neededBy(clusters.store, space),
     }),
     spaces,
+    gateOf('spaces'),
   );
   const leaving = new Leaving(users, databases, (cluster) => notify(`leaving/${cluster}`, 'normal'));
   const clusterMemory = new ClusterMemory(uuid(random), clock.now());
@@ -176,6 +185,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
         clusterDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
     }),
     clusters,
+    gateOf('clusters'),
   );
   clusters.onChange((_key, before, after) => {
     const [needed, needs] = [neededSpace(before), neededSpace(after)];
@@ -225,6 +235,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
       onLeft: warn(USER_LEFT, users),
     }),
     users,
+    gateOf('users'),
   );
   users.onChange((changed, before, after) => {
     if (!isNews(before, after) && wordOf(before) === wordOf(after)) return;
@@ -252,6 +263,7 @@ export function createControllers(dependencies: ControllerDependencies, informer
       onLeft: warn(DATABASE_LEFT, databases),
     }),
     databases,
+    gateOf('databases'),
   );
   databases.onChange((_key, before, after) => {
     if (!isNews(before, after)) return;
@@ -270,7 +282,17 @@ export function createControllers(dependencies: ControllerDependencies, informer
         notify(`${plural}/${key}`, noNews(source, 'high'));
     });
   }
-  return { spaces: spaceController, inSpaces: all.filter((each) => each !== spaceController), connections };
+  return {
+    spaces: spaceController,
+    inSpaces: all.filter((each) => each !== spaceController),
+    sharded: {
+      spaces: spaceController,
+      clusters: clusterController,
+      users: userController,
+      databases: databaseController,
+    },
+    connections,
+  };
 }
 
 function spaceOf(object: KubeObject | undefined) {

@@ -9,7 +9,7 @@ import type { Random } from '../base/random.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { ready, stalled } from '../kube/summary.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { Controller, isNews } from './controller.ts';
+import { Controller, isNews, type KeyGate } from './controller.ts';
 import { Informer } from './informer.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -25,7 +25,7 @@ function aCluster() {
 }
 
 /** A controller of toys that runs, with the times at which passes looked at each toy. */
-async function aController(behaviour: ToyBehaviour = {}, concurrency = 2, { clock, api } = aCluster()) {
+async function aController(behaviour: ToyBehaviour = {}, concurrency = 2, { clock, api } = aCluster(), gate?: KeyGate) {
   const passes: { readonly name: string; readonly at: number }[] = [];
   const events: string[] = [];
   const logged: string[] = [];
@@ -63,6 +63,7 @@ async function aController(behaviour: ToyBehaviour = {}, concurrency = 2, { cloc
     events: { record: (_object, { reason }) => events.push(reason) },
     metrics: metrics.controller('toy', concurrency),
     concurrency,
+    gate,
   });
   const [stop, kill] = [new AbortController(), new AbortController()];
   void informer.run(stop.signal);
@@ -439,6 +440,29 @@ test('Controller wakes a stalled object that rests since a start when what it re
     await given.clock.settle();
     expect(given.passes.length).toBe(priority === 'low' ? 0 : 1);
   }
+});
+
+test('Controller begins what its gate says is its own, tells the gate the end, and comes to what becomes its own', async () => {
+  const told: string[] = [];
+  const ours = new Set(['ns/a']);
+  const gate: KeyGate = {
+    begin: (key) => {
+      told.push(`begin ${key}`);
+      return ours.has(key);
+    },
+    end: (key) => told.push(`end ${key}`),
+  };
+  const given = await aController({}, 2, aCluster(), gate);
+  await given.create('a');
+  await given.create('b');
+  expect(given.passes.map(({ name }) => name)).toEqual(['a']);
+  expect(told).toEqual(['begin ns/a', 'end ns/a', 'begin ns/b']);
+  ours.add('ns/b');
+  given.controller.revisit('ns/b', 2_000);
+  await given.clock.advance(1_999);
+  expect(given.passes).toHaveLength(1);
+  await given.clock.advance(1);
+  expect(given.passes.map(({ name }) => name)).toEqual(['a', 'b']);
 });
 
 /** A toy that was looked at in its newest generation, by a process that is gone. It refers to friend x. */

@@ -20,6 +20,13 @@ export interface ControllerLog {
   warn(fields: object, message: string): void;
 }
 
+/** Whose work a key is, where several processes share it. */
+export interface KeyGate {
+  /** Whether it is this process's; if so, `end` is called when its pass has ended. */
+  begin(key: ObjectKey): boolean;
+  end(key: ObjectKey): void;
+}
+
 type PassLog = Pick<ControllerLog, 'info' | 'warn'>;
 
 export interface ControllerOptions {
@@ -32,6 +39,8 @@ export interface ControllerOptions {
   readonly concurrency: number;
   /** Told before each step of any object. */
   readonly onStep?: ((told: StepTold) => void) | undefined;
+  /** Default: every key is this process's. */
+  readonly gate?: KeyGate | undefined;
 }
 
 /** A step that is about to be made. */
@@ -120,7 +129,12 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   async #work(signal: AbortSignal): Promise<void> {
+    const { gate } = this.#options;
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
+      if (gate?.begin(key) === false) {
+        this.queue.done(key);
+        continue;
+      }
       const finished = this.#options.metrics.started();
       const about = this.#aboutPass(key);
       const log = this.#log(about);
@@ -135,9 +149,24 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         finished('error');
         this.queue.addRateLimited(key, BACKOFF);
       } finally {
+        gate?.end(key);
         this.queue.done(key);
       }
     }
+  }
+
+  /** The key is this process's from now on: looks at it as at what a start finds. */
+  revisit(key: ObjectKey, delayMs: number): void {
+    const object = this.#informer.store.get(key);
+    if (object === undefined) return;
+    this.#arrived(key, object, parseStatus(this.#kind.definition, object.status), delayMs);
+  }
+
+  /** The key is another process's from now on: nothing is remembered of it. */
+  letGo(key: ObjectKey): void {
+    this.queue.forget(key);
+    this.#passesAtOnce.delete(key);
+    this.#kind.forget(key);
   }
 
   #pass(key: ObjectKey, log: PassLog, signal: AbortSignal): Promise<Outcome> {
@@ -201,10 +230,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  #arrived(key: ObjectKey, { metadata }: KubeObject, status: Status): void {
+  #arrived(key: ObjectKey, { metadata }: KubeObject, status: Status, atLeastMs = 0): void {
     const { priority, delayMs } = arrivalOf(metadata, status, this.#options.clock.now());
     if (delayMs > 0) this.#resting.add(key);
-    this.queue.addAfter(key, delayMs, priority);
+    this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }
 
   /** An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */

@@ -25,6 +25,10 @@ export class Store<T extends AnyObject> {
     return this.#objects.get(key);
   }
 
+  keys(): IterableIterator<ObjectKey> {
+    return this.#objects.keys();
+  }
+
   values(): IterableIterator<T> {
     return this.#objects.values();
   }

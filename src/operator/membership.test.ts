@@ -1,0 +1,267 @@
+import { expect, test, vi } from 'vitest';
+import { FakeKube } from '../../test/support/fake-kube.ts';
+import { processClock, type VirtualClock, virtualClock } from '../../test/support/virtual-clock.ts';
+import { sleep } from '../base/clock.ts';
+import type { KubeApi } from '../kube/api.ts';
+import { LEASES, LeaderElector } from '../runtime/leader-election.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { Membership, ownerOf } from './membership.ts';
+
+// Hours of many replicas' time.
+vi.setConfig({ testTimeout: 30_000 });
+
+const NAMESPACE = 'system';
+const SHARDS = Array.from({ length: 30 }, (_, index) => `space-${index}`);
+
+function aWorld() {
+  const clock = virtualClock();
+  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
+  return { clock, api, leases: () => api.all(LEASES).map(({ metadata }) => metadata.name) };
+}
+
+/** One replica with a clock, a connection and a fate of its own. Its work ends as soon as it is told to stop. */
+function aReplica(
+  world: { readonly clock: VirtualClock; readonly api: KubeApi },
+  identity: string,
+  latencyMs: () => number = () => 0,
+) {
+  const clock = processClock(world.clock);
+  const failures: unknown[] = [];
+  const stop = new AbortController();
+  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost. */
+  const link: { state: 'up' | 'cut' | 'deaf' } = { state: 'up' };
+  const inHand = new Set<string>();
+  const never = new Promise<never>(() => {});
+  const reach = async <T>(call: () => Promise<T>): Promise<T> => {
+    await clock.running();
+    await sleep(world.clock, latencyMs());
+    if (link.state === 'cut') return never;
+    const answer = await call();
+    await sleep(world.clock, latencyMs());
+    await clock.running();
+    return link.state === 'deaf' ? never : answer;
+  };
+  const api: KubeApi = {
+    get: (...args) => reach(() => world.api.get(...args)),
+    list: (...args) => reach(() => world.api.list(...args)),
+    watch: (...args) => world.api.watch(...args),
+    create: (...args) => reach(() => world.api.create(...args)),
+    patch: (...args) => reach(() => world.api.patch(...args)),
+    delete: (...args) => reach(() => world.api.delete(...args)),
+  };
+  const state = { ended: false };
+  const membership = new Membership({
+    api,
+    clock,
+    namespace: NAMESPACE,
+    name: 'mooring',
+    identity,
+    inHand: () => inHand,
+    onChange: () => {},
+    onFailure: (error) => failures.push(error),
+  });
+  const ended = membership
+    .run(stop.signal, (told) => new Promise((resolve) => told.addEventListener('abort', () => resolve())))
+    .then(() => {
+      state.ended = true;
+    });
+  /** What it does something for: what it owns, and what it has begun and may still change. */
+  const holds = () => SHARDS.filter((shard) => membership.owns(shard) || (inHand.has(shard) && membership.isMember()));
+  const owned = () => SHARDS.filter((shard) => membership.owns(shard));
+  return { identity, membership, clock, link, stop, inHand, holds, owned, ended, state, failures };
+}
+
+const sorted = (...lists: readonly (readonly string[])[]) => lists.flat().sort();
+
+test('A replica that is alone owns all shards', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(3_000);
+  expect([one.owned(), one.failures]).toEqual([SHARDS, []]);
+  await world.clock.advance(3_600_000);
+  expect(one.owned()).toEqual(SHARDS);
+});
+
+test.each([2, 3])('%d replicas share the shards between them', async (count) => {
+  const world = aWorld();
+  const all = ['one', 'two', 'three'].slice(0, count).map((name) => aReplica(world, name));
+  await world.clock.advance(20_000);
+  expect(sorted(...all.map(({ owned }) => owned()))).toEqual([...SHARDS].sort());
+  for (const { owned } of all) expect(owned().length).toBeGreaterThan(SHARDS.length / count / 2);
+});
+
+test('A replica that comes takes its own shards only, once they are let go of', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  const before = [one, two].map(({ owned }) => owned());
+  const busy = before[0]?.find((shard) => ownerOf(shard, ['one', 'three', 'two']) === 'three') ?? '';
+  one.inHand.add(busy);
+  const three = aReplica(world, 'three');
+  await world.clock.advance(60_000);
+  // It is promised to the third one, and begun by nobody while the first one is still at it.
+  expect([one, two, three].map(({ membership }) => membership.owns(busy))).toEqual([false, false, false]);
+  one.inHand.delete(busy);
+  await world.clock.advance(10_000);
+  expect(three.membership.owns(busy)).toBe(true);
+  expect(sorted(one.owned(), two.owned(), three.owned())).toEqual([...SHARDS].sort());
+  for (const [index, { owned }] of [one, two].entries())
+    expect(owned().filter((shard) => !before[index]?.includes(shard))).toEqual([]);
+});
+
+test('A replica that stops gives its shards to the others within seconds, and they keep theirs', async () => {
+  const world = aWorld();
+  const [one, two, three] = [aReplica(world, 'one'), aReplica(world, 'two'), aReplica(world, 'three')];
+  await world.clock.advance(20_000);
+  const before = [one.owned(), two.owned()];
+  three.stop.abort();
+  await world.clock.advance(6_000);
+  expect(three.state.ended).toBe(true);
+  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+  expect(
+    [one.owned(), two.owned()].map((owned, index) => before[index]?.every((shard) => owned.includes(shard))),
+  ).toEqual([true, true]);
+  await world.clock.advance(30_000);
+  expect(world.leases().length).toBe(2);
+});
+
+test('A replica that dies is waited for as long as its Lease lasts, and what is left of it is removed', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  two.clock.freeze();
+  await world.clock.advance(9_000);
+  expect(one.owned().length).toBeLessThan(SHARDS.length);
+  await world.clock.advance(15_000);
+  expect(one.owned()).toEqual(SHARDS);
+  await world.clock.advance(30_000);
+  expect(world.leases()).toHaveLength(1);
+  two.clock.thaw();
+  expect([two.holds(), two.membership.isMember()]).toEqual([[], false]);
+  await world.clock.advance(10_000);
+  expect(two.state.ended).toBe(true);
+});
+
+test('A replica that cannot renew stops by itself, before another one may start', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  const lost = two.owned();
+  two.link.state = 'cut';
+  await world.clock.advance(12_000);
+  expect([two.owned(), one.owned().some((shard) => lost.includes(shard))]).toEqual([[], false]);
+  await world.clock.advance(10_000);
+  expect([one.owned(), two.state.ended]).toEqual([SHARDS, true]);
+});
+
+test('Replicas own nothing while a leader of an operator that was started without shards holds its Lease', async () => {
+  const world = aWorld();
+  const lead = new AbortController();
+  const { clock, api } = world;
+  const elector = new LeaderElector({
+    api,
+    clock,
+    random: createSeededRandom(1),
+    namespace: NAMESPACE,
+    name: 'mooring',
+    identity: 'leader',
+  });
+  const leading = elector.run(lead.signal, {
+    onStartedLeading: (stop) => new Promise((resolve) => stop.addEventListener('abort', () => resolve())),
+    onStoppedLeading: () => {},
+  });
+  await clock.advance(1_000);
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await clock.advance(120_000);
+  expect([elector.isLeader(), one.owned(), two.owned()]).toEqual([true, [], []]);
+  lead.abort();
+  await clock.settle();
+  await leading;
+  await clock.advance(10_000);
+  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+});
+
+test('A replica whose Lease a person deletes ends, and the others wait for as long as if it had died', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  world.api.remove(LEASES, { namespace: NAMESPACE, name: 'mooring-replica-two' });
+  await world.clock.advance(4_000);
+  expect([two.state.ended, one.owned().length < SHARDS.length]).toEqual([true, true]);
+  await world.clock.advance(20_000);
+  expect(one.owned()).toEqual(SHARDS);
+});
+
+test('No shard ever has two owners, whatever freezes, is cut off, comes or goes, and each has one in the end', async () => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = aWorld();
+    const random = createSeededRandom(seed);
+    const draw = (count: number) => Math.floor(random.float() * count);
+    let born = 0;
+    const replica = () => aReplica(world, `replica-${seed}-${born++}`, () => random.float() * 800);
+    const alive = [replica(), replica(), replica()];
+    const everybody = [...alive];
+    const hire = (index: number) => {
+      const next = replica();
+      alive[index] = next;
+      everybody.push(next);
+    };
+    const doubled = () => {
+      const held = everybody.flatMap(({ holds }) => holds());
+      return held.filter((shard, index) => held.indexOf(shard) !== index);
+    };
+    for (let turn = 0; turn < 80; turn++) {
+      const index = draw(alive.length);
+      const one = alive[index] ?? replica();
+      switch (draw(9)) {
+        case 0:
+          one.clock.freeze();
+          break;
+        case 1:
+          one.link.state = 'cut';
+          break;
+        case 2:
+          one.link.state = 'deaf';
+          break;
+        case 3:
+          one.stop.abort();
+          hire(index);
+          break;
+        default:
+          one.clock.thaw();
+          one.link.state = 'up';
+      }
+      if (alive[index] === one && one.state.ended) hire(index);
+      for (let step = draw(20); step >= 0; step--) {
+        // Each begins and ends something for what it owns.
+        for (const each of alive) {
+          const shard = SHARDS[draw(SHARDS.length)] ?? '';
+          if (each.membership.owns(shard)) each.inHand.add(shard);
+          for (const begun of each.inHand) if (draw(3) === 0) each.inHand.delete(begun);
+        }
+        await world.clock.advance(random.float() * 1_500);
+        expect(doubled(), `seed ${seed}, turn ${turn}`).toEqual([]);
+      }
+    }
+    for (const [index, each] of alive.entries()) {
+      each.stop.abort();
+      each.inHand.clear();
+      hire(index);
+    }
+    await world.clock.advance(60_000);
+    expect(sorted(...alive.map(({ owned }) => owned())), `seed ${seed}`).toEqual([...SHARDS].sort());
+    for (const each of everybody) each.stop.abort();
+  }
+});
+
+test('ownerOf() moves only what the one who goes had, and spreads it', () => {
+  const view = ['a', 'b', 'c', 'd'];
+  const shards = Array.from({ length: 400 }, (_, index) => `shard-${index}`);
+  const moved = shards.filter((shard) => ownerOf(shard, view) !== ownerOf(shard, ['a', 'b', 'c']));
+  expect(moved.every((shard) => ownerOf(shard, view) === 'd')).toBe(true);
+  for (const member of view) {
+    const share = shards.filter((shard) => ownerOf(shard, view) === member).length;
+    expect(share).toBeGreaterThan(60);
+    expect(share).toBeLessThan(140);
+  }
+});

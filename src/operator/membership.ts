@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { type Clock, sleep } from '../base/clock.ts';
+import { GROUP } from '../base/group.ts';
+import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
+import { microTime } from '../kube/object.ts';
+import { LEASE_TIMES, LEASES, type LeaseTimes } from '../runtime/leader-election.ts';
+
+/** Leases of replicas, among others of the namespace. */
+const PREFIX = 'mooring-replica-';
+/** The view that a replica acts on: identities, with commas. */
+const MEMBERS = `${GROUP}/members`;
+
+/** Identities in their order: between whom shards are shared. */
+type View = readonly string[];
+
+export interface MembershipOptions extends Partial<LeaseTimes> {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly namespace: string;
+  /** The Lease of a single leader: while a process that was started otherwise holds it, no replica owns anything. */
+  readonly name: string;
+  /** Names this process, and never two of them; part of a Lease's name. */
+  readonly identity: string;
+  /** Shards that something is being done for at this moment. */
+  readonly inHand: () => Iterable<string>;
+  /** All others were looked at; if `changed`, `owns` may answer otherwise now. */
+  readonly onChange: (changed: boolean) => void;
+  /** An attempt failed; the next one comes by itself. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+const replicaLease = z.object({
+  metadata: z.object({ annotations: z.record(z.string(), z.string()).nullish() }),
+  spec: z.object({ holderIdentity: z.string().nullish(), leaseDurationSeconds: z.number().nullish() }),
+});
+
+/** Another replica as last seen, and since when it has been seen unchanged. */
+interface Seen {
+  readonly text: string;
+  readonly since: number;
+  readonly identity: string;
+  readonly view: View;
+  readonly durationMs: number;
+}
+
+/** What was true after this replica published its view and then looked at all others'. */
+interface Standing {
+  readonly view: View;
+  readonly others: readonly Seen[];
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+/**
+ * Shares shards between replicas so that no shard ever has two owners, and a replica that comes or goes moves only its own.
+ * Each replica has a Lease, which it renews as a leader does its own, and publishes there between whom it thinks that shards
+ * are shared: its view. Under a view the owner of a shard is the member with the highest hash of both (rendezvous hashing).
+ * - A replica owns a shard if it is the owner under its own published view, and if no other live replica's published view
+ *   says of that other one that it is. It looks at the others after it has published: of two that claim one shard, at least
+ *   one sees the other's claim.
+ * - Before it publishes a view under which it loses shards, it has let go of them and what was in hand has ended.
+ * - A replica that was not seen to renew for the lease's duration is dead once its Lease could be taken from it in the
+ *   version that was seen. By then it does not act any more: it stops by itself at the renew deadline, by either clock.
+ */
+export class Membership {
+  readonly #options: Required<MembershipOptions>;
+  readonly #seen = new Map<string, Seen>();
+  readonly #owners = new Map<string, string>();
+  #standing: Standing | undefined;
+  /** What is to be published once what it takes away is let go of. */
+  #coming: View | undefined;
+  /** What `owns` follows from. */
+  #known = '';
+  #resourceVersion = '';
+  #lost = false;
+
+  constructor(options: MembershipOptions) {
+    this.#options = { ...LEASE_TIMES, ...options };
+  }
+
+  /** Whether this replica may begin something for the shard now. */
+  owns(shard: string): boolean {
+    const { identity } = this.#options;
+    const standing = this.#standing;
+    if (standing === undefined || !this.isMember()) return false;
+    return (
+      this.#ownerOf(shard, standing.view) === identity &&
+      (this.#coming === undefined || this.#ownerOf(shard, this.#coming) === identity) &&
+      standing.others.every((other) => this.#ownerOf(shard, other.view) !== other.identity)
+    );
+  }
+
+  /** Whether what is in hand may still change anything. Ask before each effect. */
+  isMember(): boolean {
+    return this.#remainingMs() > 0;
+  }
+
+  /**
+   * Takes part until `work` has ended, which is told to stop when the signal aborts, then gives its Lease back. Resolves as
+   * well when the Lease was lost: then the process had better end. Rejects with what `work` threw.
+   */
+  async run(signal: AbortSignal, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+    const { clock, retryPeriodMs } = this.#options;
+    while (!signal.aborted && !(await this.#attempt((limit) => this.#join(limit))))
+      await sleep(clock, retryPeriodMs, signal);
+    if (signal.aborted) return;
+    const stop = new AbortController();
+    const onAbort = () => stop.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const ended = new AbortController();
+    const working = work(stop.signal).finally(() => ended.abort());
+    working.catch(() => {});
+    while (!ended.signal.aborted && !this.#lost) {
+      await this.#attempt((limit) => this.#renew(limit));
+      if (!this.isMember() && this.#standing !== undefined) this.#lost = true;
+      if (!this.#lost) await sleep(clock, retryPeriodMs, ended.signal);
+    }
+    signal.removeEventListener('abort', onAbort);
+    this.#standing = undefined;
+    stop.abort();
+    if (this.#lost) return;
+    await this.#attempt((limit) => this.#write({ holderIdentity: '' }, undefined, limit));
+    await working;
+  }
+
+  get #name(): string {
+    return `${PREFIX}${this.#options.identity}`;
+  }
+
+  #remainingMs(): number {
+    const { clock, renewDeadlineMs } = this.#options;
+    if (this.#standing === undefined || this.#lost) return 0;
+    const { monotonic, wall } = this.#standing;
+    return renewDeadlineMs - Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+  }
+
+  /** Whether it succeeded in time. An attempt that did not goes no further, whatever it is answered later. */
+  async #attempt(work: (limit: AbortSignal) => Promise<void>): Promise<boolean> {
+    const { clock, renewDeadlineMs, onFailure } = this.#options;
+    const over = new AbortController();
+    const given = new Promise<never>((_, reject) => {
+      over.signal.addEventListener('abort', () => reject(new Error('No answer in time')), { once: true });
+    });
+    const cancel = clock.after(renewDeadlineMs / 2, () => over.abort());
+    try {
+      await Promise.race([work(over.signal), given]);
+      return true;
+    } catch (error) {
+      if (!this.#lost) onFailure(error);
+      return false;
+    } finally {
+      cancel();
+    }
+  }
+
+  async #join(limit: AbortSignal): Promise<void> {
+    const { api, namespace, identity } = this.#options;
+    const view = viewOf(identity, await this.#look(limit));
+    const created = await api.create(
+      LEASES,
+      namespace,
+      {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: this.#name, annotations: { [MEMBERS]: view.join() } },
+        spec: this.#record(),
+      },
+      limit,
+    );
+    this.#resourceVersion = created.metadata.resourceVersion;
+    this.#coming = view;
+  }
+
+  /** Publishes a view, then looks at all others'. */
+  async #renew(limit: AbortSignal): Promise<void> {
+    const { clock, identity, inHand, onChange } = this.#options;
+    const before = this.#standing?.view;
+    const mayPublish = this.#coming !== undefined && [...inHand()].every((shard) => this.#keeps(shard));
+    const view = mayPublish ? this.#coming : before;
+    if (view === undefined) return;
+    const [monotonic, wall] = [clock.monotonic(), clock.now()];
+    await this.#publish(view, limit);
+    const others = await this.#look(limit);
+    limit.throwIfAborted();
+    this.#standing = { view, others, monotonic, wall };
+    const next = viewOf(identity, others);
+    this.#coming = next.join() === view.join() ? undefined : next;
+    const text = JSON.stringify([view, next, others.map((other) => [other.identity, other.view])]);
+    const changed = text !== this.#known;
+    if (changed) this.#owners.clear();
+    this.#known = text;
+    onChange(changed);
+  }
+
+  #keeps(shard: string): boolean {
+    return this.#coming === undefined || this.#ownerOf(shard, this.#coming) === this.#options.identity;
+  }
+
+  async #publish(view: View, limit: AbortSignal): Promise<void> {
+    try {
+      await this.#write(this.#record(), view, limit);
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+      // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does.
+      const { api, namespace, identity } = this.#options;
+      const lease = await api.get(LEASES, { namespace, name: this.#name }, limit);
+      limit.throwIfAborted();
+      const parsed = replicaLease.safeParse(lease);
+      if (lease === undefined || parsed.data?.spec.holderIdentity !== identity) {
+        this.#lost = true;
+        throw error;
+      }
+      this.#resourceVersion = lease.metadata.resourceVersion;
+      await this.#write(this.#record(), view, limit);
+    }
+  }
+
+  /** Replicas that may act besides this one. */
+  async #look(limit: AbortSignal): Promise<readonly Seen[]> {
+    const { api, clock, namespace } = this.#options;
+    const { items } = await api.list(LEASES, { namespace }, limit);
+    limit.throwIfAborted();
+    const now = clock.monotonic();
+    for (const lease of items) this.#see(lease, now);
+    const live: Seen[] = [];
+    for (const [name, seen] of this.#seen) {
+      const isOver = now - seen.since >= seen.durationMs;
+      const lease = items.find(({ metadata }) => metadata.name === name);
+      if (seen.identity === '') {
+        // Others have seen it too by then, so that it is not missed as one that may still act.
+        if (isOver && lease !== undefined)
+          await api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, limit);
+        if (lease === undefined) this.#seen.delete(name);
+      } else if (!isOver) live.push(seen);
+      else if (lease === undefined) this.#seen.delete(name);
+      else if (!(await this.#bury(lease, limit))) live.push(seen);
+    }
+    return live;
+  }
+
+  #see(lease: AnyObject, now: number): void {
+    const { name } = lease.metadata;
+    const parsed = replicaLease.safeParse(lease);
+    const isLeader = name === this.#options.name;
+    if (!(name.startsWith(PREFIX) || isLeader) || name === this.#name || !parsed.success) return;
+    const { holderIdentity, leaseDurationSeconds } = parsed.data.spec;
+    // A leader claims everything.
+    const members = isLeader ? holderIdentity : parsed.data.metadata.annotations?.[MEMBERS];
+    const view = (members ?? '').split(',');
+    const known = this.#seen.get(name);
+    const text = lease.metadata.resourceVersion;
+    if (known?.text === text) return;
+    const durationMs = (leaseDurationSeconds ?? 0) * 1000;
+    this.#seen.set(name, { text, since: now, identity: holderIdentity ?? '', view, durationMs });
+  }
+
+  /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
+  async #bury(lease: AnyObject, limit: AbortSignal): Promise<boolean> {
+    const { api, namespace } = this.#options;
+    const { name, resourceVersion } = lease.metadata;
+    try {
+      const patch = { metadata: { resourceVersion }, spec: { holderIdentity: '' } };
+      await api.patch(LEASES, { namespace, name }, patch, undefined, limit);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return true;
+      if (isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  async #write(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {
+    const { api, namespace } = this.#options;
+    const annotations = view === undefined ? {} : { annotations: { [MEMBERS]: view.join() } };
+    const patch = { metadata: { resourceVersion: this.#resourceVersion, ...annotations }, spec };
+    const written = await api.patch(LEASES, { namespace, name: this.#name }, patch, undefined, limit);
+    limit.throwIfAborted();
+    this.#resourceVersion = written.metadata.resourceVersion;
+  }
+
+  #record(): object {
+    const { clock, identity, leaseDurationMs } = this.#options;
+    const leaseDurationSeconds = Math.ceil(leaseDurationMs / 1000);
+    return { holderIdentity: identity, leaseDurationSeconds, renewTime: microTime(clock.now()) };
+  }
+
+  #ownerOf(shard: string, view: View): string | undefined {
+    const key = `${view.join()} ${shard}`;
+    const known = this.#owners.get(key);
+    if (known !== undefined) return known;
+    const owner = ownerOf(shard, view);
+    if (owner !== undefined) this.#owners.set(key, owner);
+    return owner;
+  }
+}
+
+function viewOf(identity: string, others: readonly Seen[]): View {
+  return [identity, ...others.map((other) => other.identity)].sort();
+}
+
+/** Rendezvous hashing: who comes or goes changes the owner of its own shards only. */
+export function ownerOf(shard: string, view: View): string | undefined {
+  let [owner, highest]: [string | undefined, string] = [undefined, ''];
+  for (const member of view) {
+    const hash = createHash('sha256').update(`${member} ${shard}`).digest('hex');
+    if (hash > highest) [owner, highest] = [member, hash];
+  }
+  return owner;
+}

@@ -1,0 +1,153 @@
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { type Random, uuid } from '../base/random.ts';
+import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
+import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
+import type { KubeApi } from '../kube/api.ts';
+import { type KubeObject, type ObjectKey, objectKey } from '../kube/object.ts';
+import type { KeyGate } from '../runtime/controller.ts';
+import type { LeaseTimes } from '../runtime/leader-election.ts';
+import type { Informers } from './informers.ts';
+import { Membership } from './membership.ts';
+
+type Sharded = 'spaces' | 'clusters' | 'users' | 'databases';
+
+/** Of a controller, what changes when shards do. */
+export interface ShardedController {
+  revisit(key: ObjectKey, delayMs: number): void;
+  letGo(key: ObjectKey): void;
+}
+
+export type ShardedControllers = Readonly<Record<Sharded, ShardedController>>;
+
+export interface ShardingOptions extends Partial<LeaseTimes> {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Of the replicas' Leases. */
+  readonly namespace: string;
+  /** Of the Lease that a single leader would hold. */
+  readonly name: string;
+}
+
+/** How long clusters of a shard that is taken over wait for the first look at their space, as at a start. */
+const FIRST_LOOK_MS = 2_000;
+/** A key may come to be ours without a change of members, as when its space appears. */
+const ROUNDS_A_SWEEP = 15;
+const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
+
+/**
+ * Which objects this replica works on: those of the shards that it owns. A shard is a space in the cloud, whichever
+ * DatabaseSpaces name it, with all that lives in it. What comes to be ours is looked at as at a start, and what is no longer
+ * ours is forgotten: its space is not listed any more.
+ */
+export class Sharding {
+  readonly #informers: Pick<Informers, Sharded>;
+  readonly #membership: Membership;
+  readonly #log: Log;
+  readonly #shards = new WeakMap<KubeObject, string>();
+  /** How many passes are in hand for a shard, and of which shard each pass was when it began. */
+  readonly #inHand = new Map<string, number>();
+  readonly #begun = new Map<string, string>();
+  readonly #ours = {
+    spaces: new Set<string>(),
+    clusters: new Set<string>(),
+    users: new Set<string>(),
+    databases: new Set<string>(),
+  };
+  #controllers: ShardedControllers | undefined;
+  #rounds = 0;
+
+  constructor({ random, log, ...options }: ShardingOptions, informers: Pick<Informers, Sharded>) {
+    this.#informers = informers;
+    this.#log = log;
+    this.#membership = new Membership({
+      ...options,
+      identity: uuid(random),
+      inHand: () => this.#inHand.keys(),
+      onChange: (changed) => {
+        if (changed || ++this.#rounds % ROUNDS_A_SWEEP === 0) this.#sweep();
+      },
+      onFailure: (error) => log.warn({ err: error }, `Cannot agree with other replicas on spaces: ${messageOf(error)}`),
+    });
+  }
+
+  isMember(): boolean {
+    return this.#membership.isMember();
+  }
+
+  /** What the controllers ask before they begin a pass. */
+  gateOf(kind: Sharded): KeyGate {
+    return {
+      begin: (key) => {
+        const shard = this.#shardOf(kind, key);
+        if (!this.#membership.owns(shard)) return false;
+        this.#begun.set(`${kind} ${key}`, shard);
+        this.#inHand.set(shard, (this.#inHand.get(shard) ?? 0) + 1);
+        return true;
+      },
+      end: (key) => {
+        const shard = this.#begun.get(`${kind} ${key}`) ?? '';
+        this.#begun.delete(`${kind} ${key}`);
+        const left = (this.#inHand.get(shard) ?? 1) - 1;
+        if (left === 0) this.#inHand.delete(shard);
+        else this.#inHand.set(shard, left);
+      },
+    };
+  }
+
+  /** As Membership.run. */
+  run(signal: AbortSignal, controllers: ShardedControllers, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+    this.#controllers = controllers;
+    return this.#membership.run(signal, work);
+  }
+
+  #sweep(): void {
+    const counts = { gained: 0, lost: 0 };
+    for (const kind of KINDS) {
+      const ours = this.#ours[kind];
+      for (const key of this.#informers[kind].store.keys()) {
+        const shard = this.#shardOf(kind, key);
+        const isOurs = this.#membership.owns(shard);
+        if (isOurs === ours.has(key)) continue;
+        if (isOurs) {
+          ours.add(key);
+          counts.gained++;
+          this.#controllers?.[kind].revisit(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
+        } else if (!this.#inHand.has(shard)) {
+          ours.delete(key);
+          counts.lost++;
+          this.#controllers?.[kind].letGo(key);
+        }
+      }
+      for (const key of ours) if (this.#informers[kind].store.get(key) === undefined) ours.delete(key);
+    }
+    if (counts.gained + counts.lost > 0) this.#log.info(counts, 'Objects have come from and gone to other replicas');
+  }
+
+  #shardOf(kind: Sharded, key: ObjectKey): string {
+    const object = this.#informers[kind].store.get(key);
+    if (object === undefined) return key;
+    if (kind === 'spaces') return this.#placeOf(object);
+    const { spaceRef, clusterRef } = object.spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
+    const ref = spaceRef ?? clusterRef;
+    const outer = objectKey(ref?.namespace ?? object.metadata.namespace ?? '', ref?.name ?? '');
+    return this.#shardOf(kind === 'clusters' ? 'spaces' : 'clusters', outer);
+  }
+
+  #placeOf(object: KubeObject): string {
+    const known = this.#shards.get(object);
+    if (known !== undefined) return known;
+    // As the API server has checked it.
+    const shard = placeInFull(placeOf(object.spec as DatabaseSpaceSpec));
+    this.#shards.set(object, shard);
+    return shard;
+  }
+}
+
+interface Ref {
+  readonly name: string;
+  readonly namespace?: string;
+}
