@@ -1,7 +1,9 @@
+import { loadAll } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { judge } from '../../tools/kstatus/kstatus.ts';
-import { fixtures } from './fixtures.ts';
+import { type Expressions, judge } from '../../tools/kstatus/kstatus.ts';
+import { readDocument } from '../support/readme.ts';
+import { type FixtureObject, fixtures } from './fixtures.ts';
 import { meanings } from './meanings.ts';
 
 const BUILD_MS = 10 * 60_000;
@@ -25,5 +27,41 @@ describe('kstatus, by which Flux and Helm wait', () => {
     expect(judged.map(({ status }, index) => `${expected[index]?.reason}: ${status}`)).toEqual(
       expected.map(({ reason, kstatus }) => `${reason}: ${kstatus}`),
     );
+  });
+});
+
+describe('healthCheckExprs of the example for Flux', () => {
+  type Kustomization = { readonly spec: { readonly healthCheckExprs?: readonly (Expressions & { kind: string })[] } };
+  const [kustomization] = loadAll(readDocument('deploy/flux/databases.yaml')) as Kustomization[];
+  const expressions = kustomization?.spec.healthCheckExprs ?? [];
+  const expressionsFor = (object: object) => expressions.find(({ kind }) => kind === (object as FixtureObject).kind);
+
+  test('are for users and databases', () => {
+    expect(expressions.map(({ kind }) => kind)).toEqual(['DatabaseUser', 'Database']);
+  });
+
+  test('let Flux wait for what kstatus does, but not for what is on a suspended cluster', async () => {
+    // Nobody waits for the health of what is being deleted.
+    const all = (await fixtures()).filter(
+      ({ object, kstatus }) => expressionsFor(object) !== undefined && kstatus !== 'Terminating',
+    );
+    const judged = await judge(
+      all.map(({ object }) => object),
+      { expressionsFor },
+    );
+    const expected = all.map(({ name, kstatus }) => ({
+      name,
+      status: name === 'cluster_suspended' ? 'Current' : kstatus,
+    }));
+    expect(judged.map(({ status }, index) => ({ name: all[index]?.name, status }))).toEqual(expected);
+  });
+
+  test.each(['DatabaseUser', 'Database'])('judge every documented reason of %s as kstatus does', async (kind) => {
+    const expected = meanings(kind).filter(({ reason }) => reason !== 'ClusterSuspended');
+    const judged = await judge(
+      expected.map(({ object }) => object),
+      { expressionsFor },
+    );
+    expect(judged.map(({ status }) => status)).toEqual(expected.map(({ kstatus }) => kstatus));
   });
 });

@@ -1,5 +1,6 @@
-// Says how the library that Flux, Helm and others use for "is it ready?" judges objects. Standard input is a JSON array of
-// Kubernetes objects; standard output is an array of {"status", "message"}.
+// Says how those who wait for objects judge them. Standard input is a JSON array of {"object", "expressions"}: by
+// expressions as a Kustomization of Flux may have them, else by the library that Flux, Helm and others use. Standard output
+// is an array of {"status", "message"}.
 package main
 
 import (
@@ -10,6 +11,11 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
+
+type task struct {
+	Object      json.RawMessage `json:"object"`
+	Expressions *expressions    `json:"expressions"`
+}
 
 type answer struct {
 	Status  string `json:"status"`
@@ -24,17 +30,21 @@ func main() {
 }
 
 func judge() error {
-	var texts []json.RawMessage
-	if err := json.NewDecoder(os.Stdin).Decode(&texts); err != nil {
+	var tasks []task
+	if err := json.NewDecoder(os.Stdin).Decode(&tasks); err != nil {
 		return fmt.Errorf("cannot read the objects from standard input: %w", err)
 	}
-	answers := make([]answer, 0, len(texts))
-	for _, text := range texts {
+	answers := make([]answer, 0, len(tasks))
+	for _, each := range tasks {
 		object := &unstructured.Unstructured{}
-		if err := object.UnmarshalJSON(text); err != nil {
+		if err := object.UnmarshalJSON(each.Object); err != nil {
 			return fmt.Errorf("not a Kubernetes object: %w", err)
 		}
-		result, err := status.Compute(object)
+		compute := status.Compute
+		if each.Expressions != nil {
+			compute = each.Expressions.compute
+		}
+		result, err := compute(object)
 		if err != nil {
 			return fmt.Errorf("cannot judge %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
