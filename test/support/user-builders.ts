@@ -38,7 +38,7 @@ export class UserBuilder {
       reason,
       message: 'As before',
       observedGeneration: 1,
-      lastTransitionTime: '',
+      lastTransitionTime: '2026-11-20T11:00:00Z',
     };
     return this.withStatus({ observedGeneration: 1, conditions: [condition] });
   }

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { aUser, type UserBuilder } from '../../../test/support/user-builders.ts';
+import type { KubeObject, ObjectMeta } from '../../kube/object.ts';
+import { claimOf, concerns, firstClaimant } from './records.ts';
+
+const objectOf = ({ subject }: UserBuilder, metadata: Partial<ObjectMeta>): KubeObject => ({
+  apiVersion: 'mooring.dev/v1alpha1',
+  kind: 'DatabaseUser',
+  metadata: { ...subject.metadata, ...metadata },
+  spec: subject.spec,
+  status: subject.status,
+});
+const older = { name: 'older', uid: 'older', creationTimestamp: '2026-11-20T09:00:00Z' };
+const younger = { name: 'younger', uid: 'younger', creationTimestamp: '2026-11-20T11:00:00Z' };
+const elsewhere = { ...older, namespace: 'elsewhere' };
+const begun = { finalizers: ['mooring.dev/user'] };
+const fromElsewhere = aUser().with({ clusterRef: { name: 'orders', namespace: 'shop' } });
+
+describe('which object stands for a user', () => {
+  const cases: readonly (readonly [string, UserBuilder, KubeObject | undefined, string | undefined])[] = [
+    ['itself, where there is no other', aUser(), undefined, undefined],
+    ['itself, though it is seen among the others', aUser(), objectOf(aUser(), {}), undefined],
+    ['the older, where none has it', aUser(), objectOf(aUser(), older), 'shop/older'],
+    ['itself, where it is older', aUser(), objectOf(aUser(), younger), undefined],
+    ['the one that has it, though it is younger', aUser(), objectOf(aUser().owned(), younger), 'shop/younger'],
+    ['itself, where it has it', aUser().owned(), objectOf(aUser(), older), undefined],
+    ['the one that has begun', aUser(), objectOf(aUser(), { ...younger, ...begun }), 'shop/younger'],
+    [
+      'an older one from elsewhere that was admitted',
+      aUser(),
+      objectOf(fromElsewhere.withReady('Unknown', 'CreatingUser'), elsewhere),
+      'elsewhere/older',
+    ],
+    [
+      'itself, against one from elsewhere that was not looked at',
+      aUser(),
+      objectOf(fromElsewhere, elsewhere),
+      undefined,
+    ],
+    [
+      'itself, against one from elsewhere that is not admitted, whatever its finalizer says',
+      aUser(),
+      objectOf(fromElsewhere.withReady('False', 'ClusterNotAllowed'), { ...elsewhere, ...begun }),
+      undefined,
+    ],
+    [
+      'one that had it before it was not admitted any more',
+      aUser(),
+      objectOf(fromElsewhere.owned().withReady('False', 'ClusterNotAllowed'), elsewhere),
+      'elsewhere/older',
+    ],
+    ['itself, against a spec that cannot be read', aUser(), { ...objectOf(aUser(), older), spec: {} }, undefined],
+  ];
+  it.each(cases)('%s', (_what, user, other, expected) => {
+    expect(firstClaimant(user.subject, [other])).toBe(expected);
+  });
+
+  it('is told under the name of the user on its cluster', () => {
+    expect(claimOf(aUser().subject)).toBe('users/shop/orders/app');
+    expect(concerns(objectOf(aUser().with({ username: 'other' }), older))).toEqual(['users/shop/orders/other']);
+    expect(concerns(objectOf(fromElsewhere, elsewhere))).toEqual(['users/shop/orders/older']);
+    expect(concerns(undefined)).toEqual([]);
+  });
+});
