@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DIALECTS } from '../../src/simulator/dialect.ts';
 import { kubectl, mustKubectl, waitUntil } from '../support/control-plane.ts';
@@ -15,7 +17,7 @@ import { conditionOf, type Site } from '../support/site.ts';
 let bench: OperatorBench;
 
 beforeAll(async () => {
-  bench = await startBench(28);
+  bench = await startBench(29);
 });
 
 afterAll(() => bench?.close());
@@ -161,6 +163,16 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(schemaOf(site)).toContain('attribute name');
     expect(site.cloud.simulator.count('createDatabase')).toBe(0);
   });
+});
+
+test('the sample is applied as it is', async (context) => {
+  const site = await bench.site(context);
+  await site.apply(...wholeSpace(site.cloud), cluster());
+  const text = readFileSync(join(import.meta.dirname, '../../deploy/samples/database.yaml'), 'utf8');
+  await mustKubectl(['apply', `--namespace=${site.namespace}`, '--filename=-'], { input: text });
+  const { status } = await site.until('Database', { status: 'True' });
+  expect(conditionOf(status, 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
+  expect(schemaOf(site)).toMatch(/entity customer,[^;]*owns name @key/);
 });
 
 describe.concurrent('schema sources', () => {
