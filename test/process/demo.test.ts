@@ -100,6 +100,7 @@ describe('on a cluster that is named', () => {
       const storage = '--output=jsonpath={.status.observed.storageSizeGB}';
       const observed = () => mustKubectl(['get', 'databasecluster', 'orders', `--namespace=${namespace}`, storage]);
       await waitUntil(async () => (await observed()) === '200', { what: 'storage has grown' });
+      await process.prints('Updating (running)');
       await shell(suspend);
       await process.prints('Ready (suspended)');
       await shell(resume);

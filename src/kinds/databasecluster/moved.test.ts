@@ -47,6 +47,11 @@ describe('A cluster whose DatabaseSpace now says another place', () => {
     expect(bench.calls).toEqual([]);
   });
 
+  it('is told of without a way to follow it where the cloud tells no creation time', async () => {
+    const { decision } = await look(await kindBench(), moved.withStatus({ createdAt: 'unknown' }));
+    expect(JSON.stringify(decision.conditions)).toMatch(/Set the space back"/);
+  });
+
   it.each(['teamID', 'spaceID'])(
     'is so too where %s differs: a space can be deleted and created anew',
     async (field) => {

@@ -1,5 +1,11 @@
 import { isSamePlace, type Place, placeInFull } from '../databasespace/place.ts';
-import { ACCEPT_IDENTITY, type ClusterObservation, type ClusterSubject, currentID } from './observation.ts';
+import {
+  ACCEPT_IDENTITY,
+  type ClusterObservation,
+  type ClusterSubject,
+  currentID,
+  NO_CREATION_TIME,
+} from './observation.ts';
 import type { ClusterWorld } from './world.ts';
 
 /*
@@ -24,7 +30,7 @@ export function hasMoved(
 function messageOf({ metadata, spec, status }: ClusterSubject, place: Place, now: Place): string {
   const id = currentID({ metadata, spec, status });
   const follow =
-    status.createdAt === undefined
+    status.createdAt === undefined || status.createdAt === NO_CREATION_TIME
       ? ''
       : `, or, if that is the same cloud at another address, annotate ${ACCEPT_IDENTITY}=${status.createdAt}`;
   return (

@@ -150,7 +150,10 @@ export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Clus
   return createdAt === undefined || createdAt === status.createdAt;
 }
 
+/** Stands in the status for the creation time that a cloud does not tell. */
+export const NO_CREATION_TIME = 'unknown';
+
 /** What the status records as the cluster's identity beside its id. */
 export function identityOf(cluster: Cluster): string {
-  return createdAtOf(cluster) ?? 'unknown';
+  return createdAtOf(cluster) ?? NO_CREATION_TIME;
 }
