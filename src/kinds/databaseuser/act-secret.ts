@@ -87,7 +87,10 @@ async function write(
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
   const wanted = wantedSecret(subject, at, passwords, changedAt);
-  if (secret === undefined) return create(world, namespace, name, newSecret(wanted));
+  if (secret === undefined) {
+    world.memory.wroteSecret(subject.key, name);
+    return create(world, namespace, name, newSecret(wanted));
+  }
   const changes = changesTo(secret, wanted);
   if (changes !== undefined) await world.secrets.patch(namespace, name, secret, changes);
 }

@@ -173,7 +173,10 @@ async function observePrevious(
 ): Promise<TriedLogin['previous']> {
   const { binding, connection } = subject.status;
   const wanted = connectionSecretName(subject);
-  const name = [binding?.name, connection?.secretName].find((each) => each !== undefined && each !== wanted);
+  const known = [binding?.name, connection?.secretName];
+  // Before the first was verified, only this process knows.
+  const names = connection === undefined ? [...known, world.memory.secretWritten(subject.key)] : known;
+  const name = names.find((each) => each !== undefined && each !== wanted);
   if (name === undefined) return undefined;
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
   const { current, next } =

@@ -141,6 +141,19 @@ describe('another name', () => {
     expect([bench.secret(), bench.secret('second')]).toEqual([undefined, undefined]);
   });
 
+  it('before the user was Ready for the first time finds the password again', async () => {
+    const bench = await userBench({ user: {} });
+    await bench.pass();
+    await bench.pass();
+    expect(bench.users()).toContain('app');
+    const { nextPassword } = bench.secret() ?? {};
+    await bench.edit({ connectionSecret: { name: 'renamed' } });
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.secret('renamed')).toMatchObject({ password: nextPassword });
+    expect(bench.secret()).toBeUndefined();
+  });
+
   it('that is taken leaves the former Secret and its password alone', async () => {
     const bench = await readyUserBench();
     const before = bench.secretObject();

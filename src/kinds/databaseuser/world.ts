@@ -43,6 +43,7 @@ interface Accepted {
 export class UserMemory {
   readonly #startedAtMs: number;
   readonly #accepted = new Map<ObjectKey, Accepted>();
+  readonly #written = new Map<ObjectKey, string>();
 
   /** `startedAtMs`: wall clock. */
   constructor(startedAtMs: number) {
@@ -77,8 +78,18 @@ export class UserMemory {
     if (known !== undefined) this.#accepted.set(key, { ...known, where: '' });
   }
 
+  /** The Secret that was created last for the object: the status names one only when it works. */
+  secretWritten(key: ObjectKey): string | undefined {
+    return this.#written.get(key);
+  }
+
+  wroteSecret(key: ObjectKey, name: string): void {
+    this.#written.set(key, name);
+  }
+
   forget(key: ObjectKey): void {
     this.#accepted.delete(key);
+    this.#written.delete(key);
   }
 }
 
