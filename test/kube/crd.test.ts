@@ -136,6 +136,8 @@ describe('deploy/samples', () => {
   test.each([
     ['space.yaml', 'DatabaseSpace'],
     ['cluster-complete.yaml', 'DatabaseCluster'],
+    ['user-complete.yaml', 'DatabaseUser'],
+    ['database-complete.yaml', 'Database'],
   ])('%s shows every field of a %s', (file, kind) => {
     const shown = pathsIn(specOf(withCommented(file)[0]), 'spec');
     const definition = definitions.find((each) => each.kind === kind);
@@ -151,6 +153,7 @@ describe('deploy/samples', () => {
       'app',
       'cluster-complete.yaml',
       'cluster.yaml',
+      'database-complete.yaml',
       'database.yaml',
       'secrets.yaml',
       'space.yaml',

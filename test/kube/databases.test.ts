@@ -165,14 +165,14 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
   });
 });
 
-test('the sample is applied as it is', async (context) => {
+test('the sample with all fields is applied as it is', async (context) => {
   const site = await bench.site(context);
-  await site.apply(...wholeSpace(site.cloud), cluster());
-  const text = readFileSync(join(import.meta.dirname, '../../deploy/samples/database.yaml'), 'utf8');
+  await site.apply(...wholeSpace(site.cloud), cluster({ clusterID: 'orders' }, {}, 'reports'));
+  const text = readFileSync(join(import.meta.dirname, '../../deploy/samples/database-complete.yaml'), 'utf8');
   await mustKubectl(['apply', `--namespace=${site.namespace}`, '--filename=-'], { input: text });
-  const { status } = await site.until('Database', { status: 'True' });
+  const { status } = await site.until('Database', { status: 'True' }, 'reports');
   expect(conditionOf(status, 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
-  expect(schemaOf(site)).toMatch(/entity customer,[^;]*owns name @key/);
+  expect(schemaOf(site, 'reports')).toMatch(/entity report,[^;]*owns title @key/);
 });
 
 describe.concurrent('schema sources', () => {
