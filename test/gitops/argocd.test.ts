@@ -84,7 +84,7 @@ describe.each(KINDS)('the health check of %s', (kind) => {
 });
 
 test('Fixtures hold every health that there is, for each kind', () => {
-  for (const kind of ['DatabaseCluster', 'DatabaseUser', 'Database']) {
+  for (const kind of KINDS) {
     const healths = new Set(all.filter((fixture) => fixture.kind === kind).map(({ argo }) => argo));
     expect([...healths].toSorted()).toEqual(['Degraded', 'Healthy', 'Progressing', 'Suspended']);
   }

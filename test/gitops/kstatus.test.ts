@@ -1,20 +1,23 @@
 import { loadAll } from 'js-yaml';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { type Expressions, judge } from '../../tools/kstatus/kstatus.ts';
 import { readDocument } from '../support/readme.ts';
-import { type FixtureObject, fixtures } from './fixtures.ts';
+import { type Fixture, type FixtureObject, fixtures } from './fixtures.ts';
 import { meanings } from './meanings.ts';
 
 const BUILD_MS = 10 * 60_000;
 
+let all: readonly Fixture[];
+
+beforeAll(async () => {
+  all = await fixtures();
+  expect(await judge([], { log: console.log })).toEqual([]);
+}, BUILD_MS);
+
 describe('kstatus, by which Flux and Helm wait', () => {
-  test('judges each fixture as Mooring means it', { timeout: BUILD_MS }, async () => {
-    const all = await fixtures();
-    const judged = await judge(
-      all.map(({ object }) => object),
-      { log: console.log },
-    );
+  test('judges each fixture as Mooring means it', async () => {
+    const judged = await judge(all.map(({ object }) => object));
     const name = (index: number) => `${all[index]?.kind} ${all[index]?.name}`;
     expect(judged.map(({ status }, index) => `${name(index)}: ${status}`)).toEqual(
       all.map(({ kstatus }, index) => `${name(index)}: ${kstatus}`),
@@ -42,18 +45,18 @@ describe('healthCheckExprs of the example for Flux', () => {
 
   test('let Flux wait for what kstatus does, but not for what is on a suspended cluster', async () => {
     // Nobody waits for the health of what is being deleted.
-    const all = (await fixtures()).filter(
+    const awaited = all.filter(
       ({ object, kstatus }) => expressionsFor(object) !== undefined && kstatus !== 'Terminating',
     );
     const judged = await judge(
-      all.map(({ object }) => object),
+      awaited.map(({ object }) => object),
       { expressionsFor },
     );
-    const expected = all.map(({ name, kstatus }) => ({
+    const expected = awaited.map(({ name, kstatus }) => ({
       name,
       status: name === 'cluster_suspended' ? 'Current' : kstatus,
     }));
-    expect(judged.map(({ status }, index) => ({ name: all[index]?.name, status }))).toEqual(expected);
+    expect(judged.map(({ status }, index) => ({ name: awaited[index]?.name, status }))).toEqual(expected);
   });
 
   test.each(['DatabaseUser', 'Database'])('judge every documented reason of %s as kstatus does', async (kind) => {

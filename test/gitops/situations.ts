@@ -116,6 +116,11 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
     world.simulator.changeCluster('orders', { storageSizeGB: 150 });
     await says('False Drifted')(world);
   }),
+  cluster('server_unreachable', ['Degraded', 'InProgress'], 'ServerUnreachable', async (world) => {
+    await running(world);
+    world.simulator.faults.add({ effect: 'outage', match: { api: 'server' } });
+    await says('False ServerUnreachable')(world);
+  }),
   cluster('id_in_use', ['Degraded', 'Failed'], 'ClusterIDInUse', async (world) => {
     world.simulator.deployForeign({ id: 'orders' });
     await world.createCluster();
@@ -147,6 +152,16 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
     world.remove('cloud-write', SECRETS);
     await world.putSecret('cloud-write', { clientID: 'write-id', clientSecret: 'a-wrong-one' });
     await space('False CredentialsInvalid')(world);
+  }),
+  ofSpace('paused', ['Suspended', 'Current'], 'Observed', async (world) => {
+    await space('True Observed')(world);
+    await world.edit({ annotations: { 'mooring.dev/paused': 'true' } }, 'production', SPACES);
+    await world.clock.advance(MINUTE_MS);
+  }),
+  ofSpace('in_use', ['Progressing', 'Terminating'], 'InUse', async (world) => {
+    await running(world, { deletionPolicy: 'Delete' });
+    world.remove('production', SPACES);
+    await space('Unknown InUse')(world);
   }),
   ofSpace('unreachable', ['Degraded', 'InProgress'], 'CloudUnreachable', async (world) => {
     await space('True Observed')(world);

@@ -19,7 +19,7 @@ let bench: OperatorBench;
 
 beforeAll(async () => {
   await Promise.all([runLua([], { log: console.log }), judge([], { log: console.log })]);
-  bench = await startBench(13);
+  bench = await startBench(14);
 }, BUILD_MS);
 
 afterAll(() => bench?.close());
@@ -148,6 +148,24 @@ test('A cluster that is suspended is waited for by nobody', async (context) => {
   const [site] = await settled(context, (cloud) => asText([space(cloud), cluster({ state: 'Suspended' })]), []);
   const live = await items(['get', `--namespace=${site.namespace}`, 'dbc']);
   expect(await judged(live)).toEqual([['Suspended', 'Current']]);
+});
+
+test('Secrets that Mooring writes carry nothing by which Argo CD would prune them', async (context) => {
+  const tracked = (manifest: Manifest) => ({
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      labels: { 'app.kubernetes.io/instance': 'databases' },
+      annotations: { 'argocd.argoproj.io/tracking-id': `databases:${manifest.kind}/${manifest.metadata.name}` },
+    },
+  });
+  const [{ namespace }] = await settled(context, (cloud) => asText([space(cloud), cluster(), user()].map(tracked)), []);
+  const selector = '--selector=app.kubernetes.io/managed-by=mooring';
+  const secrets = await items(['get', 'secrets', `--namespace=${namespace}`, selector]);
+  expect(secrets.map(({ metadata }) => metadata.name).toSorted()).toEqual(['app-connection', 'orders-admin']);
+  for (const { metadata } of secrets) {
+    expect(Object.keys({ ...metadata.labels, ...metadata.annotations }).join()).not.toMatch(/argocd|instance/);
+  }
 });
 
 /** Everything at once, with clusters that go, stay and are suspended, and what is on them. */
