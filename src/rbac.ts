@@ -66,7 +66,12 @@ const LEASE = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
 export const ownRules: readonly PolicyRule[] = [
   { why: 'Agree with other replicas on who acts (--leader-elect).', ...LEASE, verbs: ['create'] },
   { why: 'Of the Lease, once it is there.', ...LEASE, resourceNames: ['mooring'], verbs: ['get', 'patch'] },
-  { why: 'Share spaces with other replicas (--shard-by-space).', ...LEASE, verbs: ['get', 'list', 'patch', 'delete'] },
+  {
+    why: 'Share spaces with other replicas (--shard-by-space).',
+    when: '.Values.leaderElection.shardBySpace',
+    ...LEASE,
+    verbs: ['get', 'list', 'patch', 'delete'],
+  },
 ];
 
 /** In the whole cluster, for --metrics-secure. */

@@ -167,6 +167,16 @@ describe('rights', () => {
     expect(await rulesOf('Role', WATCHED)).toEqual(await rulesOf('ClusterRole', {}));
   });
 
+  test('to see other replicas’ Leases, and the flag, are there only where replicas share the spaces', async () => {
+    for (const shardBySpace of [false, true]) {
+      const text = await rendered({ leaderElection: { shardBySpace } });
+      expect([text.includes('- --shard-by-space\n'), text.includes('verbs: [get, list, patch, delete]')]).toEqual([
+        shardBySpace,
+        shardBySpace,
+      ]);
+    }
+  });
+
   test('are left to others when that is asked for', async () => {
     const all = await objects({ rbac: { create: false } });
     expect(kindsOf(all).filter((name) => name.includes('Role'))).toEqual([

@@ -45,6 +45,7 @@
   "leader-elect-lease-duration" "leaderElection.leaseDuration"
   "leader-elect-renew-deadline" "leaderElection.renewDeadline"
   "leader-elect-retry-period" "leaderElection.retryPeriod"
+  "shard-by-space" "leaderElection.shardBySpace"
   "log-format" "log.format"
   "log-level" "log.level"
   "metrics-address" "metrics.port"

@@ -42,10 +42,12 @@
   resources: [leases]
   resourceNames: [mooring]
   verbs: [get, patch]
+{{- if .Values.leaderElection.shardBySpace }}
 # Share spaces with other replicas (--shard-by-space).
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   verbs: [get, list, patch, delete]
+{{- end }}
 {{- end }}
 
 {{- define "mooring.reviewRules" -}}
