@@ -50,6 +50,11 @@ describe('An object that is being deleted', () => {
       begun,
       aServer({ existence: 'absent' }),
     ],
+    [
+      'is not kept by a wall clock that was set back',
+      begun,
+      aServer({ existence: 'absent', attemptedAtMs: NOW_MS + 3_600_000 }),
+    ],
     ['is let go if the database is that of another cluster', ours, aServer({ identity: 'later' })],
     ['is let go if another object stands for the database', ours, aServer({ claimedBy: 'shop/older' })],
     ['is let go if the database was there before the call', begun, aServer({ attemptedAtMs: undefined })],

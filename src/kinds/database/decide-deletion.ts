@@ -65,7 +65,8 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
   const created = isAnnounced(subject, seen) && attemptedAtMs !== undefined;
   if (seen.existence === 'absent') {
     const landsInMs = created ? attemptedAtMs + LANDING_MS - nowMs : 0;
-    return landsInMs > 0 ? stillLanding(subject, seen, landsInMs) : GO;
+    // Longer: the wall clock was set back.
+    return landsInMs > 0 && landsInMs <= LANDING_MS ? stillLanding(subject, seen, landsInMs) : GO;
   }
   // Anything else under the name is somebody else's: it stays.
   if (!isOurs(subject, seen) && !created) return GO;

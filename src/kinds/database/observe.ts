@@ -112,7 +112,10 @@ function checkInMs(
 
 function tryAgainInMs({ memory, clock }: DatabaseWorld, { key, lookNow }: DatabaseSubject): number {
   const triedAtMs = memory.schemaTriedAtMs(key);
-  return lookNow || triedAtMs === undefined ? 0 : triedAtMs + TRY_AGAIN_MS - clock.now();
+  const nowMs = clock.now();
+  // Where the wall clock was set back, how long ago it was is not known any more.
+  if (lookNow || triedAtMs === undefined || triedAtMs > nowMs) return 0;
+  return triedAtMs + TRY_AGAIN_MS - nowMs;
 }
 
 function isSettled({ configMaps }: DatabaseWorld, subject: DatabaseSubject, seen: DatabaseSeen): boolean {
