@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { runLua } from '../../tools/lua/lua.ts';
 import { ROOT } from '../support/readme.ts';
@@ -35,6 +36,18 @@ describe('actions of Argo CD', { timeout: BUILD_MS }, () => {
     ['Database', ['reconcile']],
   ])('are offered for a %s: %j', async (kind, names) => {
     expect(Object.keys((await runOne(kind, 'discovery.lua', object(kind))) as object).toSorted()).toEqual(names);
+  });
+
+  test('do what action_test.yaml expects', async () => {
+    const { actionTests } = load(script('DatabaseCluster', 'action_test.yaml')) as {
+      actionTests: readonly { action: string; inputPath: string; expectedOutputPath: string }[];
+    };
+    expect(actionTests.map(({ action }) => action)).toEqual(['suspend', 'resume']);
+    for (const { action, inputPath, expectedOutputPath } of actionTests) {
+      const input = load(script('DatabaseCluster', inputPath)) as object;
+      const output = load(script('DatabaseCluster', expectedOutputPath));
+      expect(await runOne('DatabaseCluster', `${action}/action.lua`, input)).toEqual(output);
+    }
   });
 
   test.each([

@@ -28,6 +28,7 @@ export function argocdFiles(all: readonly Fixture[]): ReadonlyMap<string, string
   return new Map([
     ...[...scripts].filter(([path]) => !path.startsWith(ORIGINAL)),
     ...healthTests(all),
+    ...actionTests(all),
     ['deploy/argocd/argocd-cm.yaml', `${BY}\n${USE}\n${yaml(CONFIG_MAP)}data:\n${indented(data)}`],
     ['charts/mooring/files/argocd/customizations.yaml', `${BY}\n${data}`],
   ]);
@@ -105,6 +106,26 @@ function healthTests(all: readonly Fixture[]): readonly (readonly [string, strin
       ...own.map(({ name, object }) => [`${folder}/testdata/${name}.yaml`, yaml(object)] as const),
     ] as const;
   });
+}
+
+/** action_test.yaml for what changes the spec; of annotations with the time of day, Argo CD's own test cannot know. */
+function actionTests(all: readonly Fixture[]): readonly (readonly [string, string])[] {
+  const folder = `${ORIGINAL}/actions`;
+  const cases = [
+    { action: 'suspend', from: 'running', state: 'Suspended' },
+    { action: 'resume', from: 'suspended', state: 'Running' },
+  ];
+  const outputs = cases.map(({ action, from, state }) => {
+    const object = all.find(({ kind, name }) => kind === 'DatabaseCluster' && name === from)?.object;
+    const spec = { ...(object?.['spec'] as object), state };
+    return [`${folder}/testdata/${action}.yaml`, yaml({ ...object, spec })] as const;
+  });
+  const tests = cases.map(({ action, from }) => ({
+    action,
+    inputPath: `../testdata/${from}.yaml`,
+    expectedOutputPath: `testdata/${action}.yaml`,
+  }));
+  return [[`${folder}/action_test.yaml`, yaml({ actionTests: tests })], ...outputs];
 }
 
 /** What the health check says besides. */

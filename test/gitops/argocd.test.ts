@@ -44,7 +44,7 @@ describe('deploy/argocd', () => {
     }
     const stale = [...files].filter(([path, text]) => shapeOf(path, read(path)) !== shapeOf(path, text));
     expect(stale.map(([path]) => path)).toEqual([]);
-    const there = globSync(`${CUSTOMIZATIONS}/*/testdata/*`, { cwd: ROOT });
+    const there = globSync(`${CUSTOMIZATIONS}/*/{,actions/}testdata/*`, { cwd: ROOT });
     expect(there.filter((path) => !files.has(path))).toEqual([]);
   });
 });
@@ -53,9 +53,9 @@ describe('deploy/argocd', () => {
 function shapeOf(path: string, text: string): string {
   if (path.endsWith('/health_test.yaml')) return text.replaceAll(/^ +message:.*(\n {8}.*)*/gm, '');
   if (!path.includes('/testdata/')) return text;
-  const { kind, metadata, status } = load(text) as FixtureObject;
+  const { kind, metadata, spec, status } = load(text) as FixtureObject;
   const told = toldBy(kind, status?.conditions ?? []);
-  return JSON.stringify([told, metadata.generation, status?.observedGeneration, metadata['annotations']]);
+  return JSON.stringify([told, metadata.generation, status?.observedGeneration, metadata['annotations'], spec]);
 }
 
 describe.each(KINDS)('the health check of %s', (kind) => {
