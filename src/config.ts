@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { networksOf } from './base/address.ts';
 import { DURATION_PATTERN, parseDuration } from './base/duration.ts';
-import { parseAddress } from './runtime/http-server.ts';
 import { LEASE_TIMES, type LeaseTimes, problemOf } from './runtime/leader-election.ts';
+import { parseAddress } from './serving/http-server.ts';
 
 /** How the operator was started: read once, checked whole. */
 export interface Config {

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { type HttpServer, serve } from '../runtime/http-server.ts';
+import { type HttpServer, serve } from '../serving/http-server.ts';
 import { probe } from './probe.ts';
 
 async function probed(...argv: readonly string[]) {
