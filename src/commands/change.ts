@@ -16,6 +16,7 @@ export function change(name: string): Command {
     name,
     about: wanted.about,
     usage: [wanted.kinds.map((kind) => `${kind.toLowerCase()}/NAME`).join(' | ')],
+    takes: 'objects',
     flags: {
       'no-wait': { type: 'boolean', about: 'do not wait for the outcome' },
     },

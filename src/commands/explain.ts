@@ -9,6 +9,7 @@ export const explain = onCluster({
   name: 'explain',
   about: 'says of one object what is declared, what is there, what is missing, why, and what to do',
   usage: ['databasecluster/orders', 'dbu app --namespace shop'],
+  takes: 'objects',
   flags: {},
   async run({ api, namespace, args, io, style }) {
     const { definition, name } = parseTarget(args.words);

@@ -13,6 +13,7 @@ export const exportSpace = onCluster({
   name: 'export',
   about: 'prints manifests for all clusters of a space; applying them changes nothing in the cloud',
   usage: ['production', 'production --unmanaged', 'dbs/production --namespace platform --into shop'],
+  takes: 'space',
   flags: {
     unmanaged: { type: 'boolean', about: 'only clusters that no object stands for' },
     into: { type: 'string', about: 'namespace for the manifests; otherwise that of the space' },

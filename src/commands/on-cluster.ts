@@ -12,6 +12,7 @@ import {
   parseArguments,
   UsageError,
 } from '../plugin/arguments.ts';
+import type { Completable } from '../plugin/completion.ts';
 import { type Style, styleFor } from '../plugin/text.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
@@ -33,14 +34,16 @@ export interface ClusterCommand {
   /** Lines for --help, without the command's name. */
   readonly usage: readonly string[];
   readonly flags: Readonly<Record<string, Flag>>;
+  /** What its words are, for completion; default: nothing. */
+  readonly takes?: Completable['takes'];
   /** The exit code. Throws UsageError where it was called wrongly. */
   run(on: OnCluster): Promise<number>;
 }
 
-/** The command as the program runs it: 0 well, 1 failed, 2 called wrongly. */
-export function onCluster(command: ClusterCommand): Command {
+/** The command as the program runs it: 0 well, 1 failed, 2 called wrongly; and what it is, with all of its flags. */
+export function onCluster(command: ClusterCommand): Command & { readonly definition: ClusterCommand } {
   const flags = { ...command.flags, ...CONNECTION_FLAGS };
-  return async (argv, io) => {
+  const run: Command = async (argv, io) => {
     if (argv.includes('--help') || argv.includes('-h')) {
       const usage = command.usage.map((line) => `mooring ${command.name} ${line}`.trimEnd());
       io.stdout(helpText(`mooring ${command.name}: ${command.about}.`, usage, flags));
@@ -57,6 +60,7 @@ export function onCluster(command: ClusterCommand): Command {
       return 1;
     }
   };
+  return Object.assign(run, { definition: { ...command, flags } });
 }
 
 async function connected(command: ClusterCommand, args: Arguments, io: CommandIO): Promise<number> {

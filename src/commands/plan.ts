@@ -26,6 +26,7 @@ export const plan = onCluster({
     'databasecluster/orders',
     '--delete dbc/orders',
   ],
+  takes: 'objects',
   flags: {
     filename: {
       type: 'string',

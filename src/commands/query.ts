@@ -20,6 +20,7 @@ export const query = onCluster({
   name: 'query',
   about: 'runs one query with the login of a DatabaseUser',
   usage: ["orders 'match $p isa person;' --database people", "orders --type write 'insert $p isa person;'"],
+  takes: 'cluster',
   flags: {
     ...SERVER_FLAGS,
     type: { type: 'string', short: 't', about: 'read (default), write or schema; write and schema are committed' },

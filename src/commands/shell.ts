@@ -13,6 +13,7 @@ export const shell = onCluster({
   name: 'shell',
   about: 'takes queries one after the other, with transactions, with the login of a DatabaseUser',
   usage: ['orders', 'orders --database people --user app'],
+  takes: 'cluster',
   flags: SERVER_FLAGS,
   async run({ api, namespace, args, io }) {
     const [word = '', ...more] = args.words;

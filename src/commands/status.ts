@@ -16,6 +16,7 @@ export const status = onCluster({
   name: 'status',
   about: 'shows all objects as a tree, with readiness, age and the first thing that blocks each',
   usage: ['', 'databasecluster/orders', '--all-namespaces --watch', '--output json'],
+  takes: 'objects',
   flags: {
     ...ALL_NAMESPACES,
     ...OUTPUT,

@@ -1,0 +1,66 @@
+import { definitions } from '../kinds/definitions.ts';
+import { completionsOf, SCRIPTS, type Sources } from '../plugin/completion.ts';
+import { resourceOf } from '../plugin/kinds.ts';
+import type { Command } from './command.ts';
+import { type ClusterCommand, onCluster } from './on-cluster.ts';
+import { COMMANDS } from './table.ts';
+
+/** kubectl's word for "and no file names" (cobra's ShellCompDirectiveNoFileComp). */
+const NO_FILES = ':4';
+const MANY = 200;
+
+/** `mooring completion SHELL`: prints the script. */
+export const completion: Command = async (argv, io) => {
+  const [shell = ''] = argv;
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  const usage = `mooring completion bash|zsh|fish prints a script for that shell, such as: source <(mooring completion bash)\n`;
+  if (script === undefined) {
+    const asked = shell === '--help' || shell === '-h';
+    (asked ? io.stdout : io.stderr)(usage);
+    return asked ? 0 : 2;
+  }
+  io.stdout(script);
+  return 0;
+};
+
+/** `mooring __complete WORDS…`: what can come next, a line each; for the scripts and for kubectl. */
+export const complete: Command = async (words, io) => {
+  const sources: Sources = {
+    commands: Object.entries(COMMANDS).flatMap(([name, { about }]) => (about === undefined ? [] : [name])),
+    command: async (name) => {
+      const loaded = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]?.load() : undefined;
+      const definition: ClusterCommand | undefined =
+        loaded !== undefined && 'definition' in loaded ? (loaded.definition as ClusterCommand) : undefined;
+      return definition === undefined
+        ? undefined
+        : { flags: Object.keys(definition.flags), takes: definition.takes ?? 'nothing' };
+    },
+    kinds: definitions.map(({ singular }) => singular),
+    names: (kind) => namesOf(kind, words, io),
+  };
+  const found = await completionsOf(words, sources);
+  io.stdout(`${[...found, NO_FILES].join('\n')}\n`);
+  return 0;
+};
+
+/** With the namespace that was typed before; nothing where the cluster cannot be asked, for nobody waits for an error here. */
+async function namesOf(kind: string, words: readonly string[], io: Parameters<Command>[1]): Promise<readonly string[]> {
+  const definition = definitions.find(({ singular, shortNames }) => singular === kind || shortNames.includes(kind));
+  if (definition === undefined) return [];
+  const names: string[] = [];
+  const at = words.findIndex((word) => word === '-n' || word === '--namespace');
+  const namespace = at < 0 ? [] : ['--namespace', words[at + 1] ?? ''];
+  const list = onCluster({
+    name: '__complete',
+    about: '',
+    usage: [],
+    flags: {},
+    async run(on) {
+      const page = await on.api.list(resourceOf(definition), { namespace: on.namespace, limit: MANY }, io.signal);
+      names.push(...page.items.map(({ metadata }) => metadata.name));
+      return 0;
+    },
+  });
+  await list(namespace, { ...io, stderr: () => {} });
+  return names;
+}

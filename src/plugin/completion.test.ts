@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { completionsOf, type Sources } from './completion.ts';
+
+const sources: Sources = {
+  commands: ['status', 'suspend', 'query'],
+  command: async (name) =>
+    ({
+      status: { flags: ['watch', 'namespace'], takes: 'objects' } as const,
+      query: { flags: [], takes: 'cluster' } as const,
+    })[name],
+  kinds: ['databasecluster', 'databasespace'],
+  names: async (kind) => (kind === 'databasecluster' ? ['orders', 'other', 'stock'] : []),
+};
+
+describe('completionsOf()', () => {
+  it.each([
+    ['commands', [''], ['query', 'status', 'suspend']],
+    ['commands that begin so', ['su'], ['suspend']],
+    ['flags', ['status', '--w'], ['--watch']],
+    ['kinds', ['status', 'databasec'], ['databasecluster/']],
+    ['names of the kind', ['status', 'databasecluster/o'], ['databasecluster/orders', 'databasecluster/other']],
+    ['names of clusters where only these are taken', ['query', ''], ['orders', 'other', 'stock']],
+    ['nothing after these', ['query', 'orders', ''], []],
+    ['nothing for a command that is not there', ['nothing', ''], []],
+  ])('offers %s', async (_what, words, expected) => {
+    expect(await completionsOf(words, sources)).toEqual(expected);
+  });
+});

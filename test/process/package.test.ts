@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { renderCrds } from '../../src/crdgen.ts';
+import { VERSION } from '../../src/version.ts';
+import { type RunResult, run } from '../../tools/control-plane/run.ts';
+import { buildPackage } from '../../tools/package/build.ts';
+import { installCrds, openApi } from '../kube/api.ts';
+import { adminKubeconfig, makeNamespace } from '../support/control-plane.ts';
+
+test('the npm package, installed as a user does, is the plugin that kubectl finds', { timeout: 240_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'package-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const api = await openApi(adminKubeconfig());
+  onTestFinished(() => api.close());
+  await installCrds(api);
+  await buildPackage(join(folder, 'package'));
+  const npm = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await run('npm', args, { cwd: folder });
+    expect(code, stderr).toBe(0);
+    return stdout.trim();
+  };
+  const file = await npm('pack', './package', '--silent');
+  await npm('install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', `./${file}`);
+
+  const bin = join(folder, 'node_modules', '.bin');
+  const { kubectl } = inject('controlPlane');
+  const env = {
+    ...process.env,
+    PATH: [bin, dirname(process.execPath), dirname(kubectl), process.env['PATH']].join(delimiter),
+    KUBECONFIG: adminKubeconfig(),
+  };
+  const command = (name: string, ...args: readonly string[]): Promise<RunResult> =>
+    run(name, args, { env, cwd: folder });
+  expect(await command(join(bin, 'mooring'), '--version')).toMatchObject({ code: 0, stdout: `${VERSION}\n` });
+  expect(await command(join(bin, 'mooring'), 'crds')).toMatchObject({ code: 0, stdout: renderCrds() });
+  const namespace = await makeNamespace();
+  expect(await command(kubectl, 'mooring', 'status', '--namespace', namespace)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('There are no DatabaseSpaces'),
+  });
+  const next = await command(join(bin, 'kubectl_complete-mooring'), 'expl');
+  expect(next).toMatchObject({ code: 0, stdout: 'explain\n:4\n' });
+  // The documents that it reads its words from are in the package.
+  expect((await command(join(bin, 'mooring'), 'explain', '--help')).code).toBe(0);
+});
