@@ -56,6 +56,15 @@ test('PrometheusRule has the alerts, and is what the Prometheus operator takes',
   expect(await foreign.refused(anywhere, await makeNamespace())).toBe('');
 });
 
+test('Runbooks may be elsewhere', async () => {
+  const runbookURL = 'https://wiki.example.com/mooring-alerts';
+  const values = { metrics: { prometheusRule: { enabled: true, renderMode: 'alwaysRender', runbookURL } } };
+  const args = ['template', 'mooring', CHART, '--show-only=templates/prometheusrule.yaml'];
+  const text = await mustHelm(helm, args, { values });
+  expect(text).toContain(`runbook_url: ${runbookURL}#mooringabsent\n`);
+  expect(text).not.toContain('mooring.dev/docs');
+});
+
 test('The ConfigMap for Grafana holds the dashboard', async () => {
   const { metadata, data } = await rendered('dashboard');
   expect(metadata).toMatchObject({
