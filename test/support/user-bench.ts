@@ -1,6 +1,7 @@
 import { API_VERSION } from '../../src/base/group.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseUserKind } from '../../src/kinds/databaseuser/index.ts';
+import type { UserStep } from '../../src/kinds/databaseuser/observation.ts';
 import { claimOf } from '../../src/kinds/databaseuser/records.ts';
 import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
 import { type DatabaseUserStatus, databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
@@ -51,6 +52,8 @@ export interface UserBench {
   ready(key?: string): string;
   /** `seen`: the object as an old cache shows it. */
   pass(key?: string, seen?: KubeObject): Promise<Outcome>;
+  /** Carries out one step, whatever was decided: as a process does that was overtaken. */
+  act(step: UserStep): Promise<unknown>;
   /** Passes until nothing is left to be done at once; no time goes by. */
   settle(key?: string): Promise<Outcome>;
   /** Passes, with time going by between them, until Ready is this. */
@@ -136,6 +139,20 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
       key,
       new AbortController().signal,
     );
+  const act = (step: UserStep) => {
+    const found = object();
+    const spec = parseSpec(databaseUserDefinition, found?.spec);
+    if (found === undefined || !spec.ok) throw new Error('There is no such object');
+    const subject = {
+      key: APP,
+      metadata: found.metadata,
+      spec: spec.spec,
+      status: status(),
+      deleting: false,
+      lookNow: false,
+    };
+    return databaseUserKind(world()).act(subject, step, new AbortController().signal);
+  };
   const isAtOnce = (outcome: Outcome) =>
     outcome.next === 'again' || (outcome.next === 'settled' && outcome.requeueAfterMs === 0);
   const create: UserBench['create'] = async (key, spec = {}, annotations = {}) => {
@@ -165,6 +182,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
     condition,
     ready,
     pass,
+    act,
     edit: (spec, key = APP) => patch(key, { spec }),
     annotate: (name, value, key = APP) => patch(key, { metadata: { annotations: { [name]: value } } }),
     remove: (key = APP) => kube.remove(DATABASE_USERS, splitKey(key)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../test/support/simulator.ts';
-import { readyUserBench, userBench } from '../../../test/support/user-bench.ts';
+import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 
 describe.each(['document', 'field'] as const)('a new user, at a server of the dialect %s', (dialect) => {
@@ -145,6 +145,50 @@ describe("the cluster's own users", () => {
     expect(bench.users()).toEqual(expect.arrayContaining(['admin', 'operator']));
     expect(bench.works(password, username)).toBe(true);
     expect(bench.takeCalls().filter((call) => call !== 'signIn')).toEqual([]);
+  });
+});
+
+describe('a user that the cluster took for its own since', () => {
+  const takeFor = async (bench: UserBench) => {
+    bench.cluster.simulator.setPassword('orders', 'app', 'of the cluster');
+    await bench.cluster.putSecret(
+      'orders-admin',
+      { username: 'app', password: 'of the cluster' },
+      { 'mooring.dev/cluster': 'orders' },
+    );
+    await bench.restart();
+  };
+
+  it('keeps the password that the cluster gave it', async () => {
+    const bench = await readyUserBench();
+    await takeFor(bench);
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.settle();
+    expect(bench.ready()).toBe('False UsernameReserved');
+    expect(bench.works('of the cluster')).toBe(true);
+  });
+
+  it('is not deleted with its object', async () => {
+    const bench = await readyUserBench();
+    await takeFor(bench);
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).toContain('app');
+    expect(bench.takeCalls()).not.toContain('deleteUser');
+  });
+});
+
+describe('a creation that the server refuses', () => {
+  it('says so, and takes the password away again that it may not like', async () => {
+    const bench = await userBench({ user: {} });
+    const { faults } = bench.cluster.simulator;
+    faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', status: 400 });
+    await bench.settle();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(Object.keys(bench.secret() ?? {})).not.toContain('nextPassword');
+    faults.clear();
+    await bench.settle();
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
   });
 });
 

@@ -52,16 +52,20 @@ export async function observeLogin(
   const passwords = passwordsIn(secret);
   // Of a login that was never verified there is nothing old to be proven anew.
   const fresh = known ? due : subject.lookNow;
-  const found = await findWorking(world, subject, access, { passwords, known, fresh }, signal);
+  const isListed = async () => (await world.servers.users(access, signal)).has(username);
+  // A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more.
+  const mayExist = known || (await isListed());
+  const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
   const source = await observeSource(world, subject, passwords, signal);
-  const isSettled = found.works === 'current' && passwords.next === undefined && source.is !== 'unusable';
+  const isSettled = works === 'current' && passwords.next === undefined && source.is !== 'unusable';
   if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
   return {
     login: 'tried',
     secretVersion: secret?.resourceVersion,
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
-    ...found,
+    works,
+    exists: works !== 'none' || (mayExist && (await isListed())),
     asVerified: wasVerified(world, subject, secret, passwords.current),
     content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret),
     previous: await observePrevious(world, subject, signal),
@@ -92,35 +96,21 @@ function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): bo
   );
 }
 
-interface Search {
-  readonly passwords: Passwords;
-  /** The user was found to be this object's before. */
-  readonly known: boolean;
-  /** Nothing remembered counts. */
-  readonly fresh: boolean;
-}
-
-/** A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more. */
 async function findWorking(
   world: UserWorld,
   subject: UserSubject,
   access: OpenServer,
-  { passwords, known, fresh }: Search,
+  { current, next }: Passwords,
+  fresh: boolean,
   signal: AbortSignal,
-): Promise<Pick<TriedLogin, 'works' | 'exists'>> {
-  const { current, next } = passwords;
-  const username = usernameOf(subject);
-  const isListed = async () => (await world.servers.users(access, signal)).has(username);
-  if (!known || (current === undefined && next === undefined)) {
-    if (!(await isListed())) return { works: 'none', exists: false };
-  }
+): Promise<TriedLogin['works']> {
   const works = (password: string | undefined) =>
     password !== undefined && signsIn(world, subject, access, password, fresh, signal);
-  if (await works(next)) return { works: 'next', exists: true };
-  if (await works(current)) return { works: 'current', exists: true };
-  return { works: 'none', exists: await isListed() };
+  if (await works(next)) return 'next';
+  return (await works(current)) ? 'current' : 'none';
 }
 
+/** `fresh`: nothing remembered counts. */
 async function signsIn(
   world: UserWorld,
   { key, metadata, spec }: UserSubject,
@@ -247,8 +237,5 @@ async function isProvenOurs(
   const { namespace = '' } = subject.metadata;
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
   if (secret === undefined || !isOurSecret(subject, secret)) return false;
-  const { current, next } = passwordsIn(secret);
-  for (const password of [next, current])
-    if (password !== undefined && (await signsIn(world, subject, access, password, true, signal))) return true;
-  return false;
+  return (await findWorking(world, subject, access, passwordsIn(secret), true, signal)) !== 'none';
 }

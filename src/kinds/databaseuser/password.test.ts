@@ -65,6 +65,36 @@ describe('rotation', () => {
   });
 });
 
+describe('a step that comes late', () => {
+  it('leaves a coming password that is on its way alone', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    const { nextPassword } = bench.secret() ?? {};
+    await bench.act({ do: 'PrepareNext' });
+    expect(bench.secret()).toMatchObject({ nextPassword });
+  });
+
+  it('does nothing to another cluster than the one that was decided about', async () => {
+    const bench = await readyUserBench();
+    const on = { username: 'app', identity: 'another' };
+    const put = bench.act({ do: 'PutPassword', ...on, password: 'current', drifted: false });
+    await expect(put).rejects.toMatchObject({ reason: 'ClusterChanged' });
+    await expect(bench.act({ do: 'DeleteUser', ...on })).rejects.toMatchObject({ reason: 'ClusterChanged' });
+    expect(bench.takeCalls()).toEqual([]);
+  });
+
+  it('finds the user gone, which is created then', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    bench.cluster.simulator.deleteUser('orders', 'app');
+    await bench.settle();
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+  });
+});
+
 describe("a person's own password", () => {
   it('is applied as it is, and a change of it too', async () => {
     const bench = await userBench({ user: own });
@@ -167,6 +197,14 @@ describe('drift on the server', () => {
     expect(bench.told).toEqual(['corrected password']);
     expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'updateUser', 'signIn']);
     expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('is verified anew after the update, however short ago the password worked', async () => {
+    const bench = await readyUserBench({ space: { verifyInterval: '30s' } });
+    bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
+    await bench.cluster.clock.advance(31_000);
+    await bench.settle();
+    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'updateUser', 'signIn']);
   });
 
   it('of a user that was deleted brings it back with the same password', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../test/support/simulator.ts';
 import { readyUserBench, userBench } from '../../../test/support/user-bench.ts';
+import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 
 describe('edits by others', () => {
   it.each([
@@ -223,6 +224,23 @@ describe('the cluster', () => {
     expect(bench.ready()).toBe('True LoginWorks');
     expect(bench.status().connection).toMatchObject({ endpoint: `https://${address}` });
     expect(bench.takeCalls()).toEqual(['signIn']);
+  });
+
+  it('that has other servers is followed, and which of them run does not matter', async () => {
+    const bench = await readyUserBench();
+    const { addresses = '' } = bench.secret() ?? {};
+    const show = async (servers: readonly { readonly address: string; readonly status: string }[]) => {
+      const ref = { namespace: 'shop', name: 'orders' };
+      await bench.cluster.kube.patch(DATABASE_CLUSTERS, ref, { status: { servers } }, { subresource: 'status' });
+      await bench.settle();
+    };
+    const first = { address: addresses, status: 'running' };
+    await show([first, { address: 'a.test:1', status: 'running' }]);
+    expect(bench.secret()?.['addresses']).toBe(`a.test:1,${addresses}`);
+    expect(bench.status().connection?.addresses).toBe(`a.test:1,${addresses}`);
+    bench.takeRequests();
+    await show([{ address: 'a.test:1', status: 'stopped' }, first]);
+    expect(bench.takeRequests()).toEqual([]);
   });
 
   it('that is suspended is waited for without calls, and the user is Ready again when it runs', async () => {
