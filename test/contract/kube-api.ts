@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { API_VERSION, GROUP, VERSION } from '../../src/base/group.ts';
 import {
+  EVENTS,
   isAlreadyExists,
   isConflict,
   isGone,
@@ -12,6 +13,7 @@ import {
   SECRETS,
   type WatchEvent,
 } from '../../src/kube/api.ts';
+import { LEASES } from '../../src/runtime/leader-election.ts';
 
 /** A Kubernetes API under test, and what KubeApi cannot do to it. */
 export interface Subject {
@@ -44,6 +46,20 @@ const aSpace = (name: string, metadata: object = {}) => ({
     apiTokens: [{ level: 'admin', secretRef: { name: 'cloud' } }],
     defaultCredentialsSecretRef: { name: 'factory' },
   },
+});
+
+const anEvent = (name: string, namespace: string) => ({
+  apiVersion: 'events.k8s.io/v1',
+  kind: 'Event',
+  metadata: { name },
+  eventTime: '2026-11-20T12:00:00.000000Z',
+  reportingController: `${GROUP}/contract`,
+  reportingInstance: 'contract',
+  action: 'Test',
+  reason: 'Test',
+  type: 'Normal',
+  note: 'A test',
+  regarding: { apiVersion: 'v1', kind: 'Secret', namespace, name },
 });
 
 /** What is asked of both, the fake and the real one: a test of the operator on the fake is worth as much as this. */
@@ -84,15 +100,42 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false]);
   });
 
-  test('create() is refused in a namespace that is being deleted, and a status can still be written there', async () => {
-    const { api, namespace, terminate, patch, patchStatus } = await aCase({ finalizers: [FINALIZER] });
+  test('In a namespace that is being deleted nothing can be created', async () => {
+    const { api, namespace, terminate, patch } = await aCase({ finalizers: [FINALIZER] });
     await terminate();
-    const error = await errorOf(api.create(SECRETS, namespace, aSecret('late')));
-    expect([isNamespaceTerminating(error), statusOf(error)]).toEqual([true, 403]);
+    const late: readonly (readonly [Resource, object])[] = [
+      [SECRETS, aSecret('late')],
+      [EVENTS, anEvent('late', namespace)],
+      [LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'late' }, spec: {} }],
+      [SPACES, aSpace('late')],
+    ];
+    for (const [resource, object] of late) {
+      const error = await errorOf(api.create(resource, namespace, object));
+      expect([resource.plural, isNamespaceTerminating(error), statusOf(error)]).toEqual([resource.plural, true, 403]);
+    }
+    await patch({ metadata: { finalizers: null } }).catch(() => {});
+  });
+
+  test('In a namespace that is being deleted what is held can be changed, and its status written', async () => {
+    const { api, namespace, terminate, patch, patchStatus } = await aCase({ finalizers: [FINALIZER] });
+    const secret = { ...aSecret('held'), metadata: { name: 'held', finalizers: [FINALIZER] } };
+    await api.create(SECRETS, namespace, secret);
+    await terminate();
     expect(await patchStatus({ status: { observedGeneration: 5 } })).toMatchObject({
       status: { observedGeneration: 5 },
     });
+    const ref = { namespace, name: 'held' };
+    const data = { password: Buffer.from('new').toString('base64') };
+    expect(await api.patch(SECRETS, ref, { data })).toMatchObject({ data });
+    await api.patch(SECRETS, ref, { metadata: { finalizers: null } });
     await patch({ metadata: { finalizers: null } }).catch(() => {});
+  });
+
+  test('patch() with the uid of another object is refused, and changes nothing', async () => {
+    const { api, ref, object, patch } = await aCase();
+    const metadata = { uid: '00000000-0000-4000-8000-000000000000', labels: { a: 'b' } };
+    expect([409, 422]).toContain(statusOf(await errorOf(patch({ metadata }))));
+    expect(await api.get(SPACES, ref)).toEqual(object);
   });
 
   test('patch() of a missing object answers that there is none', async () => {
