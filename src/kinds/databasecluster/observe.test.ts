@@ -173,7 +173,7 @@ describe('observeCluster() of an object that is being deleted', () => {
   describe('while users and databases on it go too', () => {
     const leaving = () => ['DatabaseUser shop/app', 'DatabaseUser shop/b', 'Database shop/c', 'Database shop/d'];
     /** So long after its deletion was asked for. */
-    const after = (ms: number) => {
+    const afterwards = (ms: number) => {
       const clock = { now: () => Date.parse('2026-11-20T11:59:00Z') + ms, monotonic: () => 0, after: () => () => {} };
       return { leaving, clock };
     };
@@ -182,16 +182,16 @@ describe('observeCluster() of an object that is being deleted', () => {
     it('is needed for two minutes at most, and says by whom', async () => {
       const bench = await kindBench();
       const needed = { space: 'needed', forMs: 60_000, message: expect.stringContaining('Database shop/c and 1 more') };
-      expect(await observe(bench, kept, after(60_000))).toMatchObject(needed);
-      expect(await observe(bench, kept, after(120_000))).toMatchObject({ space: 'waiting' });
+      expect(await observe(bench, kept, afterwards(60_000))).toMatchObject(needed);
+      expect(await observe(bench, kept, afterwards(120_000))).toMatchObject({ space: 'waiting' });
     });
 
     it('is not needed where it is destroyed with them, or no server answers', async () => {
       const bench = await kindBench();
       const destroyed = kept.with({ deletionPolicy: 'Delete' });
-      expect(await observe(bench, destroyed, after(1_000))).not.toMatchObject({ space: 'needed' });
+      expect(await observe(bench, destroyed, afterwards(1_000))).not.toMatchObject({ space: 'needed' });
       const asleep = aCluster().with({ deletionPolicy: 'Retain' }).owned().deleting();
-      expect(await observe(bench, asleep, after(1_000))).not.toMatchObject({ space: 'needed' });
+      expect(await observe(bench, asleep, afterwards(1_000))).not.toMatchObject({ space: 'needed' });
     });
   });
 
