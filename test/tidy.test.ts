@@ -145,6 +145,12 @@ test('Files have at most 400 lines, except tests: a table reads better whole', (
   expect(wrong).toEqual([]);
 });
 
+test('The controller runtime is small enough to be known: below 2,000 lines without its tests', () => {
+  const files = product.filter((path) => path.startsWith('src/runtime/'));
+  const lines = files.reduce((sum, path) => sum + textOf(path).split('\n').length - 1, 0);
+  expect(lines).toBeLessThan(2_000);
+});
+
 test('Nothing is exported by default, but what vitest asks for', () => {
   const wrong = sources.filter((path) => path !== 'vitest.config.ts' && /^export default\b/m.test(codeOf(path)));
   expect(wrong).toEqual([]);

@@ -1,3 +1,10 @@
+/*
+ * When, and how urgently, an object is looked at that a list or watch brings for the first time. Most that a start finds
+ * are in order and wait behind all else. Backoff is not in memory after a start, but follows from the status: what has
+ * been stalled for some time, and that nobody changed since, is tried again within about that time more. So a restart does
+ * not try all that is stalled at once, and each restart in a row of them tries the same few, as the moment depends on uid.
+ */
+
 import { createHash } from 'node:crypto';
 import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
@@ -8,12 +15,7 @@ import type { Priority } from './workqueue.ts';
 const MIN_REST_MS = 60_000;
 const MAX_REST_MS = 600_000;
 
-/**
- * When, and how urgently, an object is looked at that a list or watch brings for the first time. Most that a start finds
- * are in order and wait behind all else. Backoff is not in memory after a start, but follows from the status: what has
- * been stalled for some time, and that nobody changed since, is tried again within about that time more. So a restart does
- * not try all that is stalled at once, and each restart in a row of them tries the same few, as the moment depends on uid.
- */
+/** As above, of an object with this metadata and status. */
 export function arrivalOf(
   metadata: ObjectMeta,
   status: StatusBase,

@@ -1,3 +1,11 @@
+/*
+ * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
+ * - It hears of its objects from the informer, and of what they refer to through `changed` (client-go's event handlers).
+ * - What a person changed is urgent, and stays so until its object is settled; checks that are due, and what a start finds
+ *   in order, come last. An object that was stalled when the process began comes back when it would have without it.
+ * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
+ */
+
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
@@ -65,13 +73,7 @@ const SPARE_WORKERS = 5;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
 const MAX_PASSES_AT_ONCE = 20;
 
-/**
- * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
- * - It hears of its objects from the informer, and of what they refer to through `changed` (client-go's event handlers).
- * - What a person changed is urgent, and stays so until its object is settled; checks that are due, and what a start finds
- *   in order, come last. An object that was stalled when the process began comes back when it would have without it.
- * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
- */
+/** The controller of one kind, as above. */
 export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly queue: WorkQueue;
   readonly #kind: Kind<Spec, Status, Observation, Step>;

@@ -1,3 +1,10 @@
+/*
+ * Events as the events.k8s.io API takes them, with the limits of client-go's recorder:
+ * - Deduplicated: what repeats an Event of the last six minutes is counted in that Event's series.
+ * - Bounded: an object that changes to and fro has 25 Events, then one in five minutes; one Event is sent at a time, and a
+ *   thousand may wait. What is left out stands in the object's conditions all the same.
+ */
+
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type Random, uuid } from '../base/random.ts';
@@ -27,12 +34,7 @@ const REFILL_MS = 300_000;
 const MAX_WAITING = 1_000;
 const MAX_REMEMBERED = 4_096;
 
-/**
- * Events as the events.k8s.io API takes them, with the limits of client-go's recorder:
- * - Deduplicated: what repeats an Event of the last six minutes is counted in that Event's series.
- * - Bounded: an object that changes to and fro has 25 Events, then one in five minutes; one Event is sent at a time, and a
- *   thousand may wait. What is left out stands in the object's conditions all the same.
- */
+/** A recorder, as above. Events are written by themselves, one after the other. */
 export function createEventRecorder({ api, clock, random, instance, onFailure }: EventRecorderOptions): EventRecorder {
   const series = new Map<string, { readonly name: string; readonly count: number; readonly at: number }>();
   /** By uid: the moment at which the object may have its whole burst again. */

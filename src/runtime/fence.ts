@@ -1,12 +1,12 @@
-import { TransientError } from '../base/errors.ts';
-import { HttpError, type HttpTransport } from '../base/http.ts';
-import type { KubeApi } from '../kube/api.ts';
-
 /*
  * Fencing, which client-go leaves to its users: nothing is changed, in Kubernetes or in the cloud, by a process that may
  * not act any more, as it lost the lease or was frozen until after another could take it. Looked at right before each call,
  * so that its caller hears at once, and once more when its first byte is about to leave.
  */
+
+import { TransientError } from '../base/errors.ts';
+import { HttpError, type HttpTransport } from '../base/http.ts';
+import type { KubeApi } from '../kube/api.ts';
 
 /** Why this process may not change anything now; undefined: it may. */
 export type Fence = () => string | undefined;

@@ -1,3 +1,8 @@
+/*
+ * A cached collection, client-go's SharedInformer: one watcher a namespace, or one for all, a store that they fill, and
+ * handlers told of each change.
+ */
+
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { AnyObject, KubeApi, Resource } from '../kube/api.ts';
@@ -17,7 +22,7 @@ export interface InformerOptions<T> {
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
-/** A cached collection, client-go's shared informer: one watcher a namespace, or one for all, a store that they fill, and handlers told of each change. */
+/** A cached collection, as above. */
 export class Informer<T extends AnyObject> {
   readonly store: Store<T>;
   readonly #options: InformerOptions<T>;

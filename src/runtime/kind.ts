@@ -1,3 +1,11 @@
+/*
+ * A kind of resource: how it is read, judged and brought about. The one reconcile (reconcile.ts) calls, in this order:
+ * - `observe`: all reads; changes nothing.
+ * - `decide`: pure; the same observation gives the same decision.
+ * - `act`: one step, one effect. Must be harmless when done twice, or look first. Returns what must not be lost, for the
+ *   status: it is written even if the next step fails.
+ */
+
 import type { Resource } from '../kube/api.ts';
 import type { Condition, ConditionUpdate } from '../kube/condition.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
@@ -44,13 +52,7 @@ export interface Decision<Status, Step> {
   readonly requeueAfterMs?: number | undefined;
 }
 
-/**
- * A kind of resource: how it is read, judged and brought about. The one reconcile (reconcile.ts) calls, in this order:
- * - `observe`: all reads; changes nothing.
- * - `decide`: pure; the same observation gives the same decision.
- * - `act`: one step, one effect. Must be harmless when done twice, or look first. Returns what must not be lost, for the
- *   status: it is written even if the next step fails.
- */
+/** As above. */
 export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   readonly definition: ResourceDefinition<Spec, Status>;
   readonly resource: Resource;

@@ -1,3 +1,14 @@
+/*
+ * Lets at most one of several processes act, by a Lease, with client-go's protocol and times (tools/leaderelection).
+ * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
+ *   than `leaseDurationMs` after it saw that renewal, which is later.
+ * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease
+ *   are for people.
+ * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes
+ *   by whichever clock says that more time has passed: the monotonic one stands still while a whole machine is suspended,
+ *   the other one may be set back.
+ */
+
 import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -69,16 +80,7 @@ interface Hold {
   readonly askedAt: Moment;
 }
 
-/**
- * Lets at most one of several processes act, by a Lease, with client-go's protocol and times (tools/leaderelection).
- * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
- *   than `leaseDurationMs` after it saw that renewal, which is later.
- * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease
- *   are for people.
- * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes
- *   by whichever clock says that more time has passed: the monotonic one stands still while a whole machine is suspended,
- *   the other one may be set back.
- */
+/** One candidate, as above. */
 export class LeaderElector {
   readonly #options: Required<LeaderElectorOptions>;
   #hold: Hold | undefined;

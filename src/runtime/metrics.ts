@@ -1,11 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Clock } from '../base/clock.ts';
-import type { WorkQueue, WorkQueueObserver } from './workqueue.ts';
-
 /*
  * All metrics, with the names of docs/metrics.md. Work queues carry client-go's names, reconciles controller-runtime's, so
  * that dashboards made for those work. Labels come from closed sets; known series start at 0.
  */
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Clock } from '../base/clock.ts';
+import type { WorkQueue, WorkQueueObserver } from './workqueue.ts';
 
 const QUEUE_BUCKETS_S = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 60, 600];
 const RECONCILE_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

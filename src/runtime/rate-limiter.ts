@@ -1,3 +1,10 @@
+/*
+ * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
+ * - the key's own exponential backoff, here with full jitter: drawn uniformly between the first delay and a ceiling that
+ *   doubles with each failure, up to the longest;
+ * - an overall bucket for all keys, so that thousands that failed together do not come back together.
+ */
+
 import type { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -7,12 +14,7 @@ const RETRIES_PER_SECOND = 50;
 const BURST = 500;
 const INTERVAL_MS = 1000 / RETRIES_PER_SECOND;
 
-/**
- * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
- * - the key's own exponential backoff, here with full jitter: drawn uniformly between the first delay and a ceiling that
- *   doubles with each failure, up to the longest;
- * - an overall bucket for all keys, so that thousands that failed together do not come back together.
- */
+/** The pauses of one queue, as above. */
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #random: Random;

@@ -1,3 +1,9 @@
+/*
+ * One pass for one key, controller-runtime's Reconciler: read, observe, decide, act, tell. The only such function, for all
+ * kinds. It reads everything first, then decides, then changes; it writes the status once, and only if it differs; it never
+ * goes on from the result of its own change, but looks again. So a crash between any two lines is an ordinary case.
+ */
+
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
@@ -38,11 +44,7 @@ export interface ReconcileContext {
   readonly tellAlways: boolean;
 }
 
-/**
- * One pass for one key: read, observe, decide, act, tell. The only such function, for all kinds. It reads everything
- * first, then decides, then changes; it writes the status once, and only if it differs; it never goes on from the result
- * of its own change, but looks again. So a crash between any two lines is an ordinary case.
- */
+/** One pass, as above. */
 export async function reconcile<Spec, Status extends StatusBase, Observation, Step>(
   kind: Kind<Spec, Status, Observation, Step>,
   context: ReconcileContext,

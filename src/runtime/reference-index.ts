@@ -3,7 +3,7 @@ import type { ObjectKey } from '../kube/object.ts';
 /** Names something outside an object that decides about it, such as `secrets/default/orders-admin`. */
 export type Reference = string;
 
-/** Who refers to what, so that a change of the one leads to a look at the other. */
+/** Who refers to what, so that a change of the one leads to a look at the other: controller-runtime's Watches and MapFunc. */
 export class ReferenceIndex {
   readonly #references = new Map<ObjectKey, ReadonlySet<Reference>>();
   readonly #dependents = new Map<Reference, Set<ObjectKey>>();

@@ -1,3 +1,9 @@
+/*
+ * The objects of one kind as last seen: client-go's Store, with handlers told of each change. An object never goes back to
+ * an older version of itself, however late a list or an answer arrives; resource versions of one resource are comparable
+ * numbers.
+ */
+
 import { setImmediate } from 'node:timers/promises';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
@@ -8,11 +14,7 @@ export type StoreChange<T> = (key: ObjectKey, before: T | undefined, after: T | 
 /** So many changes are told in one go; then others have their turn, as each may lead to much. */
 const SLICE = 50;
 
-/**
- * The objects of one kind as last seen: client-go's Store, with handlers told of each change. An object never goes back to
- * an older version of itself, however late a list or an answer arrives; resource versions of one resource are comparable
- * numbers.
- */
+/** The objects of one collection, as above. */
 export class Store<T extends AnyObject> {
   readonly #objects = new Map<ObjectKey, T>();
   readonly #onChange: StoreChange<T>;

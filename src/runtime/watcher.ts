@@ -1,9 +1,4 @@
-import { backoffMs } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
-import type { Random } from '../base/random.ts';
-import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
-
-/**
+/*
  * Follows a collection, as client-go's reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
@@ -13,6 +8,13 @@ import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resou
  * Each state is a value and each failure an arm of `step`; after a failure the next step waits with backoff and jitter.
  * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new.
  */
+
+import { backoffMs } from '../base/backoff.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
+
+/** Where it stands. */
 export type WatcherState =
   | { readonly phase: 'list'; readonly notOlderThan: string | undefined }
   | { readonly phase: 'watch'; readonly resourceVersion: string };

@@ -1,3 +1,16 @@
+/*
+ * A queue of keys with the contract of client-go's rate limiting workqueue, and the priorities of controller-runtime's:
+ * - Stingy: a key that is added several times before it is worked on is worked on once, with the highest priority named.
+ * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked
+ *   on again.
+ * - Urgent first: `high` before `normal` before `low`. Fair: within a priority groups take turns, and keys of one group go
+ *   first in, first out. Nothing starves: each tenth key is the one that waits longest, whatever its priority and group.
+ * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
+ *   when to come back.
+ * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
+ *   dropped, unlike client-go's: the next process's first list brings them.
+ */
+
 import type { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -32,12 +45,6 @@ export interface WorkQueueOptions {
   readonly maxShare?: number;
 }
 
-export interface AddRateLimitedOptions {
-  /** Not earlier than this. */
-  readonly atLeastMs?: number | undefined;
-  readonly priority?: Priority;
-}
-
 interface Waiting {
   readonly since: number;
   readonly priority: Priority;
@@ -48,18 +55,7 @@ interface InHand extends Waiting {
   readonly began: number;
 }
 
-/**
- * A queue of keys with the contract of client-go's rate limiting workqueue, and the priorities of controller-runtime's:
- * - Stingy: a key that is added several times before it is worked on is worked on once, with the highest priority named.
- * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked
- *   on again.
- * - Urgent first: `high` before `normal` before `low`. Fair: within a priority groups take turns, and keys of one group go
- *   first in, first out. Nothing starves: each tenth key is the one that waits longest, whatever its priority and group.
- * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
- *   when to come back.
- * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
- *   dropped, unlike client-go's: the next process's first list brings them.
- */
+/** A queue of keys, as above. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #limiter: RateLimiter;
@@ -125,11 +121,11 @@ export class WorkQueue {
     this.#delayed.set(key, { at, cancel });
   }
 
-  /** Adds the key after a delay that grows with each call until `forget`. */
+  /** Adds the key after a delay that grows with each call until `forget`; not earlier than `atLeastMs`. */
   addRateLimited(
     key: string,
     backoff: Backoff,
-    { atLeastMs = 0, priority = 'normal' }: AddRateLimitedOptions = {},
+    { atLeastMs = 0, priority = 'normal' }: { atLeastMs?: number | undefined; priority?: Priority } = {},
   ): void {
     this.#options.observer?.retried();
     this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), priority);
