@@ -1,11 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { load } from 'js-yaml';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { renderCrds } from '../../src/crdgen.ts';
 import { VERSION } from '../../src/version.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
 import { buildPackage } from '../../tools/package/build.ts';
+import { krewPlugin } from '../../tools/package/krew.ts';
 import { installCrds, openApi } from '../kube/api.ts';
 import { adminKubeconfig, makeNamespace } from '../support/control-plane.ts';
 
@@ -42,6 +45,16 @@ test('the npm package, installed as a user does, is the plugin that kubectl find
   });
   const next = await command(join(bin, 'kubectl_complete-mooring'), 'expl');
   expect(next).toMatchObject({ code: 0, stdout: 'explain\n:4\n' });
-  // The documents that it reads its words from are in the package.
-  expect((await command(join(bin, 'mooring'), 'explain', '--help')).code).toBe(0);
+
+  const archive = join(folder, 'krew.tar.gz');
+  const { manifest } = await krewPlugin(join(folder, 'package'), archive, 'https://example.com/krew.tar.gz', VERSION);
+  const { spec } = load(manifest) as {
+    readonly spec: { readonly platforms: readonly { sha256: string; bin: string }[] };
+  };
+  const [platform] = spec.platforms;
+  expect(platform?.sha256).toBe(createHash('sha256').update(readFileSync(archive)).digest('hex'));
+  const unpacked = mkdtempSync(join(folder, 'krew-'));
+  await run('tar', ['--extract', '--file', archive], { cwd: unpacked });
+  const asPlugin = await command(join(unpacked, platform?.bin ?? ''), '--version');
+  expect(asPlugin).toMatchObject({ code: 0, stdout: `${VERSION}\n` });
 });

@@ -1,8 +1,10 @@
-// npm run package: the npm package as a file, in dist/.
-import { mkdirSync } from 'node:fs';
+// npm run package [URI]: the npm package, and the archive and manifest for krew, which will find the archive at the URI. In dist/.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { VERSION } from '../../src/version.ts';
 import { run } from '../control-plane/run.ts';
 import { buildPackage } from './build.ts';
+import { krewPlugin } from './krew.ts';
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
@@ -11,3 +13,10 @@ await buildPackage(`${DIST}/package`);
 const { code, stdout, stderr } = await run('npm', ['pack', '--pack-destination', DIST], { cwd: `${DIST}/package` });
 if (code !== 0) throw new Error(`npm pack failed: ${stderr}`);
 console.log(`${DIST}/${stdout.trim()}`);
+
+const [uri = `https://example.com/mooring-${VERSION}-krew.tar.gz`] = process.argv.slice(2);
+const archive = `${DIST}/mooring-${VERSION}-krew.tar.gz`;
+const { manifest } = await krewPlugin(`${DIST}/package`, archive, uri, VERSION);
+writeFileSync(`${DIST}/krew.yaml`, manifest);
+console.log(archive);
+console.log(`${DIST}/krew.yaml`);
