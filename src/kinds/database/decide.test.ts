@@ -278,7 +278,7 @@ describe('The schema of a database', () => {
     expect(planOf(fresh, aSchema())).toEqual(['new', 0, 1]);
     expect(planOf(applied, changed)).toEqual(['changed', 1]);
     expect(planOf(applied, drifted)).toEqual(['drift', 0, 1]);
-    expect(planOf(applied, aSchema({ sources: CHANGED, found: 'other' }))).toEqual(['drift', 0, 1]);
+    expect(planOf(applied, aSchema({ sources: CHANGED, found: 'other' }))).toEqual(['changed', 0, 1]);
   });
 
   it('that is refused says why, in the words of the server, with the name of the source', () => {

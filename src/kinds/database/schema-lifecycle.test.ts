@@ -342,6 +342,21 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     }
   });
 
+  it('that is committed without an answer is not taken for the work of others', async () => {
+    for (const more of ['define entity company;', 'undefine owns name from person;']) {
+      const bench = await readyBench({ dialect, database: SOURCES });
+      bench.cluster.simulator.faults.add({ match: { operation: 'commitTransaction' }, effect: 'lostAnswer', times: 1 });
+      await bench.edit({ schema: [...SOURCES.schema, { inline: more }] });
+      await bench.settle();
+      const committed = bench.schema();
+      await bench.restart();
+      await bench.until('True DatabaseReady');
+      expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
+      expect(bench.schema()).toBe(committed);
+      expect(bench.told).toEqual([]);
+    }
+  });
+
   const operations = ['openTransaction', 'queryTransaction', 'closeTransaction', 'commitTransaction', 'getSchema'];
   const effects = ['reset', 'errorBefore', '429', 'html', 'lostAnswer', 'truncated', 'expiredToken', 'hang'] as const;
   const faults = operations.flatMap((operation) => effects.map((effect) => [operation, effect] as const));

@@ -33,15 +33,13 @@ export function planSchema(
   found: string,
 ): SchemaPlan | undefined {
   const { appliedSchema: applied = [], schemaHash, foreignSchemaHash } = status;
-  const because =
-    applied.length === 0
-      ? 'new'
-      : schemaHash !== undefined && found !== schemaHash && found !== foreignSchemaHash
-        ? 'drift'
-        : 'changed';
+  const differs = schemaHash !== undefined && found !== schemaHash && found !== foreignSchemaHash;
   const all = sources.map((_, position) => position);
-  const run = because === 'changed' ? all.filter((position) => !isApplied(applied, sources[position])) : all;
-  if (run.length === 0) return undefined;
+  const changed = all.filter((position) => !isApplied(applied, sources[position]));
+  if (changed.length === 0 && !differs) return undefined;
+  // While sources are to be applied, a schema that differs may be their own, committed without an answer: nobody else's.
+  const because = applied.length === 0 ? 'new' : changed.length > 0 ? 'changed' : 'drift';
+  const run = differs ? all : changed;
   const digest = digestOf(JSON.stringify([found, run.map((position) => idOf(sources[position]))]));
   return { because, sources, run, digest };
 }
