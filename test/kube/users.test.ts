@@ -17,8 +17,11 @@ beforeAll(async () => {
 
 afterAll(() => bench?.close());
 
+/** The other dialect is that of the simulations. */
+const dialect = 'field';
+
 async function ready(context: TestContext, spec: Record<string, unknown> = {}): Promise<Site> {
-  const site = await bench.site(context);
+  const site = await bench.site(context, { dialect });
   await site.apply(...wholeSpace(site.cloud), cluster(), user(spec));
   await site.until('DatabaseUser', { status: 'True', reason: 'LoginWorks' });
   return site;
@@ -42,7 +45,7 @@ async function putRight(site: Site, wanted: (secret: NonNullable<Awaited<ReturnT
 
 describe.concurrent('a user', () => {
   test('is Ready though all was applied at once, the user first', async (context) => {
-    const site = await bench.site(context);
+    const site = await bench.site(context, { dialect });
     const { cloud } = site;
     await site.apply(user({ connectionSecret: { name: 'app-db' } }), cluster(), ...wholeSpace(cloud).toReversed());
     const { status, metadata } = await site.until('DatabaseUser', { status: 'True' });
@@ -72,7 +75,7 @@ describe.concurrent('a user', () => {
   });
 
   test("has a person's own password, and hears of its change", async (context) => {
-    const site = await bench.site(context);
+    const site = await bench.site(context, { dialect });
     await site.apply(...wholeSpace(site.cloud), cluster(), user({ passwordSecretRef: { name: 'mine' } }));
     await site.until('DatabaseUser', { status: 'Unknown', reason: 'SecretNotFound' });
     await site.apply(secret('mine', { password: 'first-of-mine-51' }));
@@ -134,7 +137,7 @@ describe.concurrent('a user', () => {
   });
 
   test('leaves a Secret of somebody else alone, and takes its place once it is gone', async (context) => {
-    const site = await bench.site(context);
+    const site = await bench.site(context, { dialect });
     await site.apply(secret('app-connection', { password: 'theirs' }));
     await site.apply(...wholeSpace(site.cloud), cluster(), user());
     await site.until('DatabaseUser', { status: 'False', reason: 'SecretNotOurs' });
@@ -198,7 +201,7 @@ describe.concurrent('a user', () => {
   });
 
   test("may not be the cluster's own", async (context) => {
-    const site = await bench.site(context);
+    const site = await bench.site(context, { dialect });
     await site.apply(...wholeSpace(site.cloud), cluster(), user({ username: 'admin', adoptionPolicy: 'IfExists' }));
     await site.until('DatabaseUser', { status: 'False', reason: 'UsernameReserved' });
     await site.remove('DatabaseUser', 'app');
@@ -218,7 +221,7 @@ describe.concurrent('the end of a user', () => {
   });
 
   test('comes with that of its namespace, in which everything goes at once', async (context) => {
-    const site = await bench.site(context);
+    const site = await bench.site(context, { dialect });
     const { namespace, cloud } = site;
     await site.apply(...wholeSpace(cloud), cluster({ deletionPolicy: 'Delete' }), user(), user({}, {}, 'second'));
     await site.until('DatabaseUser', { status: 'True' });
@@ -255,7 +258,7 @@ describe.concurrent('the end of a user', () => {
 describe('from another namespace', () => {
   test('only who is admitted gets a user, and nobody else learns anything', async (context) => {
     const site = await ready(context);
-    const tenant = await bench.site(context);
+    const tenant = await bench.site(context, { dialect });
     const theirs = user({ clusterRef: { name: 'orders', namespace: site.namespace } }, {}, 'theirs');
     // The password of somebody else's Secret cannot be named: there is no field for its namespace.
     const reach: Manifest = {
@@ -317,7 +320,7 @@ describe('the API server', () => {
   ];
 
   test('refuses at once what can be seen to be wrong', async (context) => {
-    const site = await bench.site(context);
+    const site = await bench.site(context, { dialect });
     for (const [what, spec, message] of refusals)
       expect((await site.refused(user(spec))).join('; '), what).toMatch(message);
     const dotted = { ...user(), metadata: { name: 'app.eu' } };
@@ -335,7 +338,7 @@ describe('the API server', () => {
 });
 
 test('no password is to be found in what the operator says', async (context) => {
-  const site = await bench.site(context, { knobs: { echoSecrets: true } });
+  const site = await bench.site(context, { dialect, knobs: { echoSecrets: true } });
   const { simulator } = site.cloud;
   simulator.faults.add({
     match: { operation: ['createUser', 'updateUser'], username: 'app' },
