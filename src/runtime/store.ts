@@ -12,7 +12,7 @@ import { keyOf, type ObjectKey } from '../kube/object.ts';
 export type StoreChange<T> = (key: ObjectKey, before: T | undefined, after: T | undefined) => void;
 
 /** So many changes are told in one go; then others have their turn, as each may lead to much. */
-const SLICE = 50;
+const SLICE = 20;
 
 /** The objects of one collection, as above. */
 export class Store<T extends AnyObject> {

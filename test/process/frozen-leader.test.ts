@@ -38,7 +38,9 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-describe.concurrent('an operator that was frozen for longer than its lease changes nothing when it wakes up', () => {
+describe.concurrent('an operator that was frozen for longer than its lease changes nothing when it wakes up', {
+  timeout: 120_000,
+}, () => {
   test.for(POINTS)('not even $next', async ({ what }, { onTestFinished, expect }) => {
     const namespace = await makeNamespace();
     await mayElect(namespace);
