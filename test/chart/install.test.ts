@@ -19,8 +19,15 @@ import { type ChartCluster, changes, KINDS, lookedAtAll, startChartCluster } fro
  * system that is read-only.
  */
 
-/** Simulated cloud and servers are on loopback, where a pod sends nothing unless it is told to. */
-const LOOPBACK = { allowHTTP: true, allowedNetworks: ['127.0.0.0/8'] };
+/**
+ * Simulated cloud and servers are on loopback, where a pod sends nothing unless it is told to. An operator whose roles go first
+ * cannot give its Lease back, so the next one waits until it has run out.
+ */
+const VALUES = {
+  allowHTTP: true,
+  allowedNetworks: ['127.0.0.0/8'],
+  leaderElection: { leaseDuration: '5s', renewDeadline: '4s', retryPeriod: '1s' },
+};
 const NAMESPACE = 'orders';
 const SAMPLES = globSync(join(ROOT, 'deploy/samples/*.yaml'));
 const WAIT = ['--wait', '--timeout=90s', '--namespace=mooring-system'];
@@ -92,7 +99,7 @@ async function leftOfRelease(): Promise<readonly string[]> {
 
 describe('a release', () => {
   test('helm install waits until the operator is ready', async () => {
-    await cluster.helm(['install', 'mooring', previousChart(), ...WAIT], LOOPBACK);
+    await cluster.helm(['install', 'mooring', previousChart(), ...WAIT], VALUES);
     const [operator, ...others] = cluster.operators();
     expect(others).toEqual([]);
     const status = readFileSync(`/proc/${operator?.pid}/status`, 'utf8');
@@ -142,7 +149,7 @@ describe('a release', () => {
 
   test("installed again with the README's commands, it finds everything as it was", async () => {
     const done = changes(cloud);
-    for (const args of readmeCommands()) await cluster.helm(args, args[0] === 'install' ? LOOPBACK : undefined);
+    for (const args of readmeCommands()) await cluster.helm(args, args[0] === 'install' ? VALUES : undefined);
     await lookedAtAll(cluster.operators().at(-1), before);
     expect(await cluster.versions(NAMESPACE)).toEqual(before);
     expect(changes(cloud)).toEqual(done);
@@ -150,10 +157,10 @@ describe('a release', () => {
 
   test('under another name it takes what the first one left when it is told to', async () => {
     await cluster.helm(['uninstall', 'mooring', ...WAIT]);
-    await expect(cluster.helm(['install', 'harbour', CHART, ...WAIT], LOOPBACK)).rejects.toThrow(
+    await expect(cluster.helm(['install', 'harbour', CHART, ...WAIT], VALUES)).rejects.toThrow(
       /invalid ownership metadata/,
     );
-    await cluster.helm(['install', 'harbour', CHART, ...WAIT, '--take-ownership'], LOOPBACK);
+    await cluster.helm(['install', 'harbour', CHART, ...WAIT, '--take-ownership'], VALUES);
     expect(await cluster.versions(NAMESPACE)).toEqual(before);
   });
 });
@@ -167,7 +174,7 @@ describe('a release for named namespaces', () => {
     for (const name of ['tenants-system', 'platform', 'outside']) await cluster.makeNamespace(name);
     await cluster.makeNamespace('tenant', 'team=tenant');
     const values = {
-      ...LOOPBACK,
+      ...VALUES,
       watchNamespaces: ['platform', 'tenant'],
       crds: { install: false },
       rbac: { secrets: 'get' },

@@ -222,7 +222,7 @@ describe('the API server takes it, and Pod Security restricted has no objection'
 
   const { serviceMonitor: _, ...unmonitored } = COMPLETE.metrics;
   test.each<readonly [string, Readonly<Record<string, unknown>>]>([
-    ['defaults', {}],
+    ['defaults', { crds: {} }],
     ['everything', COMPLETE],
     [
       'everything, with a PodMonitor',
@@ -233,18 +233,19 @@ describe('the API server takes it, and Pod Security restricted has no objection'
     ['a NetworkPolicy', { networkPolicy: { enabled: true } }],
     ['a NetworkPolicy for ingress alone', { networkPolicy: { enabled: true, egress: { enabled: false } } }],
     ['a ServiceAccount of others', { serviceAccount: { create: false, name: 'default' } }],
-    ['nothing but the Deployment', { rbac: { create: false }, service: { enabled: false }, crds: { install: false } }],
+    ['nothing but the Deployment', { rbac: { create: false }, service: { enabled: false } }],
     ['no resources', { resources: null }],
     ['no pods', { replicaCount: 0 }],
   ])('%s', async (_name, values) => {
-    const text = await mustHelm(helm, ['template', 'mooring', CHART, `--namespace=${namespace}`], { values });
+    const given = { crds: { install: false }, ...values };
+    const text = await mustHelm(helm, ['template', 'mooring', CHART, `--namespace=${namespace}`], { values: given });
     await isTaken(text);
   });
 
   test('namespaces to watch', async () => {
     const watchNamespaces = [await makeNamespace(), await makeNamespace(), namespace];
     const args = ['template', 'mooring', CHART, `--namespace=${namespace}`];
-    await isTaken(await mustHelm(helm, args, { values: { watchNamespaces } }));
+    await isTaken(await mustHelm(helm, args, { values: { watchNamespaces, crds: { install: false } } }));
   });
 
   test('it is a check that can fail', async () => {
