@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mustKubectl, waitUntil } from '../support/control-plane.ts';
-import { type Desk, type KubectlBench, platformOf, startKubectlBench } from '../support/kubectl-bench.ts';
+import { type Desk, type KubectlBench, startKubectlBench } from '../support/kubectl-bench.ts';
 import { secret } from '../support/manifests.ts';
 import { conditionOf } from '../support/site.ts';
 
@@ -9,7 +9,7 @@ import { conditionOf } from '../support/site.ts';
 let bench: KubectlBench;
 
 beforeAll(async () => {
-  bench = await startKubectlBench(10);
+  bench = await startKubectlBench(10, 1);
 });
 
 afterAll(() => bench?.close());
@@ -91,8 +91,7 @@ describe.concurrent('Secrets of a space', () => {
 describe.concurrent('a space', () => {
   test('admits the namespaces that its selector matches, and none any more when it says so', async (context) => {
     const desk = await bench.desk(context);
-    const platform = platformOf(desk.namespace);
-    await mustKubectl(['create', 'namespace', platform]);
+    const platform = await bench.platform();
     const apply = async (allowedNamespaces: object) => {
       const items = desk.cloud.manifests(desk.spaceID, { allowedNamespaces });
       const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { kubectl, mustKubectl, waitUntil } from '../support/control-plane.ts';
-import { type Desk, type KubectlBench, platformOf, startKubectlBench } from '../support/kubectl-bench.ts';
+import { type Desk, type KubectlBench, startKubectlBench } from '../support/kubectl-bench.ts';
 
 /* Whole namespaces are deleted, by the real namespace controller: that always ends, and does to clusters what was said. */
 
@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 });
 let bench: KubectlBench;
 
 beforeAll(async () => {
-  bench = await startKubectlBench(9);
+  bench = await startKubectlBench(9, 3);
 });
 
 afterAll(() => bench?.close());
@@ -119,8 +119,7 @@ describe.concurrent('a namespace is deleted', () => {
 
   test.for(both)('of two, one with the space and one with the clusters: %s', async (which, context) => {
     const desk = await bench.desk(context);
-    const platform = platformOf(desk.namespace);
-    await mustKubectl(['create', 'namespace', platform]);
+    const platform = await bench.platform();
     const items = desk.cloud.manifests(desk.spaceID, { allowedNamespaces: { from: 'All' } });
     const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
     await mustKubectl(['apply', `--namespace=${platform}`, '--filename=-'], { input: list });

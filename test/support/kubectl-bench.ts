@@ -27,24 +27,23 @@ export interface KubectlBench {
   readonly operator: OperatorProcess;
   readonly cloud: SimulatedCloud;
   readonly api: Api;
-  /** `cloud`: another one, for what all spaces of a cloud share. Ends with the test. */
+  /** `cloudFlags`: of a simulated cloud of its own, for what all spaces of a cloud share. Ends with the test. */
   desk(context: TestContext, cloudFlags?: readonly string[]): Promise<Desk>;
+  /** Another namespace that the operator watches, such as one for the space. */
+  platform(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** A second namespace that the operator watches, which is not created. */
-export const platformOf = (namespace: string) => `${namespace}-platform`;
-
-export async function startKubectlBench(desks: number): Promise<KubectlBench> {
+/** `desks`: how many tests there are at most; `platforms`: how many of them ask for a second namespace. */
+export async function startKubectlBench(desks: number, platforms = 0): Promise<KubectlBench> {
   const api = await openApi(adminKubeconfig());
   const kubeconfig = await installOperator(api);
   const prefix = `kc-${randomUUID().slice(0, 8)}`;
   const namespaces = Array.from({ length: desks }, (_, index) => `${prefix}-${index}`);
-  // A second one for each, such as for the space.
-  const watched = namespaces.flatMap((namespace) => [namespace, platformOf(namespace)]);
+  const seconds = Array.from({ length: platforms }, (_, index) => `${prefix}-platform-${index}`);
   const spaceIDs = namespaces.map((_, index) => `space-${index}`);
   const [operator, cloud] = await Promise.all([
-    startOperator({ kubeconfig, namespaces: watched }),
+    startOperator({ kubeconfig, namespaces: [...namespaces, ...seconds] }),
     startSimulatedCloud(spaceIDs),
   ]);
   const free = namespaces.map((namespace, index) => ({ namespace, id: `c${index}`, spaceID: spaceIDs[index] ?? '' }));
@@ -52,6 +51,12 @@ export async function startKubectlBench(desks: number): Promise<KubectlBench> {
     operator,
     cloud,
     api,
+    platform: async () => {
+      const namespace = seconds.shift();
+      if (namespace === undefined) throw new Error('The bench was started for fewer platforms');
+      await createNamespace(api, namespace);
+      return namespace;
+    },
     desk: async ({ onTestFinished }, cloudFlags) => {
       const place = free.shift();
       if (place === undefined) throw new Error('The bench was started for fewer desks');
