@@ -1,6 +1,6 @@
 import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
-import { ABANDON, PAUSED } from '../../runtime/reconcile.ts';
+import { fence } from '../fence.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
 import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
@@ -50,7 +50,7 @@ async function create(
 ): Promise<DatabaseStatusPatch> {
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating database "${name}" was not written down first`);
-  await fence(world, subject, signal);
+  await fence(world.api, DATABASES, subject, signal);
   const { memory, clock, servers } = world;
   const before = memory.attemptedAtMs(subject.key, operation);
   const first = before === undefined;
@@ -80,7 +80,7 @@ async function remove(
   name: string,
   signal: AbortSignal,
 ): Promise<undefined> {
-  await fence(world, subject, signal);
+  await fence(world.api, DATABASES, subject, signal);
   const { servers } = world;
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
@@ -92,20 +92,4 @@ async function remove(
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
   servers.databaseChanged(access, name, false);
-}
-
-/** What the cache shows may be older than a person's last word. Throws TransientError ObjectChanged if it is. */
-async function fence(
-  { api }: DatabaseWorld,
-  { metadata, deleting }: DatabaseSubject,
-  signal: AbortSignal,
-): Promise<void> {
-  const { namespace, name, uid, generation, annotations } = metadata;
-  const live = (await api.get(DATABASES, { namespace, name }, signal))?.metadata;
-  const same =
-    live?.uid === uid &&
-    live.generation === generation &&
-    (live.deletionTimestamp !== undefined) === deleting &&
-    [PAUSED, ABANDON].every((order) => live.annotations?.[order] === annotations?.[order]);
-  if (!same) throw new TransientError('ObjectChanged', `Database "${name}" changed meanwhile: It is looked at again`);
 }

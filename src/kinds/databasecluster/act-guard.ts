@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { TransientError } from '../../base/errors.ts';
-import { ABANDON, PAUSED } from '../../runtime/reconcile.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { fence as fenceObject } from '../fence.ts';
 import { differences } from './differences.ts';
 import { ACCEPT_IDENTITY, type ClusterSubject, isSame } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
@@ -9,27 +8,9 @@ import type { ClusterWorld } from './world.ts';
 
 /* What is asked right before an effect that cannot be taken back: a cache and a List may be older than what matters. */
 
-/** Annotations by which a person says what may be done. */
-const ORDERS = [PAUSED, ABANDON, ACCEPT_IDENTITY];
-
-/**
- * Before anything is created or ended, the object itself is asked for once more: what the cache shows may be older
- * than a person's last word. Throws TransientError ObjectChanged if it is.
- */
-export async function fence(
-  world: ClusterWorld,
-  { metadata, deleting }: ClusterSubject,
-  signal: AbortSignal,
-): Promise<void> {
-  const { namespace, name, uid, generation, annotations } = metadata;
-  const live = (await world.api.get(DATABASE_CLUSTERS, { namespace, name }, signal))?.metadata;
-  const same =
-    live?.uid === uid &&
-    live.generation === generation &&
-    (live.deletionTimestamp !== undefined) === deleting &&
-    ORDERS.every((order) => live.annotations?.[order] === annotations?.[order]);
-  if (!same)
-    throw new TransientError('ObjectChanged', `DatabaseCluster "${name}" changed meanwhile: It is looked at again`);
+/** Before anything is created or ended, the object itself is asked for once more. */
+export function fence(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<void> {
+  return fenceObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }
 
 /** Asks the cloud for the cluster: whether it is the one, and as it was, that the step was decided on. If not, the next pass sees what it is. */

@@ -1,6 +1,5 @@
 import { ApiError } from '../../base/api-error.ts';
-import { TransientError } from '../../base/errors.ts';
-import { ABANDON, PAUSED } from '../../runtime/reconcile.ts';
+import { fence } from '../fence.ts';
 import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
 import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
@@ -53,18 +52,9 @@ export async function putPassword(work: Work, { username, password, drifted }: P
     );
 }
 
-/** Right before, the object itself is asked for once more: a cache may be older than a person's last word. */
 export async function deleteUser({ world, subject, access, signal }: Work, step: Delete): Promise<undefined> {
   const { username } = step;
-  const { metadata } = subject;
-  const { namespace, name, uid, generation, annotations } = metadata;
-  const live = (await world.api.get(DATABASE_USERS, { namespace, name }, signal))?.metadata;
-  const isSame =
-    live?.uid === uid &&
-    live.generation === generation &&
-    [PAUSED, ABANDON].every((order) => live.annotations?.[order] === annotations?.[order]);
-  if (!isSame)
-    throw new TransientError('ObjectChanged', `DatabaseUser "${name}" changed meanwhile: It is looked at again`);
+  await fence(world.api, DATABASE_USERS, subject, signal);
   const { servers } = world;
   await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal), signal);
   servers.userChanged(access, username, false);

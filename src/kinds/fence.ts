@@ -1,0 +1,33 @@
+import { TransientError } from '../base/errors.ts';
+import type { KubeApi, Resource } from '../kube/api.ts';
+import type { ObjectMeta } from '../kube/object.ts';
+import { ABANDON, PAUSED } from '../runtime/reconcile.ts';
+
+/** The object, as a step was decided on. */
+interface Decided {
+  readonly metadata: ObjectMeta;
+  readonly deleting: boolean;
+}
+
+/**
+ * Before anything is created or ended outside, the object itself is asked for once more: what the cache shows may be older
+ * than a person's last word. `orders`: annotations by which a person says what may be done, besides those of every kind.
+ * Throws TransientError ObjectChanged if it is not as it was.
+ */
+export async function fence(
+  api: KubeApi,
+  resource: Resource,
+  { metadata, deleting }: Decided,
+  signal: AbortSignal,
+  orders: readonly string[] = [],
+): Promise<void> {
+  const { namespace, name, uid, generation, annotations } = metadata;
+  const live = (await api.get(resource, { namespace, name }, signal))?.metadata;
+  const same =
+    live?.uid === uid &&
+    live.generation === generation &&
+    (live.deletionTimestamp !== undefined) === deleting &&
+    [PAUSED, ABANDON, ...orders].every((order) => live.annotations?.[order] === annotations?.[order]);
+  if (!same)
+    throw new TransientError('ObjectChanged', `${resource.kind} "${name}" changed meanwhile: It is looked at again`);
+}
