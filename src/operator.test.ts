@@ -110,6 +110,7 @@ test('createOperator() with a lease lets one act and keeps the other warm, which
   const two = anOperator(world, 2, lease);
   await world.clock.advance(60_000);
   expect([await one.leads(), await two.leads(), two.operator.notReady()]).toEqual([true, false, undefined]);
+  expect([one.operator.acts(), two.operator.acts()]).toEqual([true, false]);
   one.stop.abort();
   await world.clock.advance(10_000);
   expect([one.result.ended, await one.leads(), await two.leads()]).toEqual(['well', false, true]);

@@ -29,6 +29,8 @@ export interface Operator {
   run(signal: AbortSignal): Promise<void>;
   /** Why it is not ready to work yet; undefined: it is. */
   notReady(): string | undefined;
+  /** Whether it acts, or stands by for another process that does. */
+  acts(): boolean;
   /** What is stuck; undefined: nothing is. */
   stuck(): string | undefined;
   /** Why it must not change anything now; undefined: it may. */
@@ -72,7 +74,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   metrics.onScrape(async () => ({
     ...(await tellOf(told, clock.now())),
     spaces: [...connections.all()].flatMap(([key, { poller }]) => observedAt(key, poller.listedAtMs)),
-    leader: leading && fence() === undefined,
+    leader: acts(),
   }));
 
   /** Works until the signal aborts; what is in hand then has some time to end. */
@@ -94,8 +96,10 @@ export function createOperator(given: OperatorDependencies): Operator {
     leading = false;
   }
 
+  const acts = () => leading && fence() === undefined;
   return {
     fence,
+    acts,
     async run(signal) {
       // Whatever ends first, ends all: a lost lease, too.
       const end = new AbortController();

@@ -98,7 +98,11 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   const eventLoop = new EventLoopWatch(systemClock);
   const stuck = () => operator.stuck() ?? eventLoop.problem();
   const secured = await securedMetrics(config, createReviews(connection, kubeTransport), log);
-  const servers = await serveEndpoints(config, secured, metrics, { stuck, notReady: operator.notReady });
+  const servers = await serveEndpoints(config, secured, metrics, {
+    stuck,
+    notReady: operator.notReady,
+    acts: operator.acts,
+  });
   eventLoop.start();
   log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');
   try {
@@ -131,11 +135,11 @@ async function serveEndpoints(
   config: Config,
   secured: ServeOptions,
   metrics: Metrics,
-  operator: Pick<Operator, 'stuck' | 'notReady'>,
+  operator: Pick<Operator, 'stuck' | 'notReady' | 'acts'>,
 ) {
-  const probe = (problem: () => string | undefined) => () => {
+  const probe = (problem: () => string | undefined, well: () => string) => () => {
     const text = problem();
-    return { status: text === undefined ? 200 : 503, contentType: 'text/plain', body: `${text ?? 'ok'}\n` };
+    return { status: text === undefined ? 200 : 503, contentType: 'text/plain', body: `${text ?? well()}\n` };
   };
   const metricsPages = {
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
@@ -144,7 +148,8 @@ async function serveEndpoints(
     startError(`--metrics-address (${variableOf('metrics-address')})`),
   );
   try {
-    const pages = { '/livez': probe(() => operator.stuck()), '/readyz': probe(() => operator.notReady()) };
+    const role = () => (operator.acts() ? 'ok: acts' : 'ok: stands by');
+    const pages = { '/livez': probe(operator.stuck, () => 'ok'), '/readyz': probe(operator.notReady, role) };
     return [
       metricsServer,
       await serve(config.healthAddress, pages).catch(startError(`--health-address (${variableOf('health-address')})`)),
