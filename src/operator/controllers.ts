@@ -156,7 +156,7 @@ export function createControllers(
       secrets: secretAccess,
       connections,
       connectedWith: new Map(),
-      claimedIDs: (space) => claimedIDs(clusters.store, space),
+      claimedIDs: (space) => claimedIDs(clusters.store, space, connections.get(space)?.place),
       neededBy: (space) => neededBy(clusters.store, space),
     }),
     spaces,

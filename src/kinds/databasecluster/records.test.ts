@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCluster, type ClusterBuilder } from '../../../test/support/builders.ts';
+import { aCluster, type ClusterBuilder, PLACE } from '../../../test/support/builders.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { claimedIDs, isClaimant, neededBy, neededSpace } from './records.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
@@ -32,6 +32,16 @@ describe('neededBy() and neededSpace()', () => {
     expect(neededBy(new Set([object]), SPACE)).toEqual(needs ? ['shop/orders'] : []);
     expect(neededSpace(object)).toBe(needs ? SPACE : undefined);
     expect(neededBy(new Set([objectOf(builder, false)]), SPACE)).toEqual([]);
+  });
+});
+
+describe('claimedIDs()', () => {
+  it('leaves out what is in another place than its space is now', () => {
+    const elsewhere = { ...PLACE, baseURL: 'https://before.example.com' };
+    const idsOf = (given: ClusterBuilder) => [...claimedIDs(new Set([objectOf(given)]), SPACE, PLACE)];
+    expect(idsOf(ours.owned().withStatus({ place: elsewhere }))).toEqual([]);
+    expect(idsOf(ours.owned().withStatus({ place: PLACE }))).toEqual(['orders']);
+    expect(idsOf(ours.owned())).toEqual(['orders']);
   });
 });
 

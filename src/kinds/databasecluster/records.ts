@@ -1,6 +1,7 @@
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
+import { isSamePlace, type Place } from '../databasespace/place.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { type ClusterSubject, currentID, desiredID } from './observation.ts';
@@ -35,9 +36,11 @@ function recordOf(object: KubeObject): ClusterRecord | undefined {
   return record;
 }
 
-/** Ids that DatabaseClusters of the space stand for, or want to. */
-export function claimedIDs(clusters: Clusters, space: ObjectKey): ReadonlySet<string> {
-  const claiming = [...clustersOf(clusters, space)].filter(claims);
+/** Ids that DatabaseClusters of the space stand for, or want to, in the place where the space is now. */
+export function claimedIDs(clusters: Clusters, space: ObjectKey, place?: Place): ReadonlySet<string> {
+  const isHere = ({ status }: ClusterRecord) =>
+    place === undefined || status.place === undefined || isSamePlace(status.place, place);
+  const claiming = [...clustersOf(clusters, space)].filter((cluster) => claims(cluster) && isHere(cluster));
   return new Set(claiming.flatMap((cluster) => [currentID(cluster), desiredID(cluster)]));
 }
 
