@@ -104,6 +104,8 @@ describe('a release', () => {
     expect(others).toEqual([]);
     const status = readFileSync(`/proc/${operator?.pid}/status`, 'utf8');
     if (process.getuid?.() === 0) expect(status).toMatch(/^Uid:\t65532\t65532/m);
+    // The mount that is its root.
+    expect(readFileSync(`/proc/${operator?.pid}/mountinfo`, 'utf8')).toMatch(/^\d+ \d+ \S+ \S+ \/ ro[, ]/m);
     expect(operator?.logs()).toContain('Mooring listens');
   });
 

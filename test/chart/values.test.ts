@@ -79,6 +79,8 @@ describe('what contradicts itself is refused, with what to do', () => {
     [{ strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } }, 'strategy.rollingUpdate has no meaning'],
     [{ podDisruptionBudget: { enabled: true, minAvailable: 1, maxUnavailable: 1 } }, 'not both: remove one of them'],
     [{ podDisruptionBudget: { enabled: true, minAvailable: 1 } }, 'keeps every node from being drained'],
+    [{ podDisruptionBudget: { enabled: true, minAvailable: '100%' }, replicaCount: 3 }, 'minAvailable 100% with'],
+    [{ podDisruptionBudget: { enabled: true, maxUnavailable: 0 } }, 'maxUnavailable 0 keeps every node from being'],
     [{ serviceAccount: { create: false } }, 'name the ServiceAccount that is there'],
     [{ metrics: { serviceMonitor: { enabled: true } }, service: { enabled: false } }, 'needs the Service'],
     [

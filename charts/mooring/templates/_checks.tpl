@@ -15,8 +15,12 @@
 {{- if and (not (kindIs "invalid" .minAvailable)) (not (kindIs "invalid" .maxUnavailable)) }}
 {{- fail "podDisruptionBudget takes minAvailable or maxUnavailable, not both: remove one of them" }}
 {{- end }}
-{{- if and (kindIs "float64" .minAvailable) (ge (int .minAvailable) (int $.Values.replicaCount)) }}
+{{- $all := and (kindIs "float64" .minAvailable) (ge (int .minAvailable) (int $.Values.replicaCount)) }}
+{{- if or $all (eq (toString .minAvailable) "100%") }}
 {{- fail (printf "podDisruptionBudget.minAvailable %v with replicaCount %v keeps every node from being drained: raise replicaCount, or set maxUnavailable instead" .minAvailable $.Values.replicaCount) }}
+{{- end }}
+{{- if has (toString .maxUnavailable) (list "0" "0%") }}
+{{- fail (printf "podDisruptionBudget.maxUnavailable %v keeps every node from being drained: set 1 or more" .maxUnavailable) }}
 {{- end }}
 {{- end }}
 {{- end }}
