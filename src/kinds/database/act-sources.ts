@@ -1,6 +1,8 @@
+import { fence } from '../fence.ts';
 import type { OpenServer } from '../server/access.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import type { DatabaseStatusPatch } from './present.ts';
+import { DATABASES } from './resource.ts';
 import { appliedAfter, namesOf, type SchemaPlan, schemaDigest } from './schema-plan.ts';
 import { readTexts, type SourceText } from './sources.ts';
 import { type Refusal, runInTransaction } from './transaction.ts';
@@ -31,6 +33,7 @@ export async function applySchema(
 ): Promise<DatabaseStatusPatch> {
   const texts = await textsOf(world, subject, plan, signal);
   if (texts === undefined) return {};
+  await fence(world.api, DATABASES, subject, signal);
   const { servers, clock, memory } = world;
   const refusal = await runInTransaction(world, access, name, texts, 'commit', signal);
   if (refusal !== undefined) {

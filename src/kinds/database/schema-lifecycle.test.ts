@@ -182,6 +182,24 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(count(bench, 'openTransaction')).toBe(2);
   });
 
+  it('are not committed if the object was paused, changed or deleted a moment ago', async () => {
+    const doings = [
+      (bench: DatabaseBench) => bench.annotate('mooring.dev/paused', 'true'),
+      (bench: DatabaseBench) => bench.edit({ schema: [] }),
+      async (bench: DatabaseBench) => bench.remove(),
+    ];
+    for (const doing of doings) {
+      const bench = await databaseBench({ dialect, database: { schema: [{ inline: BASE }] } });
+      while (bench.status().checkedSchema === undefined) await bench.pass();
+      bench.showAsNow();
+      await doing(bench);
+      await bench.pass();
+      bench.showAsIs();
+      await bench.settle();
+      expect(bench.schema()).toBe('');
+    }
+  });
+
   it('that are all removed are forgotten, and the schema is not looked at any more', async () => {
     const bench = await applied();
     const before = bench.schema();
