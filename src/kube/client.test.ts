@@ -185,3 +185,12 @@ test('The client has it asked, when a write is about to leave, whether it may, a
   const refusals = transport.requests.map(({ refusal }) => refusal?.());
   expect(refusals).toEqual([undefined, undefined, 'no secrets', 'no toys', 'no toys']);
 });
+
+test('watch() waits for a silent connection longer than bookmarks pause, and not for ever', async () => {
+  const { api, transport } = aClient(() => ({ status: 200, body: '' }));
+  await allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }));
+  const { bodyMs = 0, totalMs = 0 } = transport.requests[0]?.timeouts ?? {};
+  expect(bodyMs).toBeGreaterThan(2 * 60_000);
+  expect(bodyMs).toBeLessThan(3 * 60_000);
+  expect(totalMs).toBe(360_000);
+});
