@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -36,6 +37,8 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
 const FIRST_LOOK_MS = 2_000;
 /** A key may come to be ours without a change of members, as when its space appears. */
 const ROUNDS_A_SWEEP = 15;
+/** So many objects come or go at once; then others have their turn. */
+const SLICE = 50;
 const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
 
 /**
@@ -59,6 +62,8 @@ export class Sharding {
   };
   #controllers: ShardedControllers | undefined;
   #rounds = 0;
+  #sweeping = false;
+  #due = false;
 
   constructor({ random, log, ...options }: ShardingOptions, informers: Pick<Informers, Sharded>) {
     this.#informers = informers;
@@ -68,7 +73,7 @@ export class Sharding {
       identity: uuid(random),
       inHand: () => this.#inHand.keys(),
       onChange: (changed) => {
-        if (changed || ++this.#rounds % ROUNDS_A_SWEEP === 0) this.#sweep();
+        if (changed || ++this.#rounds % ROUNDS_A_SWEEP === 0) void this.#sweep();
       },
       onFailure: (error) => log.warn({ err: error }, `Cannot agree with other replicas on spaces: ${messageOf(error)}`),
     });
@@ -104,27 +109,52 @@ export class Sharding {
     return this.#membership.run(signal, work);
   }
 
-  #sweep(): void {
+  /** In slices, as thousands of objects may come from a replica that died. One at a time: what changes meanwhile waits. */
+  async #sweep(): Promise<void> {
+    this.#due = true;
+    if (this.#sweeping) return;
+    this.#sweeping = true;
     const counts = { gained: 0, lost: 0 };
-    for (const kind of KINDS) {
-      const ours = this.#ours[kind];
-      for (const key of this.#informers[kind].store.keys()) {
-        const shard = this.#shardOf(kind, key);
-        const isOurs = this.#membership.owns(shard);
-        if (isOurs === ours.has(key)) continue;
-        if (isOurs) {
-          ours.add(key);
-          counts.gained++;
-          this.#controllers?.[kind].revisit(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
-        } else if (!this.#inHand.has(shard)) {
-          ours.delete(key);
-          counts.lost++;
-          this.#controllers?.[kind].letGo(key);
+    while (this.#due) {
+      this.#due = false;
+      const owned = new Map<string, boolean>();
+      for (const kind of KINDS) {
+        for (const key of [...this.#informers[kind].store.keys()]) {
+          if (!this.#settle(kind, key, owned, counts) || (counts.gained + counts.lost) % SLICE !== 0) continue;
+          await setImmediate();
+          owned.clear();
         }
+        const ours = this.#ours[kind];
+        for (const key of ours) if (this.#informers[kind].store.get(key) === undefined) ours.delete(key);
       }
-      for (const key of ours) if (this.#informers[kind].store.get(key) === undefined) ours.delete(key);
     }
+    this.#sweeping = false;
     if (counts.gained + counts.lost > 0) this.#log.info(counts, 'Objects have come from and gone to other replicas');
+  }
+
+  /** Whether the object came to be ours, or is ours no longer. `owned`: what is known of shards at this moment. */
+  #settle(
+    kind: Sharded,
+    key: ObjectKey,
+    owned: Map<string, boolean>,
+    counts: { gained: number; lost: number },
+  ): boolean {
+    const shard = this.#shardOf(kind, key);
+    const isOurs = owned.get(shard) ?? this.#membership.owns(shard);
+    owned.set(shard, isOurs);
+    const ours = this.#ours[kind];
+    if (isOurs === ours.has(key)) return false;
+    if (isOurs) {
+      ours.add(key);
+      counts.gained++;
+      this.#controllers?.[kind].revisit(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
+      return true;
+    }
+    if (this.#inHand.has(shard)) return false;
+    ours.delete(key);
+    counts.lost++;
+    this.#controllers?.[kind].letGo(key);
+    return true;
   }
 
   #shardOf(kind: Sharded, key: ObjectKey): string {
