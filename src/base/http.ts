@@ -94,7 +94,10 @@ export type Lookup = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** HTTP over undici with kept-alive connections, each exchange in a span. Redirects are never followed: credentials go to the named host only. */
+/**
+ * HTTP over undici with kept-alive connections, each exchange in a span. Redirects are never followed: credentials go to the
+ * named host only.
+ */
 export function createUndiciTransport(
   options: UndiciTransportOptions = {},
 ): HttpTransport & { close(): Promise<void> } {

@@ -41,7 +41,7 @@ export interface WorkQueueOptions {
   readonly observer?: WorkQueueObserver;
   /** Keys of a group take turns with other groups' keys; undefined: it belongs to none. Default: none does. */
   readonly group?: (key: string) => string | undefined;
-  /** Neither a group nor low priority has more keys in hand at once, so that no crowd that hangs has all workers. Default: any number. */
+  /** Neither a group nor low priority has more keys in hand, so that no crowd that hangs has all workers. Default: any number. */
   readonly maxShare?: number;
 }
 
