@@ -16,6 +16,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
   const { world, subject, access, signal } = work;
   const { servers } = world;
   const value = await passwordOf(work, password);
+  await fence(world.api, DATABASE_USERS, subject, signal);
   try {
     await servers.asAdmin(access, (client, token) => client.createUser(token, username, value, signal), signal);
   } catch (error) {
@@ -35,6 +36,7 @@ export async function putPassword(work: Work, { username, password, drifted }: P
   const { world, subject, access, signal } = work;
   const { memory, servers } = world;
   const value = await passwordOf(work, password);
+  await fence(world.api, DATABASE_USERS, subject, signal);
   memory.doubt(subject.key);
   try {
     await servers.asAdmin(access, (client, token) => client.updateUser(token, username, value, signal), signal);

@@ -233,6 +233,28 @@ describe('deletion', () => {
     expect(bench.users()).toContain('app');
   });
 
+  it('is not undone by a cache that still shows the object', async () => {
+    const bench = await readyUserBench();
+    const before = bench.object();
+    bench.remove();
+    await bench.until('gone');
+    await bench.cluster.clock.advance(660_000);
+    await bench.pass('shop/app', before);
+    expect(bench.users()).not.toContain('app');
+    expect(bench.takeCalls()).not.toContain('createUser');
+  });
+
+  it('with Retain leaves the password as it is, though a cache still shows the object', async () => {
+    const bench = await readyUserBench({ user: { deletionPolicy: 'Retain' } });
+    const before = bench.object();
+    const { password } = bench.secret() ?? {};
+    bench.remove();
+    await bench.until('gone');
+    bench.removeSecret('app-connection');
+    for (let count = 0; count < 3; count++) await bench.pass('shop/app', before);
+    expect(bench.works(password)).toBe(true);
+  });
+
   it.each(['before the user', 'after the user'])('goes with the cluster, deleted %s', async (order) => {
     const bench = await readyUserBench();
     const { kube } = bench.cluster;
