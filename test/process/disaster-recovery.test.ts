@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { run } from '../../tools/control-plane/run.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { cluster, type Manifest, secret, user, wholeSpace } from '../support/manifests.ts';
+import { startOperator } from '../support/operator.ts';
+import { ROOT } from '../support/readme.ts';
+import { startCloud } from '../support/served-cloud.ts';
+
+/*
+ * As docs/guides/disaster-recovery.md has it: everything is exported, the control plane is thrown away, and what was
+ * exported is applied to a new one. The cloud has not noticed.
+ */
+
+const NAMESPACE = 'shop';
+const RBAC = ['namespace', 'rbac'].map((name) => join(ROOT, `deploy/base/${name}.yaml`));
+
+/** A Kubernetes cluster with Mooring in it. */
+async function aKubernetesCluster() {
+  const controlPlane = await startControlPlane({
+    controllerManager: true,
+    env: { ...process.env, MOORING_TEST_KUBECONFIG: '' },
+  });
+  const env = {
+    ...process.env,
+    KUBECONFIG: controlPlane.kubeconfig,
+    KUBECACHEDIR: join(controlPlane.directory, 'cache'),
+  };
+  const kubectl = async (args: readonly string[], input = '') => {
+    const { code, stdout, stderr } = await run(controlPlane.kubectl, args, { env, input });
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${stderr}`);
+    return stdout;
+  };
+  const apply = (objects: readonly object[]) =>
+    kubectl(['apply', '--server-side', '--namespace', NAMESPACE, '--filename=-'], list(objects));
+  await kubectl(['apply', '--server-side', `--filename=${join(ROOT, 'crds')}`]);
+  for (const path of RBAC) await kubectl(['apply', '--filename=-'], readFileSync(path, 'utf8'));
+  await kubectl(['create', 'namespace', NAMESPACE]);
+  const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
+  return { controlPlane, kubectl, apply, start: () => startOperator({ kubeconfig, namespaces: [NAMESPACE] }) };
+}
+
+interface Exported extends Manifest {
+  readonly metadata: Manifest['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+function list(items: readonly object[]): string {
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+}
+
+const database: Manifest = {
+  apiVersion: 'mooring.dev/v1alpha1',
+  kind: 'Database',
+  metadata: { name: 'orders' },
+  spec: { clusterRef: { name: 'orders' }, schema: [{ inline: 'define entity order;' }] },
+};
+
+const MUTATING = [
+  'deploy',
+  'clone',
+  'update',
+  'destroy',
+  'suspend',
+  'resume',
+  'createDatabase',
+  'deleteDatabase',
+  'createUser',
+  'deleteUser',
+];
+
+test('A new control plane takes over what the old one left, and touches no cluster', { timeout: 240_000 }, async () => {
+  const cloud = await startCloud({ knobs: { provisionMs: [300, 300] } });
+  onTestFinished(() => cloud.close());
+
+  const old = await aKubernetesCluster();
+  onTestFinished(() => old.controlPlane.stop());
+  const before = await old.start();
+  onTestFinished(async () => void (await before.kill()));
+  const own = secret('own', { password: 'a-password-of-my-own' });
+  const mine = user({ passwordSecretRef: { name: 'own' } }, {}, 'mine');
+  const all = [...wholeSpace(cloud), own, cluster(), user(), user({}, {}, 'lost'), mine, database];
+  await old.apply(all);
+  const kinds = 'databaseclusters,databaseusers,databases';
+  await old.kubectl(['wait', '--for=condition=Ready', kinds, '--all', '--timeout=60s', '--namespace', NAMESPACE]);
+  const exported = async (what: string): Promise<readonly Exported[]> =>
+    JSON.parse(await old.kubectl(['get', what, '--output=json', '--namespace', NAMESPACE])).items;
+  const objects = await exported(`databasespaces,${kinds}`);
+  const secrets = await exported('secrets');
+  await before.stop();
+  await old.controlPlane.stop();
+  const done = MUTATING.map((operation) => cloud.tookEffect(operation));
+  const passwords = cloud.tookEffect('updateUser');
+
+  const fresh = await aKubernetesCluster();
+  onTestFinished(() => fresh.controlPlane.stop());
+  // One connection Secret is lost on the way.
+  const kept = secrets.filter(({ metadata }) => metadata.name !== 'lost-connection');
+  await fresh.apply(
+    kept.map(({ apiVersion, kind, metadata: { name, labels = {} }, data, ...rest }) => ({
+      apiVersion,
+      kind,
+      metadata: { name, labels },
+      data,
+      type: rest['type'],
+    })),
+  );
+  const adopted = { adoptionPolicy: 'IfExists' };
+  await fresh.apply(
+    objects.map(({ apiVersion, kind, metadata: { name }, spec }) => ({
+      apiVersion,
+      kind,
+      metadata: { name },
+      spec: kind === 'DatabaseSpace' ? spec : { ...spec, ...adopted },
+    })),
+  );
+  const after = await fresh.start();
+  onTestFinished(async () => void (await after.kill()));
+  await fresh.kubectl(['wait', '--for=condition=Ready', kinds, '--all', '--timeout=60s', '--namespace', NAMESPACE]);
+
+  expect(MUTATING.map((operation) => cloud.tookEffect(operation))).toEqual(done);
+  // Of the user whose Secret was lost nobody knew the password: it has a new one. All others were left alone.
+  expect(cloud.tookEffect('updateUser')).toBe(passwords + 1);
+  const now = new Map(
+    (
+      JSON.parse(await fresh.kubectl(['get', 'secrets', '--output=json', '--namespace', NAMESPACE]))
+        .items as readonly Exported[]
+    ).map(({ metadata, data }) => [metadata.name, data]),
+  );
+  for (const { metadata, data } of kept)
+    expect(now.get(metadata.name)?.['password'], metadata.name).toBe(data['password']);
+  const status = await fresh.kubectl([
+    'get',
+    'dbc/orders',
+    '--output=jsonpath={.status.endpoint}',
+    '--namespace',
+    NAMESPACE,
+  ]);
+  for (const name of ['app', 'lost', 'mine']) {
+    const { username = '', password = '' } = now.get(`${name}-connection`) ?? {};
+    const [as, by] = [username, password].map((text) => Buffer.from(text, 'base64').toString());
+    expect(await cloud.signIn(status, as ?? '', by ?? ''), name).toBe(200);
+  }
+});
