@@ -18,6 +18,9 @@ const OF_THE_EFFECT: ReadonlySet<Fault> = new Set<Fault>([
 ]);
 const OTHERS_EVERY = 3;
 
+/** Those whose place matters. */
+export const BY_PLACE: Choice = (fault) => OF_THE_EFFECT.has(fault);
+
 /** Those whose place matters, and of the others each at every third effect: what `npm test` plays. */
 export const SOME: Choice = (fault, at) =>
   OF_THE_EFFECT.has(fault) || (at + FAULT_NAMES.indexOf(fault)) % OTHERS_EVERY === 0;

@@ -128,6 +128,10 @@ export class Invariants {
     this.#peopleWrite = false;
   }
 
+  mustNotBeShown(secret: string): void {
+    this.#canaries.add(secret);
+  }
+
   unchanged(what: string): void {
     if (!this.#peopleWrite) this.fail('no write without a change', `A patch of ${what} changed nothing`);
   }

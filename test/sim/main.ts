@@ -1,6 +1,8 @@
 // npm run sim: plays the whole operator against faults until it breaks; see docs/reliability.md.
 import { parseArgs } from 'node:util';
 import { playEvery } from './every.ts';
+import { FAULTS } from './faults.ts';
+import { huntMutations } from './mutations-main.ts';
 import { parsePlan, textOf } from './plan.ts';
 import type { Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
@@ -12,6 +14,7 @@ const USAGE = `Usage: npm run sim -- [options]
   --seed S            the first seed (default 1); alone: only this one
   --play 'PLAN'       one run, as a failure prints it
   --every [SCENARIO…] every fault at every step, of all scenarios or these
+  --mutations [NAME…] deliberate mistakes, each of which must be found; --update: the document says by what
   --list              scenarios and faults
 `;
 const MINUTE_MS = 60_000;
@@ -23,6 +26,8 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     play: { type: 'string' },
     every: { type: 'boolean' },
+    mutations: { type: 'boolean' },
+    update: { type: 'boolean' },
     list: { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -33,6 +38,7 @@ else process.exitCode = (await main()) ? 0 : 1;
 
 async function main(): Promise<boolean> {
   if (values.list === true) return list();
+  if (values.mutations === true) return huntMutations(positionals, values.update === true);
   if (values.play !== undefined) return told(await playPlan(parsePlan(values.play)));
   if (values.every === true) return every();
   const first = Number(values.seed ?? 1);
@@ -41,7 +47,8 @@ async function main(): Promise<boolean> {
 }
 
 function list(): boolean {
-  for (const { name } of SCENARIOS) console.log(name);
+  console.log(`Scenarios: ${SCENARIOS.map(({ name }) => name).join(', ')}\n`);
+  for (const [name, about] of Object.entries(FAULTS)) console.log(`${name.padEnd(16)}${about}`);
   return true;
 }
 

@@ -117,7 +117,9 @@ export class People {
           await this.putSecret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: secretOf(level) });
     };
     this.#later(5 * MINUTE_MS, () => put(tokenOf));
-    await put((level) => `wrong-${level}-0123456789`);
+    const wrong = (level: string) => `wrong-${level}-0123456789`;
+    for (const level of LEVELS) this.#world.invariants.mustNotBeShown(wrong(level));
+    await put(wrong);
   }
 
   /** Deletes the Secrets that the operator wrote: nobody knows the passwords any more. */

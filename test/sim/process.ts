@@ -171,6 +171,8 @@ async function* watch(
       await resumed(process);
       if (deaf || isBroken()) throw lost('Connection broke (ECONNRESET)');
       yield event;
+      // No server brings back what it has told to be gone.
+      if (event.type === 'DELETED') recent.length = 0;
       recent.push(event);
       if (recent.length > REPLAYED) recent.shift();
       if (weather.is('duplicate')) yield* recent;

@@ -12,6 +12,8 @@ export interface Scenario {
   readonly act: (world: World) => Promise<void>;
   /** Where it ends, unless a fault has a person ask for something else. */
   readonly ends: (world: World) => boolean;
+  /** Where it ends depends on when what goes wrong: each object must say why. */
+  readonly mayEndElsewhere?: boolean;
   /** An effect that there is no need for, whatever goes wrong. */
   readonly never?: RegExp;
   /** Faults that have no meaning here. */

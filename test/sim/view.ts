@@ -82,7 +82,9 @@ export class View {
     const objects = KINDS.flatMap((resource) => this.#kube.all(resource)).map((object) => {
       const { conditions = [], clusterID, state } = statusOf(object);
       const words = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).sort();
-      return [object.metadata.name, clusterID, state, object.metadata.finalizers, ...words].join(' ');
+      // That of a space stays once it was needed.
+      const finalizers = clusterID === undefined && state === undefined ? [] : object.metadata.finalizers;
+      return [object.metadata.name, clusterID, state, finalizers, ...words].join(' ');
     });
     const secrets = this.#kube
       .all(SECRETS)

@@ -44,8 +44,10 @@ const WITHOUT_MEANING: Readonly<Record<string, Readonly<Record<string, unknown>>
   databaseusers: { deletionPolicy: 'Delete' },
   databases: { deletionPolicy: 'Retain' },
 };
+/** Of one object. */
+const PASSES_A_MINUTE = 60;
 /** More effects at the same moment are no work but a loop. */
-const ENDLESS = 10_000;
+const ENDLESS = 5_000;
 const FLAKINESS = 1 / 3;
 const KNOBS: Partial<Knobs> = {
   provisionMs: [20_000, 20_000],
@@ -84,12 +86,11 @@ export class World {
   readonly #chance;
   readonly #living = new Set<Process>();
   readonly #stop = new AbortController();
-  /** Passes of each kind since the start. */
-  readonly passes = new Map<string, number>();
   /** Strikes at effects that the plan leaves alone. */
   chance: (() => Fault | undefined) | undefined;
   #processes = 0;
   #count = 0;
+  #passes = { minute: -1, counts: new Map<string, number>() };
   #instant = { at: -1, effects: 0 };
   #counting = false;
   /** The next process dies at its first effect. */
@@ -145,7 +146,10 @@ export class World {
   }
 
   async until(condition: () => boolean, what: string, limitMs = 60 * MINUTE_MS): Promise<void> {
-    await this.clock.runUntil(condition, what, limitMs);
+    const isBroken = () => this.invariants.violations.length > 0;
+    await this.clock.runUntil(() => isBroken() || condition(), what, limitMs);
+    // What follows from it says nothing.
+    if (isBroken()) throw new Error('An invariant is broken');
   }
 
   /** Something happens in the cloud that is not the operator's doing. */
@@ -203,7 +207,7 @@ export class World {
       transport: () => transportOf(process, surroundings, this.simulator.transport, (origin) => origin === cloud),
       log,
       metrics: countingMetrics((kind) => {
-        if (process.alive) this.passes.set(kind, (this.passes.get(kind) ?? 0) + 1);
+        if (process.alive) this.#passed(kind);
       }),
       namespaces: undefined,
       concurrency: 4,
@@ -280,12 +284,12 @@ export class World {
   async #before(process: Process, given: Omit<Effect, 'index'>): Promise<Fault | undefined> {
     const who = (this.#plan.replicas ?? 1) > 1 ? `[${process.number}] ` : '';
     this.invariants.beforeEffect(process.number, (this.#plan.replicas ?? 1) === 1);
+    this.#stopRunaway();
     if (!this.#counting) {
       this.#note(`${who}${given.what}`);
       return undefined;
     }
     const index = ++this.#count;
-    this.#stopRunaway();
     this.effects.push({ ...given, index });
     const fault: Fault | undefined = this.#crashNext
       ? 'crashBefore'
@@ -296,8 +300,21 @@ export class World {
     return fault;
   }
 
-  /** No time passes in an endless loop: it would never end here. */
+  /** Some passes follow one another at once, but on average a key rests. */
+  #passed(kind: string): void {
+    const minute = Math.floor(this.clock.monotonic() / MINUTE_MS);
+    if (minute !== this.#passes.minute) this.#passes = { minute, counts: new Map() };
+    const count = (this.#passes.counts.get(kind) ?? 0) + 1;
+    this.#passes.counts.set(kind, count);
+    if (count <= PASSES_A_MINUTE) return;
+    const objects = KINDS.reduce((sum, resource) => sum + this.view.objects(resource).length, 0);
+    if (count > PASSES_A_MINUTE * Math.max(1, objects))
+      this.invariants.fail('no hot key', `${count} passes of ${kind} in a minute`);
+  }
+
+  /** No time passes in an endless loop: it would never end here. And what follows from what is broken says nothing. */
   #stopRunaway(): void {
+    if (this.invariants.violations.length > 0) this.stop();
     const at = this.clock.monotonic();
     this.#instant = { at, effects: this.#instant.at === at ? this.#instant.effects + 1 : 1 };
     if (this.#instant.effects < ENDLESS) return;

@@ -1,0 +1,47 @@
+import { type Found, mutationTable, write, written } from './document.ts';
+import type { Catch } from './hunt.ts';
+import { importMutated, type Mutation } from './mutate.ts';
+import { MUTATIONS } from './mutations.ts';
+import { textOf } from './plan.ts';
+
+/**
+ * Plays the operator with each deliberate mistake until an invariant breaks. True where each was found, and the document
+ * says what found it; `update`: it is made to say so. `only`: names of mutations, then the document does not count.
+ */
+export async function huntMutations(only: readonly string[], update: boolean): Promise<boolean> {
+  const found: Found[] = [];
+  for (const mutation of MUTATIONS) {
+    if (only.length > 0 && !only.includes(mutation.name)) continue;
+    const begin = process.cpuUsage();
+    const caught = await huntOne(mutation);
+    const { user, system } = process.cpuUsage(begin);
+    console.log(
+      `${mutation.name}: ${caught === undefined ? 'NOT FOUND' : said(caught)} (${((user + system) / 1e6).toFixed(1)} s)`,
+    );
+    if (caught !== undefined) found.push(foundBy(mutation, caught));
+  }
+  if (only.length > 0) return found.length === only.length;
+  if (found.length < MUTATIONS.length) return false;
+  const table = mutationTable(found);
+  if (update) write('mutations', table);
+  if (written('mutations') === table) return true;
+  console.log('docs/reliability.md tells otherwise: npm run sim -- --mutations --update');
+  return false;
+}
+
+async function huntOne(mutation: Mutation): Promise<Catch | undefined> {
+  // The type is that of the module itself: only what it imports is another.
+  const { hunt } = (await importMutated(mutation, './hunt.ts')) as typeof import('./hunt.ts');
+  return hunt(mutation.hunt);
+}
+
+function said({ run, runs }: Catch): string {
+  return `${textOf(run.plan)}, after ${runs} runs: ${run.violations[0]?.invariant}: ${run.violations[0]?.message.slice(0, 120)}`;
+}
+
+function foundBy(mutation: Mutation, { run: { plan, violations } }: Catch): Found {
+  const [violation] = violations;
+  if (violation === undefined) throw new Error('What was caught has a violation');
+  const fault = plan.strikes[0]?.fault ?? (plan.seed === undefined ? 'none' : 'chance');
+  return { mutation, scenario: plan.scenario, fault, invariant: violation.invariant };
+}

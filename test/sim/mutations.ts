@@ -1,0 +1,331 @@
+import type { Mutation } from './mutate.ts';
+
+const RECONCILE = 'runtime/reconcile.ts';
+const ELECTION = 'runtime/leader-election.ts';
+const EXISTENCE = 'kinds/databasecluster/decide-existence.ts';
+const DELETION = 'kinds/databasecluster/decide-deletion.ts';
+const ACT = 'kinds/databasecluster/act.ts';
+const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
+const LOGIN = 'kinds/databasecluster/decide-login.ts';
+const USER = 'kinds/databaseuser/decide.ts';
+
+/** Deliberate mistakes, each of which the simulation must find. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'no-finalizer',
+    about: 'The finalizer is not written before something is created',
+    changes: [[RECONCILE, '!this.#hasFinalizer()) await this.#addFinalizer();', '!this.#hasFinalizer()) void 0;']],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'no-intention',
+    about: 'A deploy is not written down before the call',
+    changes: [
+      [
+        EXISTENCE,
+        'if (operation?.target !== seen.id || outdated || operation.type !== type) {',
+        'if (status.createdAt !== undefined) {',
+      ],
+      [
+        ACT,
+        'const { operation } = subject.status;\n  if (operation === undefined) throw',
+        'const operation = subject.status.operation ?? { startedAt: new Date(world.clock.now()).toISOString() };\n  if (operation === undefined) throw',
+      ],
+    ],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'lost-is-refused',
+    about: 'A deploy whose answer was lost counts as one that had no effect',
+    changes: [[ACT, 'if (!error.effectUnknown) {', 'if (error.message !== "") {']],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'conflict-is-ours',
+    about: 'The cluster that holds an id already is taken for our own',
+    changes: [
+      [
+        ACT,
+        'return first ? { operation: null } : {};',
+        'return { createdAt: identityOf(cluster), clusterID: id, operation: null };',
+      ],
+    ],
+    hunt: ['race-for-id'],
+  },
+  {
+    name: 'adopt-silently',
+    about: 'A cluster of somebody else is taken over, whatever adoptionPolicy says',
+    changes: [[EXISTENCE, "if (spec.adoptionPolicy !== 'Never' || ", "if (spec.adoptionPolicy !== 'Always' || "]],
+    hunt: ['foreign'],
+  },
+  {
+    name: 'no-identity-check',
+    about: 'A cluster is known by its id alone',
+    changes: [
+      [
+        'kinds/databasecluster/observation.ts',
+        'return createdAt === undefined || createdAt === status.createdAt;',
+        'return createdAt !== status.createdAt || true;',
+      ],
+    ],
+    hunt: ['replaced'],
+  },
+  {
+    name: 'destroy-unseen',
+    about: 'The cloud is not asked before a cluster is destroyed whether it is still the same one',
+    changes: [[ACT, 'if (cluster === undefined || !isSame(subject, cluster) || cluster.status', 'if (cluster?.status']],
+    hunt: ['replaced-at-the-end'],
+  },
+  {
+    name: 'act-on-stale-cache',
+    about: 'The object is not read once more before a cluster is created or destroyed',
+    changes: [['kinds/fence.ts', '  if (!same)\n', '  if (!same && live === undefined)\n']],
+    hunt: Array.from({ length: 12 }, (_, index) => `spared seed=${index + 1}`),
+  },
+  {
+    name: 'first-come-not-first-served',
+    about: 'Two objects that stand for one id do not know of each other',
+    changes: [
+      [
+        'kinds/databasecluster/claimants.ts',
+        'return first.uid === subject.metadata.uid ? undefined : first.key;',
+        'return first.uid === subject.metadata.uid ? undefined : undefined;',
+      ],
+    ],
+    hunt: ['two-for-one-id'],
+  },
+  {
+    name: 'release-on-failure',
+    about: 'The finalizer goes although destroying the cluster failed, as with a 403',
+    changes: [
+      [
+        RECONCILE,
+        'if (decision.release && failure === undefined)',
+        'if (subject.deleting && (decision.release || failure !== undefined))',
+      ],
+    ],
+    hunt: ['destroy'],
+  },
+  {
+    name: 'leave-what-lands-late',
+    about: 'An object goes without waiting for a deploy whose answer was lost',
+    changes: [
+      [
+        DELETION,
+        'if (seen.cluster !== undefined || subject.status.createdAt !== undefined) return undefined;',
+        "if (seen.id !== '') return undefined;",
+      ],
+    ],
+    hunt: ['destroy-at-once'],
+  },
+  {
+    name: 'ignore-pause',
+    about: 'The annotation that pauses an object is not heard',
+    changes: [[RECONCILE, "?.[PAUSED] === 'true';", "?.[PAUSED] === 'never';"]],
+    hunt: ['paused'],
+  },
+  {
+    name: 'put-before-secret',
+    about: 'The server is given a new password before it stands in the Secret',
+    changes: [
+      [
+        ACT_LOGIN,
+        "  const { namespace = '', name } = subject.metadata;\n  if (known.secret === undefined)",
+        "  await connection.logins(serverOf(connection, subject).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, signal);\n  const { namespace = '', name } = subject.metadata;\n  if (known.secret === undefined)",
+      ],
+    ],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'promote-unverified',
+    about: 'A new password is published before the server has taken it',
+    changes: [
+      [
+        LOGIN,
+        "if (working === 'next') return step({ do: 'PromotePassword' }",
+        "if (hasNext) return step({ do: 'PromotePassword' }",
+      ],
+    ],
+    hunt: ['rotate'],
+  },
+  {
+    name: 'factory-login-is-good-enough',
+    about: 'A cluster is Ready as soon as the login works that it came with',
+    changes: [
+      [
+        LOGIN,
+        "  if (working === 'none') return noLogin(subject, seen, login);",
+        "  if (working === 'factory') return running(subject, seen, login.verifyInMs, {}, nowMs);\n  if (working === 'none') return noLogin(subject, seen, login);",
+      ],
+    ],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'suspend-unsecured',
+    about: 'A new cluster is suspended before its factory login was retired',
+    changes: [
+      [
+        'kinds/databasecluster/decide-state.ts',
+        'if (!suspended && isBeingSecured(subject, seen, nowMs)) return undefined;',
+        'if (!suspended && nowMs < 0 && isBeingSecured(subject, seen, nowMs)) return undefined;',
+      ],
+    ],
+    hunt: ['suspended-from-start'],
+  },
+  {
+    name: 'overwrite-secrets',
+    about: 'A Secret of somebody else is overwritten where it has the name of ours',
+    changes: [
+      [
+        'kinds/databasecluster/observe-login.ts',
+        'return secret.labels[OWNER_LABEL] === ownerValue(metadata.name);',
+        'return secret.labels[OWNER_LABEL] !== `not ${ownerValue(metadata.name)}`;',
+      ],
+    ],
+    hunt: ['secret-of-others'],
+  },
+  {
+    name: 'unconditional-secret-writes',
+    about: 'A Secret is written whatever it holds by now',
+    changes: [
+      [
+        'kinds/secrets.ts',
+        'const patch = { metadata: { resourceVersion, uid, ...more }, ...changes };',
+        'const patch = { metadata: { ...(resourceVersion === uid ? { uid } : {}), ...more }, ...changes };',
+      ],
+    ],
+    hunt: ['rotate', 'rotate-twice'],
+  },
+  {
+    name: 'unconditional-status-writes',
+    about: 'A status is written whatever it says by now',
+    changes: [
+      [
+        RECONCILE,
+        'const body = { metadata: { resourceVersion: version }, status };',
+        'const body = { ...(version === undefined ? { version } : {}), status };',
+      ],
+    ],
+    hunt: ['deploy', 'suspend-resume', 'change-of-mind', 'two-for-one-id', 'deploy replicas=2'],
+  },
+  {
+    name: 'new-times-each-pass',
+    about: 'Conditions get a new lastTransitionTime in each pass',
+    changes: [
+      [
+        RECONCILE,
+        'setConditions(previous, updates, generation, nowMs)',
+        'setConditions([], updates, generation, nowMs)',
+      ],
+    ],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'write-without-change',
+    about: 'A status is written in each pass, also where nothing changed',
+    changes: [
+      [
+        RECONCILE,
+        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const ready',
+        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const ready',
+      ],
+    ],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'no-backoff',
+    about: 'What failed is tried again at once',
+    changes: [
+      [
+        'runtime/controller.ts',
+        "this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : BACKOFF, { atLeastMs: retryAfterMs });",
+        "this.queue.addAfter(key, (retryAfterMs ?? 0) * 0 + (lasting === 'terminal' ? 20 : 10));",
+      ],
+    ],
+    hunt: ['change'],
+  },
+  {
+    name: 'forget-410',
+    about: 'A watch that is too old is opened again at the same version',
+    changes: [
+      [
+        'runtime/watcher.ts',
+        "if (isGone(error) || isNotFound(error)) return { state: { phase: 'list',",
+        "if (isGone(error) && isNotFound(error)) return { state: { phase: 'list',",
+      ],
+    ],
+    hunt: ['change-of-mind 1:gap'],
+  },
+  {
+    name: 'ignore-fence',
+    about: 'What was begun under the Lease goes on after it',
+    changes: [
+      [
+        'operator.ts',
+        'return elector === undefined || elector.isLeader() ? undefined :',
+        'return elector === undefined || elector !== undefined ? undefined :',
+      ],
+    ],
+    hunt: ['deploy replicas=2'],
+  },
+  {
+    name: 'ignore-lease',
+    about: 'Each process works, whoever holds the Lease',
+    changes: [
+      [
+        'operator.ts',
+        'lease === undefined || shardBySpace ? undefined : electorFor(given, lease)',
+        "lease === undefined || shardBySpace || lease.name !== '' ? undefined : electorFor(given, lease)",
+      ],
+    ],
+    hunt: ['deploy replicas=2'],
+  },
+  {
+    name: 'trust-the-monotonic-clock',
+    about: 'The time for which a machine was suspended does not count for the Lease',
+    changes: [
+      [
+        ELECTION,
+        'Math.max(clock.monotonic() - monotonic, clock.now() - wall)',
+        'Math.min(clock.monotonic() - monotonic, Math.abs(clock.now() - wall))',
+      ],
+    ],
+    hunt: ['deploy replicas=2'],
+  },
+  {
+    name: 'no-redaction',
+    about: 'What the other side says is told as it is',
+    changes: [
+      [
+        'base/redact.ts',
+        'result += covered[index] === 1 ? REDACTED : text.slice(index, end);',
+        'result += text.slice(index, end).replace(REDACTED, "");',
+      ],
+    ],
+    hunt: ['deploy 4:wrongToken'],
+  },
+  {
+    name: 'verify-never-after-a-jump',
+    about: 'A wall clock that was set back keeps logins from being verified',
+    changes: [['kinds/verification.ts', 'if (lastMs > nowMs) return 0;', 'if (lastMs > nowMs && nowMs < 0) return 0;']],
+    hunt: ['password-lost'],
+  },
+  {
+    name: 'user-promote-unverified',
+    about: "A user's new password is published before the server has taken it",
+    changes: [[USER, "if (login.works === 'next')\n", "if (login.works !== 'none')\n"]],
+    hunt: ['user-rotate'],
+  },
+  {
+    name: 'database-adopt-silently',
+    about: "Somebody else's database is taken for our own, and deleted with the object",
+    changes: [
+      [
+        'kinds/database/decide-existence.ts',
+        "if (created || subject.spec.adoptionPolicy === 'IfExists') {",
+        "if (created || subject.spec.adoptionPolicy !== 'IfExists') {",
+      ],
+    ],
+    hunt: ['database-of-others'],
+  },
+];

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { parsePlan, planOf, textOf } from './plan.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { playSeed, shrunk } from './seeds.ts';
+
+const SEEDS = 300;
+const NAMES = SCENARIOS.map(({ name }) => name);
+
+test(`Seeds 1 to ${SEEDS}: whatever comes before what, and whatever goes wrong, no invariant breaks`, async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const run = await playSeed(seed);
+    if (run.violations.length > 0) expect.fail((await shrunk(run)).report);
+  }
+}, 300_000);
+
+test('A seed stands for one run, and its text for the same one', async () => {
+  const seed = 11;
+  const [one, other] = [await playSeed(seed), await playSeed(seed)];
+  expect(other.effects).toEqual(one.effects);
+  expect(other.end).toBe(one.end);
+  expect(parsePlan(textOf(planOf(seed, NAMES)))).toEqual(planOf(seed, NAMES));
+});
+
+test('Seeds reach every scenario, several processes, and most faults', () => {
+  const plans = Array.from({ length: SEEDS }, (_, index) => planOf(index + 1, NAMES));
+  expect(new Set(plans.map(({ scenario }) => scenario)).size).toBe(NAMES.length);
+  expect(new Set(plans.map(({ replicas = 1 }) => replicas))).toEqual(new Set([1, 2, 3]));
+  expect(new Set(plans.flatMap(({ strikes }) => strikes.map(({ fault }) => fault))).size).toBeGreaterThan(25);
+});
