@@ -1,6 +1,6 @@
-import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
+import { recordReader } from '../record.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type DatabaseSubject, databaseName } from './observation.ts';
 import { databaseDefinition } from './schema.ts';
@@ -9,19 +9,8 @@ import type { DatabaseWorld } from './world.ts';
 /* What all Databases together say of a server: which object stands for which database. */
 
 type DatabaseRecord = Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>;
-const records = new WeakMap<KubeObject, DatabaseRecord | undefined>();
 
-/** Read once for each version of the object. */
-function recordOf(object: KubeObject): DatabaseRecord | undefined {
-  if (records.has(object)) return records.get(object);
-  const { metadata, spec, status } = object;
-  const parsed = parseSpec(databaseDefinition, spec);
-  const record = parsed.ok
-    ? { metadata, spec: parsed.spec, status: parseStatus(databaseDefinition, status) }
-    : undefined;
-  records.set(object, record);
-  return record;
-}
+const recordOf = recordReader(databaseDefinition);
 
 /** What a change of the wish for this database is told as. */
 export function claimReference(cluster: ObjectKey, name: string): Reference {
@@ -30,7 +19,7 @@ export function claimReference(cluster: ObjectKey, name: string): Reference {
 
 /** Whom a change of the object concerns: those who want its database. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
-  const record = object === undefined ? undefined : recordOf(object);
+  const record = recordOf(object);
   return record === undefined ? [] : [claimReference(clusterKeyOf(record), databaseName(record))];
 }
 
@@ -39,7 +28,7 @@ export function concerns(object: KubeObject | undefined): readonly Reference[] {
  * yet from another namespace, takes no name from anybody.
  */
 export function isClaimant(object: KubeObject | undefined): boolean {
-  const record = object === undefined ? undefined : recordOf(object);
+  const record = recordOf(object);
   if (record === undefined) return false;
   const { name, operation, conditions } = record.status;
   if (name !== undefined || operation !== undefined) return true;
@@ -51,7 +40,7 @@ export function isClaimant(object: KubeObject | undefined): boolean {
 
 /** The cluster on whose server the database is being deleted, for the object goes; undefined: it is not. */
 export function leavingFrom(object: KubeObject | undefined): ObjectKey | undefined {
-  const record = object === undefined ? undefined : recordOf(object);
+  const record = recordOf(object);
   const goes = record?.metadata.deletionTimestamp !== undefined && record.spec.deletionPolicy === 'Delete';
   return goes && record.status.name !== undefined ? clusterKeyOf(record) : undefined;
 }
@@ -61,7 +50,7 @@ export function firstClaimant(world: DatabaseWorld, subject: DatabaseSubject): O
   let first = { rank: rankOf(subject), key: subject.key };
   for (const key of world.claimants(clusterKeyOf(subject), databaseName(subject))) {
     const object = key === subject.key ? undefined : world.database(key);
-    const other = object === undefined ? undefined : recordOf(object);
+    const other = recordOf(object);
     if (other === undefined) continue;
     const rank = rankOf(other);
     if (rank < first.rank) first = { rank, key };

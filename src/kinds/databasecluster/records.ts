@@ -1,7 +1,7 @@
-import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
+import { recordReader } from '../record.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { type ClusterSubject, currentID, desiredID } from './observation.ts';
@@ -23,18 +23,8 @@ function* clustersOf(clusters: Clusters, space: ObjectKey): IterableIterator<Clu
 }
 
 type ClusterRecord = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
-const records = new WeakMap<KubeObject, ClusterRecord | undefined>();
 
-function recordOf(object: KubeObject): ClusterRecord | undefined {
-  if (records.has(object)) return records.get(object);
-  const { metadata, spec, status } = object;
-  const parsed = parseSpec(databaseClusterDefinition, spec);
-  const record = parsed.ok
-    ? { metadata, spec: parsed.spec, status: parseStatus(databaseClusterDefinition, status) }
-    : undefined;
-  records.set(object, record);
-  return record;
-}
+const recordOf = recordReader(databaseClusterDefinition);
 
 /** Ids that DatabaseClusters of the space stand for, or want to, in the place where the space is now. */
 export function claimedIDs(clusters: Clusters, space: ObjectKey, place?: Place): ReadonlySet<string> {
@@ -66,13 +56,13 @@ function claims({ status }: ClusterRecord): boolean {
 
 /** Whether the object's wish for an id counts against others. */
 export function isClaimant(object: KubeObject | undefined): boolean {
-  const record = object === undefined ? undefined : recordOf(object);
+  const record = recordOf(object);
   return record !== undefined && claims(record);
 }
 
 /** The space that the object's cluster cannot go without; undefined: it can. */
 export function neededSpace(object: KubeObject | undefined): ObjectKey | undefined {
-  const record = object === undefined ? undefined : recordOf(object);
+  const record = recordOf(object);
   return record !== undefined && needsSpace(record) ? spaceKeyOf(record) : undefined;
 }
 
@@ -84,7 +74,7 @@ export function placeOf(object: KubeObject): { readonly space: ObjectKey; readon
 
 /** Whom a change of the object concerns: those who want its ids. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
-  const record = object === undefined ? undefined : recordOf(object);
+  const record = recordOf(object);
   if (record === undefined) return [];
   const space = spaceKeyOf(record);
   const ids = new Set([currentID(record), desiredID(record)]);

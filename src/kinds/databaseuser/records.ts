@@ -1,6 +1,6 @@
-import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
+import { recordReader } from '../record.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
 import { USER_FINALIZER } from './resource.ts';
@@ -9,20 +9,8 @@ import { databaseUserDefinition } from './schema.ts';
 /* Which of several DatabaseUsers stands for a user. */
 
 type UserRecord = Pick<UserSubject, 'metadata' | 'spec' | 'status'>;
-/** Each version of an object is read once. */
-const records = new WeakMap<KubeObject, UserRecord | undefined>();
 
-function recordOf(object: KubeObject | undefined): UserRecord | undefined {
-  if (object === undefined) return undefined;
-  if (records.has(object)) return records.get(object);
-  const { metadata, spec, status } = object;
-  const parsed = parseSpec(databaseUserDefinition, spec);
-  const record = parsed.ok
-    ? { metadata, spec: parsed.spec, status: parseStatus(databaseUserDefinition, status) }
-    : undefined;
-  records.set(object, record);
-  return record;
-}
+const recordOf = recordReader(databaseUserDefinition);
 
 /** What the object's claim to its user is told under. */
 export function claimOf(subject: Pick<UserSubject, 'metadata' | 'spec'>): Reference {
