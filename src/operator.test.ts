@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeKube } from '../test/support/fake-kube.ts';
 import { cluster } from '../test/support/manifests.ts';
-import { virtualClock } from '../test/support/virtual-clock.ts';
 import { HttpError } from './base/http.ts';
 import { createLog } from './base/log.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
@@ -9,6 +7,8 @@ import { type KubeApi, SECRETS } from './kube/api.ts';
 import { createOperator } from './operator.ts';
 import { LEASES } from './runtime/leader-election.ts';
 import { createMetrics } from './runtime/metrics.ts';
+import { FakeKube } from './sandbox/fake-kube.ts';
+import { virtualClock } from './sandbox/virtual-clock.ts';
 import { createSeededRandom } from './simulator/seeded-random.ts';
 
 function aWorld() {

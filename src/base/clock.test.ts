@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { sleep, systemClock } from './clock.ts';
 
 test('sleep() resolves when its time has come', async () => {

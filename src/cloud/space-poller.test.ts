@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import type { Cluster } from './schema.ts';
 import { isSettled, SpacePoller } from './space-poller.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeKube } from '../../test/support/fake-kube.ts';
 import { secretsOf } from '../../test/support/secrets.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { isAlreadyExists, isConflict, SECRETS } from '../kube/api.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createSecrets, FinalizerIndex, loginFrom, ownerValue, type Secrets, valueFrom } from './secrets.ts';
 

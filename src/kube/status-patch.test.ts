@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergePatch } from '../../test/support/merge-patch.ts';
+import { mergePatch } from '../sandbox/merge-patch.ts';
 import { statusPatch } from './status-patch.ts';
 
 const leaf = fc.oneof(fc.integer(), fc.string(), fc.boolean());

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { FakeKube } from '../../test/support/fake-kube.ts';
-import { processClock, type VirtualClock, virtualClock } from '../../test/support/virtual-clock.ts';
 import { sleep } from '../base/clock.ts';
 import type { KubeApi } from '../kube/api.ts';
 import { LEASES, LeaderElector } from '../runtime/leader-election.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { processClock, type VirtualClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Membership, ownerOf } from './membership.ts';
 

@@ -1,7 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { FakeKube } from '../../test/support/fake-kube.ts';
 import { cluster, space } from '../../test/support/manifests.ts';
-import { processClock, virtualClock } from '../../test/support/virtual-clock.ts';
 import { createLog } from '../base/log.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
@@ -11,6 +9,8 @@ import type { KubeObject } from '../kube/object.ts';
 import { createOperator } from '../operator.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { Store } from '../runtime/store.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { processClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createSimulator, createTeam, DEFAULT_CREDENTIALS } from '../simulator/simulator.ts';
 import { Sharding } from './sharding.ts';

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
-import { FakeKube } from '../../test/support/fake-kube.ts';
 import { TOYS, type ToyBehaviour, toyKind } from '../../test/support/toy-kind.ts';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { API_VERSION } from '../base/group.ts';
 import type { Random } from '../base/random.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { ready, stalled } from '../kube/summary.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Controller, isNews, type KeyGate } from './controller.ts';
 import { Informer } from './informer.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { FakeKube } from '../../test/support/fake-kube.ts';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
 import { EVENTS, KubeError } from '../kube/api.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { retrying } from '../kube/summary.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createEventRecorder } from './events.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
-import { FakeKube } from '../../test/support/fake-kube.ts';
-import { processClock, type VirtualClock, virtualClock } from '../../test/support/virtual-clock.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { processClock, type VirtualClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { LEASES, LeaderElector } from './leader-election.ts';
 

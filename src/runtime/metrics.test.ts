@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createMetrics } from './metrics.ts';
 import { WorkQueue } from './workqueue.ts';
 

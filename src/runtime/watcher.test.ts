@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
 import { HttpError } from '../base/http.ts';
 import { type AnyObject, type KubeApi, KubeError, type ListPage, SECRETS, type WatchEvent } from '../kube/api.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { runWatcher, type WatcherEvent } from './watcher.ts';
 
 const object = (name: string, version: number): AnyObject => ({

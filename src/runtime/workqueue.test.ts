@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { type Priority, WorkQueue, type WorkQueueObserver, type WorkQueueOptions } from './workqueue.ts';
 

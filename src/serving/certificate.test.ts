@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { FIRST, SECOND } from '../../test/support/certificates.ts';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { loadCertificateFiles } from './certificate.ts';
 import { serve } from './http-server.ts';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { virtualClock } from '../../test/support/virtual-clock.ts';
 import { HttpError } from '../base/http.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { type HttpServer, serve } from './http-server.ts';
 import { createScrapeGuard } from './scrape-guard.ts';
 

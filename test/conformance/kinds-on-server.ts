@@ -17,7 +17,7 @@ import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import { type KubeObject, keyOf, splitKey } from '../../src/kube/object.ts';
 import type { Kind, StatusBase } from '../../src/runtime/kind.ts';
 import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
-import { FakeKube } from '../support/fake-kube.ts';
+import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { secretsOf } from '../support/secrets.ts';
 import { type ServerSetting, serverClientOf } from './server-setting.ts';
 

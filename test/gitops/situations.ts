@@ -1,7 +1,7 @@
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { CLUSTERS, DATABASES, SPACES, USERS } from '../sim/view.ts';
 import { World } from '../sim/world.ts';
-import type { FakeObject } from '../support/fake-kube.ts';
 
 export type ArgoHealth = 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended';
 export type Kstatus = 'Current' | 'InProgress' | 'Failed' | 'Terminating';

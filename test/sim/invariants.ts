@@ -1,9 +1,9 @@
 import { ACCEPT_IDENTITY } from '../../src/kinds/databasecluster/observation.ts';
 import { SECRETS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/runtime/leader-election.ts';
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
-import type { FakeObject } from '../support/fake-kube.ts';
 import { clusterOf, FACTORY, isIdentity, isOurs, signsIn } from './owned.ts';
 import { tokenOf } from './people.ts';
 import { contentsOf, specOf, statusOf, USERS } from './view.ts';

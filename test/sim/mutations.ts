@@ -179,7 +179,7 @@ export const MUTATIONS: readonly Mutation[] = [
       [
         'kinds/databasecluster/observe-login.ts',
         'return secret.labels[OWNER_LABEL] === ownerValue(metadata.name);',
-        'return secret.labels[OWNER_LABEL] !== `not ${ownerValue(metadata.name)}`;',
+        'return secret.labels[OWNER_LABEL] !== ownerValue(`not-` + metadata.name);',
       ],
     ],
     hunt: ['secret-of-others'],

@@ -1,6 +1,6 @@
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
-import type { FakeObject } from '../support/fake-kube.ts';
 import { contentsOf, statusOf } from './view.ts';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';

@@ -1,6 +1,6 @@
 import { API_VERSION, GROUP } from '../../src/base/group.ts';
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
-import type { FakeObject } from '../support/fake-kube.ts';
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { isOurs } from './owned.ts';
 import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, SPACES, statusOf } from './view.ts';
 import type { World } from './world.ts';

@@ -1,7 +1,7 @@
 import { sleep } from '../../src/base/clock.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
 import { type KubeApi, KubeError, type Resource, type WatchEvent, type WatchOptions } from '../../src/kube/api.ts';
-import type { ProcessClock } from '../support/virtual-clock.ts';
+import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Effect, Fault } from './faults.ts';
 import type { Weather } from './weather.ts';
 

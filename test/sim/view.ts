@@ -2,9 +2,9 @@ import { GROUP, VERSION } from '../../src/base/group.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
 import { EVENTS, type Resource, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
+import type { FakeKube, FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
-import type { FakeKube, FakeObject } from '../support/fake-kube.ts';
 
 /** Where everything is. */
 export const NAMESPACE = 'shop';

@@ -12,14 +12,14 @@ import { type KubeApi, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
+import { FakeKube } from '../../src/sandbox/fake-kube.ts';
+import { type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { aCluster, aSpace } from './builders.ts';
-import { FakeKube } from './fake-kube.ts';
 import { secretsOf } from './secrets.ts';
-import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 /** A moment at which the process ends: before or after a write to the Kubernetes API. */
 export interface Crash {

@@ -1,7 +1,7 @@
 import type { SecretCache } from '../../src/kinds/secrets.ts';
 import { SECRETS } from '../../src/kube/api.ts';
 import { keyOf } from '../../src/kube/object.ts';
-import type { FakeKube } from './fake-kube.ts';
+import type { FakeKube } from '../../src/sandbox/fake-kube.ts';
 
 /** The Secrets as they are now: a cache that is never behind. */
 export function secretsOf(kube: FakeKube): SecretCache {

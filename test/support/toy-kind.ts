@@ -6,9 +6,9 @@ import type { KubeObject } from '../../src/kube/object.ts';
 import type { Decision, Kind, StatusPatch, Subject } from '../../src/runtime/kind.ts';
 import { type Outcome, type ReconcileContext, reconcile } from '../../src/runtime/reconcile.ts';
 import { Store } from '../../src/runtime/store.ts';
+import { FakeKube } from '../../src/sandbox/fake-kube.ts';
+import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { FakeKube } from './fake-kube.ts';
-import { virtualClock } from './virtual-clock.ts';
 
 export const TOYS: Resource = { group: 'mooring.dev', version: 'v1alpha1', plural: 'toys', kind: 'Toy' };
 export const TOY_FINALIZER = 'mooring.dev/toy';

@@ -13,7 +13,7 @@ import type { Condition } from '../../src/kube/condition.ts';
 import { parseSpec, parseStatus } from '../../src/kube/definition.ts';
 import { type KubeObject, keyOf, splitKey } from '../../src/kube/object.ts';
 import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
-import type { FakeObject } from './fake-kube.ts';
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { type KindBench, type KindBenchOptions, runningBench } from './kind-bench.ts';
 import { secretsOf } from './secrets.ts';
 import { clusterNamed } from './simulator.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aSpace } from '../../../test/support/builders.ts';
-import { virtualClock } from '../../../test/support/virtual-clock.ts';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
 import { type ConnectionsOptions, SpaceConnections } from './connection.ts';

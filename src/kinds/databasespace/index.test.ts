@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { aSpace } from '../../../test/support/builders.ts';
-import { FakeKube } from '../../../test/support/fake-kube.ts';
 import { secretsOf } from '../../../test/support/secrets.ts';
 import { SECRETS } from '../../kube/api.ts';
+import { FakeKube } from '../../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSecrets } from '../secrets.ts';
 import type { SpaceConnections } from './connection.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { aSpace, type SpaceBuilder } from '../../../test/support/builders.ts';
-import { FakeKube } from '../../../test/support/fake-kube.ts';
 import { secretsOf } from '../../../test/support/secrets.ts';
-import { virtualClock } from '../../../test/support/virtual-clock.ts';
 import { SECRETS } from '../../kube/api.ts';
+import { FakeKube } from '../../sandbox/fake-kube.ts';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
 import { createSecrets } from '../secrets.ts';

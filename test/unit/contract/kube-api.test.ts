@@ -1,7 +1,7 @@
+import { FakeKube } from '../../../src/sandbox/fake-kube.ts';
+import { virtualClock } from '../../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { kubeApiContract } from '../../contract/kube-api.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
 
 let namespaces = 0;
 

@@ -1,1 +1,0 @@
-export * from '../../src/sandbox/fake-kube-history.ts';
