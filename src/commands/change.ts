@@ -32,11 +32,12 @@ async function make(name: string, wanted: Change, { api, namespace, args, io, st
   const value = new Date(systemClock.now()).toISOString();
   const changed = await api.patch(resource, ref, wanted.patch(value), undefined, io.signal);
   if (args.is('no-wait')) return 0;
-  let item: Item = itemOf(target.definition, changed);
+  const before = itemOf(target.definition, changed);
+  let item: Item = before;
   let told = '';
   const deadline = systemClock.monotonic() + DEFAULT_TIMEOUT_MS;
   while (!io.signal.aborted && systemClock.monotonic() < deadline) {
-    const outcome = wanted.outcome(item, value);
+    const outcome = wanted.outcome(item, value, before);
     if (outcome !== undefined) {
       io.stdout(`${style.good('✓')} ${outcome}\n`);
       return 0;

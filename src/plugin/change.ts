@@ -11,8 +11,8 @@ export interface Change {
   readonly about: string;
   /** A merge patch. `value`: new each time. */
   patch(value: string): object;
-  /** Undefined: not yet. Otherwise the outcome in words. */
-  outcome(item: Item, value: string): string | undefined;
+  /** Undefined: not yet. Otherwise the outcome in words. `before`: the object when the change was made. */
+  outcome(item: Item, value: string, before: Item): string | undefined;
 }
 
 const ALL = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
@@ -23,11 +23,11 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     kinds: ['DatabaseCluster', 'DatabaseUser'],
     about: 'replaces the password by a new one now',
     patch: (value) => annotate(ROTATE_AT, value),
-    outcome: (item, value) => {
-      const handled = field(item, 'lastHandledRotateAt') === value;
-      return handled && readyOf(item)?.status === 'True'
-        ? `Rotated: the new password is in the Secret, and works`
-        : undefined;
+    outcome: (item, value, before) => {
+      const handled = field(item, 'lastHandledRotateAt') === value && readyOf(item)?.status === 'True';
+      // It is written down when the new password stands beside the old one; it is done when the Secret was verified again.
+      const done = handled && verifiedSecret(item) !== verifiedSecret(before);
+      return done ? 'Rotated: the new password is in the Secret, and works' : undefined;
     },
   },
   suspend: {
@@ -81,6 +81,12 @@ export function progressOf(item: Item): string {
   return ready === undefined || isOutOfDate(item)
     ? 'Waiting for Mooring to look at it'
     : `${ready.reason}: ${ready.message}`;
+}
+
+/** The version of the Secret whose password was verified last. */
+function verifiedSecret(item: Item): unknown {
+  const verified = field(item, 'connection') ?? field(item, 'credentials');
+  return isRecord(verified) ? verified['secretResourceVersion'] : undefined;
 }
 
 function field({ status }: Item, name: string): unknown {

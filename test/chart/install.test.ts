@@ -118,7 +118,7 @@ describe('a release', () => {
   test('helm test asks whether it is ready', async () => {
     const printed = await cluster.helm(['test', 'mooring', '--timeout=60s', '--namespace=mooring-system']);
     expect(printed).toMatch(/Phase: +Succeeded/);
-    expect(cluster.processes().at(-1)?.logs()).toBe('200 ok\n');
+    expect(cluster.processes().at(-1)?.logs()).toBe('200 ok: acts\n');
   });
 
   test('an upgrade brings new CustomResourceDefinitions and another pod, and changes nothing else', async () => {

@@ -235,6 +235,15 @@ describe.each(DIALECTS)('In dialect %s, a database that somebody deleted', (dial
     expect(bench.schema()).toContain(DEFINED);
   });
 
+  it('is missed too where the List that all share is from just before', async () => {
+    const bench = await readyBench({ dialect, database: SCHEMA });
+    await bench.cluster.clock.advance(700_000);
+    await bench.world().servers.databases(await bench.place(), new AbortController().signal);
+    bench.cluster.simulator.dropDatabase('orders', 'orders');
+    expect(await bench.pass()).not.toMatchObject({ next: 'failed' });
+    expect(bench.ready()).toBe('False DatabaseVanished');
+  });
+
   it('is looked for once more before anybody is told so', async () => {
     const bench = await readyBench({ dialect, database: SCHEMA });
     await bench.cluster.clock.advance(700_000);

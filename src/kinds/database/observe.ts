@@ -1,3 +1,4 @@
+import { ApiError } from '../../base/api-error.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { untilVerification } from '../verification.ts';
@@ -67,6 +68,7 @@ async function look(
   const looked: DatabaseSeen = { ...seen, existence: 'exists' };
   if (subject.deleting || !isOurs(subject, seen)) return looked;
   const schema = await lookAtSchema(world, subject, access, seen.name, signal);
+  if (schema === 'gone') return { ...seen, existence: 'absent' };
   memory.verified(subject.key, clock.now());
   return { ...looked, schema, checkInMs: checkInMs(world, subject, access) };
 }
@@ -77,11 +79,20 @@ async function lookAtSchema(
   access: OpenServer,
   name: string,
   signal: AbortSignal,
-): Promise<SchemaObservation> {
+): Promise<SchemaObservation | 'gone'> {
   if (!hasSchema(subject)) return { schema: 'notLooked' };
   const sources = await readSources(world.configMaps, subject, signal);
   if ('reason' in sources) return { schema: 'sourceMissing', ...sources };
-  const text = await world.servers.asAdmin(access, (client, token) => client.getSchema(token, name, signal), signal);
+  const { servers } = world;
+  let text: string;
+  try {
+    text = await servers.asAdmin(access, (client, token) => client.getSchema(token, name, signal), signal);
+  } catch (error) {
+    // The List may be from before somebody deleted it; servers answer 404 or 400 then.
+    const isMissing = error instanceof ApiError && (error.kind === 'notFound' || error.kind === 'invalid');
+    if (isMissing && !(await isThere(world, access, name, signal))) return 'gone';
+    throw error;
+  }
   return { schema: 'seen', sources, found: schemaDigest(text), tryAgainInMs: tryAgainInMs(world, subject) };
 }
 
