@@ -181,6 +181,7 @@ export function createControllers(
         ),
       namespaceLabels,
       leaving: (key) => leaving.from(key),
+      mayFollow: (key) => leaving.mayFollow(key),
       onDriftCorrected: (key, { field, desired, observed }) =>
         clusterDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
     }),

@@ -33,18 +33,17 @@ test('Leaving names who is being deleted on the server of a cluster, and tells w
   const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
   const [stays, goes] = [aUser({}), aUser({ deleting: true })];
   users.change(undefined, stays);
-  expect(leaving.from('shop/orders')).toEqual([]);
+  expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders'), told]).toEqual([[], true, []]);
   users.change(stays, goes);
   expect(leaving.from('shop/orders')).toEqual(['DatabaseUser shop/app']);
-  expect(told).toEqual([]);
+  expect([leaving.mayFollow('shop/orders'), told]).toEqual([false, ['shop/orders']]);
   users.change(goes, undefined);
-  expect(leaving.from('shop/orders')).toEqual([]);
-  expect(told).toEqual(['shop/orders']);
+  expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders', 'shop/orders']]);
 });
 
 test('Leaving is not concerned with what stays on the server', () => {
   const [users, databases] = [aSource(), aSource()];
   const leaving = new Leaving(users.informer, databases.informer, () => expect.unreachable());
   users.change(undefined, aUser({ deleting: true, deletionPolicy: 'Retain' }));
-  expect(leaving.from('shop/orders')).toEqual([]);
+  expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders')]).toEqual([[], false]);
 });

@@ -1,40 +1,54 @@
-import { leavingFrom as databaseLeaving } from '../kinds/database/records.ts';
-import { leavingFrom as userLeaving } from '../kinds/databaseuser/records.ts';
+import { endsOn as databaseEndsOn } from '../kinds/database/records.ts';
+import { endsOn as userEndsOn } from '../kinds/databaseuser/records.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 
-/** Which users and databases are going, by the cluster that they are on: kept by changes, as there may be many thousand. */
+type EndsOn = typeof userEndsOn;
+
+/** Which users and databases go with their objects, by the cluster that they are on: kept by changes, as there may be many thousand. */
 export class Leaving {
-  readonly #byCluster = new Map<ObjectKey, Set<string>>();
-  readonly #onLeft: (cluster: ObjectKey) => void;
+  readonly #going = new Map<ObjectKey, Set<string>>();
+  readonly #staying = new Map<ObjectKey, Set<string>>();
+  readonly #onChange: (cluster: ObjectKey) => void;
 
-  /** `onLeft`: one that was going from this cluster is gone. */
-  constructor(users: Informer<KubeObject>, databases: Informer<KubeObject>, onLeft: (cluster: ObjectKey) => void) {
-    this.#onLeft = onLeft;
-    users.onChange((_key, before, after) => this.#changed(userLeaving, before, after));
-    databases.onChange((_key, before, after) => this.#changed(databaseLeaving, before, after));
+  /** `onChange`: one of this cluster begins to go, or is gone. */
+  constructor(users: Informer<KubeObject>, databases: Informer<KubeObject>, onChange: (cluster: ObjectKey) => void) {
+    this.#onChange = onChange;
+    users.onChange((_key, before, after) => this.#changed(userEndsOn, before, after));
+    databases.onChange((_key, before, after) => this.#changed(databaseEndsOn, before, after));
   }
 
-  /** As `DatabaseUser app`. */
+  /** Those whose objects are being deleted, as `DatabaseUser shop/app`. */
   from(cluster: ObjectKey): readonly string[] {
-    return [...(this.#byCluster.get(cluster) ?? [])].toSorted();
+    return [...(this.#going.get(cluster) ?? [])].toSorted();
   }
 
-  #changed(
-    leavingFrom: (object: KubeObject | undefined) => ObjectKey | undefined,
-    before: KubeObject | undefined,
-    after: KubeObject | undefined,
-  ): void {
-    const [left, leaves] = [leavingFrom(before), leavingFrom(after)];
-    if (leaves !== undefined && after !== undefined) {
-      const names = this.#byCluster.get(leaves) ?? new Set();
-      this.#byCluster.set(leaves, names.add(nameOf(after)));
-    } else if (left !== undefined && before !== undefined) {
-      const names = this.#byCluster.get(left);
-      if (names?.delete(nameOf(before)) && names.size === 0) this.#byCluster.delete(left);
-      this.#onLeft(left);
-    }
+  /** Whether there are others, whose objects may be deleted at any moment. */
+  mayFollow(cluster: ObjectKey): boolean {
+    return this.#staying.has(cluster);
   }
+
+  #changed(endsOn: EndsOn, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const [was, is] = [endsOn(before), endsOn(after)];
+    if (was?.cluster === is?.cluster && was?.leaves === is?.leaves) return;
+    if (was !== undefined && before !== undefined) remove(this.#of(was), was.cluster, nameOf(before));
+    if (is !== undefined && after !== undefined) add(this.#of(is), is.cluster, nameOf(after));
+    if (was?.leaves) this.#onChange(was.cluster);
+    else if (is?.leaves) this.#onChange(is.cluster);
+  }
+
+  #of({ leaves }: { readonly leaves: boolean }): Map<ObjectKey, Set<string>> {
+    return leaves ? this.#going : this.#staying;
+  }
+}
+
+function add(sets: Map<ObjectKey, Set<string>>, cluster: ObjectKey, name: string): void {
+  sets.set(cluster, (sets.get(cluster) ?? new Set()).add(name));
+}
+
+function remove(sets: Map<ObjectKey, Set<string>>, cluster: ObjectKey, name: string): void {
+  const names = sets.get(cluster);
+  if (names?.delete(name) && names.size === 0) sets.delete(cluster);
 }
 
 function nameOf({ kind, metadata }: KubeObject): string {

@@ -60,6 +60,13 @@ export class Sharding {
     users: new Set<string>(),
     databases: new Set<string>(),
   };
+  /** Keys that were turned away: this replica may have them again, and nobody else has heard of them. */
+  readonly #refused: Readonly<Record<Sharded, Set<ObjectKey>>> = {
+    spaces: new Set(),
+    clusters: new Set(),
+    users: new Set(),
+    databases: new Set(),
+  };
   #controllers: ShardedControllers | undefined;
   #rounds = 0;
   #sweeping = false;
@@ -73,7 +80,7 @@ export class Sharding {
       identity: uuid(random),
       inHand: () => this.#inHand.keys(),
       onChange: (changed) => {
-        if (changed || ++this.#rounds % ROUNDS_A_SWEEP === 0) void this.#sweep();
+        if (changed || this.#hasRefused() || ++this.#rounds % ROUNDS_A_SWEEP === 0) void this.#sweep();
       },
       onFailure: (error) => log.warn({ err: error }, `Cannot agree with other replicas on spaces: ${messageOf(error)}`),
     });
@@ -88,7 +95,10 @@ export class Sharding {
     return {
       begin: (key) => {
         const shard = this.#shardOf(kind, key);
-        if (!this.#membership.owns(shard)) return false;
+        if (!this.#membership.owns(shard)) {
+          this.#refused[kind].add(key);
+          return false;
+        }
         this.#begun.set(`${kind} ${key}`, shard);
         this.#inHand.set(shard, (this.#inHand.get(shard) ?? 0) + 1);
         return true;
@@ -101,6 +111,10 @@ export class Sharding {
         else this.#inHand.set(shard, left);
       },
     };
+  }
+
+  #hasRefused(): boolean {
+    return KINDS.some((kind) => this.#refused[kind].size > 0);
   }
 
   /** As Membership.run. */
@@ -125,7 +139,12 @@ export class Sharding {
           owned.clear();
         }
         const ours = this.#ours[kind];
-        for (const key of ours) if (this.#informers[kind].store.get(key) === undefined) ours.delete(key);
+        for (const key of ours) {
+          if (this.#informers[kind].store.get(key) !== undefined) continue;
+          ours.delete(key);
+          // Its shard is not known any more, so nobody else may have forgotten what is held for it.
+          this.#controllers?.[kind].letGo(key);
+        }
       }
     }
     this.#sweeping = false;
@@ -143,7 +162,8 @@ export class Sharding {
     const isOurs = owned.get(shard) ?? this.#membership.owns(shard);
     owned.set(shard, isOurs);
     const ours = this.#ours[kind];
-    if (isOurs === ours.has(key)) return false;
+    const refused = this.#refused[kind].delete(key);
+    if (isOurs === ours.has(key) && !(isOurs && refused)) return false;
     if (isOurs) {
       ours.add(key);
       counts.gained++;

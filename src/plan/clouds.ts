@@ -107,9 +107,13 @@ function clustersIn(
   listed: readonly Cluster[] | undefined,
   nowMs: number,
 ): readonly SavedCluster[] {
-  const ofSpace = clustersOf(objects).filter(
-    ({ spec, metadata }) => referred(spec.spaceRef, metadata) === space.object.key,
+  // Several DatabaseSpaces may mean the same space of the cloud.
+  const { baseURL, teamID, spaceID } = space.spec;
+  const same = spacesOf(objects).filter(
+    ({ spec }) => spec.baseURL === baseURL && spec.teamID === teamID && spec.spaceID === spaceID,
   );
+  const keys = new Set(same.map(({ object }) => object.key));
+  const ofSpace = clustersOf(objects).filter(({ spec, metadata }) => keys.has(referred(spec.spaceRef, metadata)));
   const byID = new Map(ofSpace.map((cluster) => [cluster.status.clusterID, cluster]));
   const found = listed ?? [...ofSpace.flatMap(asSeen), ...unmanagedIn(space)];
   return found.map((cluster) => saved(cluster, space, byID.get(cluster.id), objects, nowMs));

@@ -1,7 +1,7 @@
 import { newSecret, wantedSecret } from '../kinds/databaseuser/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
-import { CONFIG_MAPS, SECRETS } from '../kube/api.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { FakeKube } from '../sandbox/fake-kube.ts';
@@ -15,11 +15,13 @@ export function copyObjects(
   given: {
     readonly objects: readonly PlannedObject[];
     readonly configMaps: readonly AnyObject[];
+    readonly namespaces: readonly AnyObject[];
     readonly schemas: CopiedSchemas;
   },
   clouds: Clouds,
 ): void {
-  const { objects, configMaps, schemas } = given;
+  const { objects, configMaps, namespaces, schemas } = given;
+  for (const { metadata } of namespaces) kube.put(NAMESPACES, { metadata });
   const versions = new Map([...copySecrets(kube, objects, clouds), ...copyConfigMaps(kube, configMaps)]);
   for (const planned of objects) {
     const resource = resourceOf(planned.definition);

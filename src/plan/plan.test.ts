@@ -4,7 +4,7 @@ import { API_VERSION } from '../base/group.ts';
 import { createLog } from '../base/log.ts';
 import { CloudClient } from '../cloud/client.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { type AnyObject, SECRETS } from '../kube/api.ts';
+import { type AnyObject, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { objectKey } from '../kube/object.ts';
 import { createOperator } from '../operator.ts';
 import { resourceOf } from '../plugin/kinds.ts';
@@ -120,6 +120,7 @@ async function aWorld(specs: Specs) {
       ),
       listed: new Map([['shop/production', await listed(simulator, clock)]]),
       configMaps: [],
+      namespaces: kube.all(NAMESPACES),
     }),
     end: async () => {
       stop.abort();
@@ -213,6 +214,51 @@ describe('makePlan()', () => {
     expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end).toBeUndefined();
     const costly = await makePlan(await world.input({ 'DatabaseCluster more': CLUSTER }), world.clock);
     expect(costly.steps.map(({ weight }) => weight)).toEqual(['costs', 'changes', 'changes', 'changes']);
+    await world.end();
+  });
+
+  it('knows by the labels of a namespace whom a space admits', async () => {
+    const selector = { matchLabels: { team: 'shop' } };
+    const space = { ...SPACE, allowedNamespaces: { from: 'Selector', selector } };
+    const world = await aWorld({ 'DatabaseCluster orders': { ...CLUSTER, deletionPolicy: 'Delete' } });
+    const { objects, ...rest } = await world.input({}, ['DatabaseCluster orders']);
+    // The space lies in another namespace than the cluster.
+    const elsewhere = objects.map((planned) => {
+      const moved = (object: AnyObject | undefined): AnyObject | undefined =>
+        object &&
+        ({
+          ...object,
+          metadata: { ...object.metadata, namespace: 'platform' },
+          spec: { ...specOf(object), ...space },
+        } as AnyObject);
+      const refers = (object: AnyObject | undefined): AnyObject | undefined =>
+        object &&
+        ({
+          ...object,
+          spec: { ...specOf(object), spaceRef: { name: 'production', namespace: 'platform' } },
+        } as AnyObject);
+      return planned.definition.kind === 'DatabaseSpace'
+        ? { ...planned, key: 'platform/production', live: moved(planned.live), wanted: moved(planned.wanted) }
+        : { ...planned, live: refers(planned.live), wanted: refers(planned.wanted) };
+    });
+    const listed = new Map([['platform/production', rest.listed.get('shop/production') ?? []]]);
+    const planWith = (labels: Readonly<Record<string, string>>) => {
+      const namespaces = [{ metadata: { name: 'shop', uid: 'n', resourceVersion: '1', labels } }];
+      return makePlan({ ...rest, objects: elsewhere, listed, namespaces }, world.clock);
+    };
+    expect((await planWith({ team: 'shop' })).steps.map(({ weight }) => weight)).toContain('destroys');
+    expect((await planWith({})).steps).toEqual([]);
+    await world.end();
+  });
+
+  it('is not disturbed by a database whose server is not in the copy', async () => {
+    const schema = [{ inline: 'define entity person;' }];
+    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER, 'Database orders': { ...ON_ORDERS, schema } });
+    const input = await world.input({});
+    const plan = await makePlan({ ...input, listed: new Map([['shop/production', []]]) }, world.clock);
+    expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end?.reason).toBe(
+      'ClusterMissing',
+    );
     await world.end();
   });
 

@@ -25,6 +25,8 @@ export interface PlanInput {
   /** By DatabaseSpace: what the cloud itself lists, where it could be asked. */
   readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
   readonly configMaps: readonly AnyObject[];
+  /** Of the objects: who is admitted may follow from their labels. */
+  readonly namespaces: readonly AnyObject[];
 }
 
 export interface PlannedStep {

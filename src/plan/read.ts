@@ -1,7 +1,7 @@
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { type AnyObject, CONFIG_MAPS, type KubeApi, KubeError } from '../kube/api.ts';
+import { type AnyObject, CONFIG_MAPS, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
@@ -22,6 +22,7 @@ export interface Manifest {
 export interface ReadResult {
   readonly objects: readonly PlannedObject[];
   readonly configMaps: readonly AnyObject[];
+  readonly namespaces: readonly AnyObject[];
   /** What could not be read, or not be asked of the API server: the plan is less sure there. */
   readonly notes: readonly string[];
 }
@@ -72,7 +73,35 @@ export async function readObjects(
     const next = given.deleted.has(name) ? undefined : (wanted.get(name) ?? object);
     return [{ definition, key: name.slice(definition.kind.length + 1), live: object, wanted: next }];
   });
-  return { objects, configMaps: await configMapsFor(api, given, objects, notes, signal), notes };
+  if (objects.some(({ live: object }) => isShared(object)))
+    notes.push('Objects of other namespaces, which a space or cluster here admits, were not looked at');
+  const configMaps = await configMapsFor(api, given, objects, notes, signal);
+  return { objects, configMaps, namespaces: await namespacesOf(api, objects, notes, signal), notes };
+}
+
+/** Whether others than those of its own namespace may be on it. */
+function isShared(object: AnyObject | undefined): boolean {
+  const { allowedNamespaces: allowed } = specOf(object) as { readonly allowedNamespaces?: { readonly from?: string } };
+  return allowed !== undefined && allowed.from !== 'Same';
+}
+
+async function namespacesOf(
+  api: KubeApi,
+  objects: readonly PlannedObject[],
+  notes: string[],
+  signal: AbortSignal,
+): Promise<readonly AnyObject[]> {
+  const found: AnyObject[] = [];
+  for (const name of new Set(objects.map(({ key }) => splitKey(key).namespace))) {
+    try {
+      const namespace = await api.get(NAMESPACES, { name }, signal);
+      if (namespace !== undefined) found.push(namespace);
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.status !== 403) throw error;
+      notes.push(`Namespace ${name} may not be read by you (get namespaces): whom a selector admits is not known`);
+    }
+  }
+  return found;
 }
 
 interface Live {

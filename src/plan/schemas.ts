@@ -1,3 +1,4 @@
+import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import { ServerClient } from '../database/client.ts';
 import { digestOf, schemaDigest } from '../kinds/database/schema-plan.ts';
@@ -35,7 +36,12 @@ export async function copySchemas(
       random: createSeededRandom(3),
       transport: clouds.transport,
     });
-    copied.set(database.object.key, schemaDigest(await define(client, name, texts)));
+    try {
+      copied.set(database.object.key, schemaDigest(await define(client, name, texts)));
+    } catch (error) {
+      // Its cluster has no server in the copy: the space may not be read, or the cloud shows it gone or elsewhere.
+      if (!(error instanceof ApiError)) throw error;
+    }
   }
   return copied;
 }

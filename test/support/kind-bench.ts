@@ -139,6 +139,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       claimants: () => [KEY],
       namespaceLabels: async () => ({}),
       leaving: () => [],
+      mayFollow: () => false,
       memory: new ClusterMemory(`process-${++processes}`, clock.now()),
       onDriftCorrected: (_key, { field }) => corrected.push(field),
     };

@@ -38,11 +38,13 @@ export function isClaimant(object: KubeObject | undefined): boolean {
   return ready.reason !== 'ClusterNotAllowed';
 }
 
-/** The cluster on whose server the database is being deleted, for the object goes; undefined: it is not. */
-export function leavingFrom(object: KubeObject | undefined): ObjectKey | undefined {
+/** The cluster on whose server the database is, where it goes there with its object; `leaves`: that is being deleted. */
+export function endsOn(
+  object: KubeObject | undefined,
+): { readonly cluster: ObjectKey; readonly leaves: boolean } | undefined {
   const record = recordOf(object);
-  const goes = record?.metadata.deletionTimestamp !== undefined && record.spec.deletionPolicy === 'Delete';
-  return goes && record.status.name !== undefined ? clusterKeyOf(record) : undefined;
+  if (record?.spec.deletionPolicy !== 'Delete' || record.status.name === undefined) return undefined;
+  return { cluster: clusterKeyOf(record), leaves: record.metadata.deletionTimestamp !== undefined };
 }
 
 /** The other object that stands for the database, if it comes first. */

@@ -186,6 +186,16 @@ describe('observeCluster() of an object that is being deleted', () => {
       expect(await observe(bench, kept, afterwards(120_000))).toMatchObject({ space: 'waiting' });
     });
 
+    it('is needed for some seconds while others on it may follow', async () => {
+      const bench = await kindBench();
+      const alone = (ms: number) => ({ ...afterwards(ms), leaving: () => [], mayFollow: () => true });
+      expect(await observe(bench, kept, alone(1_000))).toMatchObject({ space: 'needed', forMs: 4_000 });
+      expect(await observe(bench, kept, alone(5_000))).toMatchObject({ space: 'waiting' });
+      expect(await observe(bench, kept, { ...alone(1_000), mayFollow: () => false })).toMatchObject({
+        space: 'waiting',
+      });
+    });
+
     it('is not needed where it is destroyed with them, or no server answers', async () => {
       const bench = await kindBench();
       const destroyed = kept.with({ deletionPolicy: 'Delete' });

@@ -42,7 +42,9 @@ export async function observeCluster(
   if (moved !== undefined && !(cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt))
     return moved;
   poller.follow(id);
-  const endpoint = cluster === undefined || subject.deleting ? undefined : endpointOf(connection, cluster);
+  // A cluster that is protected goes on as it is, and what is on it can be worked on.
+  const goes = subject.deleting && !subject.spec.deletionProtection;
+  const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, cluster);
   const seen = {
     space: 'seen',
     place: placeName(connection.place),
@@ -71,16 +73,23 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
   const usable = status.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True');
   if (!subject.deleting || destroyed || !usable) return undefined;
-  const forMs = Date.parse(metadata.deletionTimestamp ?? '') + LEAVING_MS - world.clock.now();
-  const leaving = forMs > 0 ? world.leaving(subject.key) : [];
-  if (leaving.length === 0) return undefined;
-  const named = leaving.slice(0, 3).join(', ') + (leaving.length > 3 ? ` and ${leaving.length - 3} more` : '');
-  const message = `Waiting until what is on the cluster and goes too is deleted there: ${named}. It is waited for two minutes at most`;
-  return { space: 'needed', reason: 'WaitingForDependents', message, forMs };
+  const sinceMs = world.clock.now() - Date.parse(metadata.deletionTimestamp ?? '');
+  const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];
+  const reason = 'WaitingForDependents';
+  if (leaving.length > 0) {
+    const named = leaving.slice(0, 3).join(', ') + (leaving.length > 3 ? ` and ${leaving.length - 3} more` : '');
+    const message = `Waiting until what is on the cluster and goes too is deleted there: ${named}. It is waited for two minutes at most`;
+    return { space: 'needed', reason, message, forMs: LEAVING_MS - sinceMs };
+  }
+  if (sinceMs >= FOLLOWING_MS || !world.mayFollow(subject.key)) return undefined;
+  const message = 'Waiting a few seconds, whether users and databases on the cluster are deleted too: they go first';
+  return { space: 'needed', reason, message, forMs: FOLLOWING_MS - sinceMs };
 }
 
 /** Whatever keeps users and databases from going, the cluster's object does not wait for them for ever. */
 const LEAVING_MS = 120_000;
+/** Whoever deletes all at once asks for one object after the other. */
+const FOLLOWING_MS = 5_000;
 
 type WithoutSpace = Exclude<ClusterObservation, SpaceSeen>;
 

@@ -27,6 +27,8 @@ export interface ClusterWorld {
   ) => Promise<Readonly<Record<string, string>> | undefined>;
   /** Users and databases on the cluster that are being deleted on its server, as `DatabaseUser app`. */
   readonly leaving: (key: ObjectKey) => readonly string[];
+  /** Whether there are others on the cluster that would be deleted on its server if their objects were. */
+  readonly mayFollow: (key: ObjectKey) => boolean;
   readonly memory: ClusterMemory;
   /** A change that came from elsewhere was undone. */
   readonly onDriftCorrected: (key: ObjectKey, difference: Difference) => void;

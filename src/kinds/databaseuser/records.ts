@@ -23,11 +23,13 @@ export function concerns(object: KubeObject | undefined): readonly Reference[] {
   return record === undefined ? [] : [claimOf(record)];
 }
 
-/** The cluster on whose server the user is being deleted, for the object goes; undefined: it is not. */
-export function leavingFrom(object: KubeObject | undefined): ObjectKey | undefined {
+/** The cluster on whose server the user is, where it goes there with its object; `leaves`: that is being deleted. */
+export function endsOn(
+  object: KubeObject | undefined,
+): { readonly cluster: ObjectKey; readonly leaves: boolean } | undefined {
   const record = recordOf(object);
-  const goes = record?.metadata.deletionTimestamp !== undefined && record.spec.deletionPolicy === 'Delete';
-  return goes && record.status.username !== undefined ? clusterKeyOf(record) : undefined;
+  if (record?.spec.deletionPolicy !== 'Delete' || record.status.username === undefined) return undefined;
+  return { cluster: clusterKeyOf(record), leaves: record.metadata.deletionTimestamp !== undefined };
 }
 
 /** The other object that has the user, or comes first; undefined: it is this one. */

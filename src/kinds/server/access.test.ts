@@ -104,6 +104,17 @@ describe('the server of a cluster', () => {
     ],
     ['with a spec that is not valid', () => ({ cluster: { spec: { spaceRef: 7 } } }), { why: 'notReady' }],
     [
+      'while it goes, but is protected from being destroyed',
+      () => ({
+        cluster: {
+          leaves: true,
+          spec: { deletionPolicy: 'Delete', deletionProtection: true },
+          status: without('Available'),
+        },
+      }),
+      { why: 'leaving', destroyed: false },
+    ],
+    [
       'while it goes and is destroyed',
       () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: without('Available') } }),
       { why: 'leaving', reason: 'ClusterDeleting', destroyed: true },

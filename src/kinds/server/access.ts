@@ -1,5 +1,6 @@
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
+import { PAUSED } from '../../runtime/reconcile.ts';
 import { databaseClusterDefinition } from '../databasecluster/schema.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { admits } from '../namespaces.ts';
@@ -100,7 +101,11 @@ function openOf(world: ServerWorld, { clusterKey, called, object, spec }: Cluste
   const usable = isTrue('CredentialsSecured') && isTrue('Available') && endpoint === credentials?.endpoint;
   if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable) {
     if (leaving) {
-      const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+      // What is protected, paused or blocked may stay after all, with all that is on it.
+      const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
+      const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
+      const destroys = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+      const destroyed = destroys && !held && !blocked;
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
     }
     if (spec.state === 'Suspended' || status.state === 'suspended' || status.state === 'suspending')
