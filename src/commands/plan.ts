@@ -5,13 +5,14 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Cluster } from '../cloud/schema.ts';
+import { definitions } from '../kinds/definitions.ts';
 import { spacesOf } from '../plan/objects.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
 import { type Manifest, type ReadResult, readObjects } from '../plan/read.ts';
 import { planText } from '../plan/text.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { isRecord, nodeName } from '../plugin/inventory.ts';
-import { parseTarget } from '../plugin/kinds.ts';
+import { API_VERSION, parseTarget } from '../plugin/kinds.ts';
 import { cloudOf } from '../plugin/space.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
@@ -47,6 +48,7 @@ export const plan = onCluster({
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
     if (args.is('delete') && named.size === 0) throw new UsageError('Say which objects are to be deleted');
     const manifests = args.texts('filename').flatMap(readManifests);
+    if (args.texts('filename').length > 0) mustBeOurs(manifests);
     const deleted = args.is('delete') ? named : new Set<string>();
     const read = await readObjects(api, { namespace, manifests, deleted }, io.signal);
     for (const name of named) {
@@ -65,6 +67,18 @@ export const plan = onCluster({
     return args.is('exit-code') ? exitCodeOf(shown) : 0;
   },
 });
+
+/** A plan of nothing would say that all is well. */
+function mustBeOurs(manifests: readonly Manifest[]): void {
+  const kinds = new Set(definitions.map(({ kind }) => kind));
+  const wrong = manifests.find(({ apiVersion, kind = '' }) => kinds.has(kind) && apiVersion !== API_VERSION);
+  if (wrong !== undefined)
+    throw new UsageError(
+      `${wrong.kind} "${wrong.metadata.name}" has apiVersion ${wrong.apiVersion}: use ${API_VERSION}`,
+    );
+  if (!manifests.some(({ apiVersion }) => apiVersion === API_VERSION))
+    throw new UsageError(`No object of Mooring is in these files: its apiVersion is ${API_VERSION}`);
+}
 
 function narrowed({ outcomes, steps }: Plan, named: ReadonlySet<string>): Plan {
   return {

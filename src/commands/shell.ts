@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { sessionFor } from '../plugin/server.ts';
-import { SHELL_HELP, Shell } from '../plugin/shell.ts';
+import { type Reply, SHELL_HELP, Shell } from '../plugin/shell.ts';
 import { onCluster } from './on-cluster.ts';
 import { SERVER_FLAGS } from './query.ts';
 import { transportsFor } from './transports.ts';
@@ -34,15 +34,21 @@ export const shell = onCluster({
         lines.prompt();
       };
       ask();
+      let failed = false;
+      const tell = ({ text, failed: wrong = false }: Reply) => {
+        io.stdout(text);
+        failed ||= wrong;
+      };
       for await (const line of lines) {
         const reply = await prompting.line(line, io.signal);
-        io.stdout(reply.text);
+        tell(reply);
         if (reply.ended || io.signal.aborted) break;
         ask();
       }
       lines.close();
-      await prompting.end();
-      return 0;
+      tell(await prompting.finish(io.signal));
+      // At a terminal a person has seen what failed; a script has not.
+      return failed && io.isTerminal !== true ? 1 : 0;
     } finally {
       await transports.close();
     }

@@ -79,6 +79,15 @@ describe('Shell', () => {
     expect(await type('match $p isa person;', '')).toContain('0 rows');
   });
 
+  it('runs the last query at the end of the input, and says that an open transaction is discarded', async () => {
+    const { shell, type } = aShell();
+    await type('\\begin schema', 'define entity person;');
+    const { text, failed } = await shell.finish(signal);
+    expect(text).toBe('Done.\nAn open schema transaction was discarded: end it with \\commit to keep it\n');
+    expect(failed).toBe(true);
+    expect(await shell.finish(signal)).toEqual({ text: '' });
+  });
+
   it('says what is wrong, and goes on', async () => {
     const { type } = aShell();
     expect(await type('this is no query', '')).toContain('refused');

@@ -18,7 +18,7 @@ const TYPES = ['read', 'write', 'schema'] as const;
 type TransactionType = (typeof TYPES)[number];
 
 /** What a line that was typed leads to. */
-export type Reply = { readonly text: string; readonly ended?: boolean };
+export type Reply = { readonly text: string; readonly ended?: boolean; readonly failed?: boolean };
 
 /** An interactive session on one server: lines in, texts out. */
 export class Shell {
@@ -51,8 +51,18 @@ export class Shell {
       return { text: text === '' ? '' : answerText(await this.#query(text, signal)) };
     } catch (error) {
       this.#lines = [];
-      return { text: `${messageOf(error)}\n` };
+      return { text: `${messageOf(error)}\n`, failed: true };
     }
+  }
+
+  /** At the end of the input: runs what was typed last, and says of an open transaction that it is discarded. */
+  async finish(signal: AbortSignal): Promise<Reply> {
+    const last = await this.line('', signal);
+    const open = this.#transaction;
+    await this.end();
+    if (open === undefined || open.type === 'read') return last;
+    const text = `${last.text}An open ${open.type} transaction was discarded: end it with \\commit to keep it\n`;
+    return { text, failed: true };
   }
 
   /** Discards what is open. */
