@@ -1,5 +1,6 @@
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
+import { foreign } from '../sim/scenario.ts';
 import { CLUSTERS, DATABASES, SPACES, USERS } from '../sim/view.ts';
 import { World } from '../sim/world.ts';
 
@@ -82,7 +83,8 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
   }),
   cluster('running', ['Healthy', 'Current'], 'Running', running),
   cluster('observed', ['Healthy', 'Current'], 'Observed', async (world) => {
-    world.simulator.deployForeign({ id: 'orders', machineType: 'c2d-highcpu-4', storageSizeGB: 100, version: '3.5.0' });
+    // Observing is no taking over, but the object stands for the cluster all the same.
+    foreign(world, 'orders', true);
     await world.createCluster({ managementPolicy: 'Observe' });
     await says('True Observed')(world);
   }),
@@ -113,7 +115,7 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
   }),
   cluster('drifted', ['Degraded', 'InProgress'], 'Drifted', async (world) => {
     await running(world, { driftPolicy: 'Report' });
-    world.simulator.changeCluster('orders', { storageSizeGB: 150 });
+    world.others((simulator) => simulator.changeCluster('orders', { storageSizeGB: 150 }));
     await says('False Drifted')(world);
   }),
   cluster('server_unreachable', ['Degraded', 'InProgress'], 'ServerUnreachable', async (world) => {
@@ -122,13 +124,13 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
     await says('False ServerUnreachable')(world);
   }),
   cluster('id_in_use', ['Degraded', 'Failed'], 'ClusterIDInUse', async (world) => {
-    world.simulator.deployForeign({ id: 'orders' });
+    world.others((simulator) => simulator.deployForeign({ id: 'orders' }));
     await world.createCluster();
     await says('False ClusterIDInUse')(world);
   }),
   cluster('missing', ['Degraded', 'Failed'], 'ClusterMissing', async (world) => {
     await running(world);
-    world.simulator.vanish('orders');
+    world.others((simulator) => simulator.vanish('orders'));
     await says('False ClusterMissing')(world);
   }),
   cluster('destroying', ['Progressing', 'Terminating'], 'Destroying', async (world) => {
