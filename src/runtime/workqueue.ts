@@ -14,6 +14,7 @@
 import type { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { Schedule } from '../base/schedule.ts';
 import { FairQueue } from './fair-queue.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
@@ -65,7 +66,7 @@ export class WorkQueue {
   /** Keys that are dirty and not processing: all of them by age, and each in the queue of its priority. */
   readonly #ready = new Set<string>();
   readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue() };
-  readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
+  readonly #delayed: Schedule<Priority>;
   readonly #workers: ((key: string | undefined) => void)[] = [];
   #handedOut = 0;
   #shutDown = false;
@@ -73,6 +74,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     this.#options = options;
     this.#limiter = new RateLimiter(options);
+    this.#delayed = new Schedule(options.clock, (key, priority) => this.add(key, priority));
   }
 
   /** Keys that are ready to be worked on. */
@@ -109,16 +111,8 @@ export class WorkQueue {
       this.add(key, priority);
       return;
     }
-    const { clock } = this.#options;
-    const at = clock.monotonic() + delayMs;
-    const pending = this.#delayed.get(key);
-    if (pending !== undefined && pending.at <= at) return;
-    pending?.cancel();
-    const cancel = clock.after(delayMs, () => {
-      this.#delayed.delete(key);
-      this.add(key, priority);
-    });
-    this.#delayed.set(key, { at, cancel });
+    const at = this.#options.clock.monotonic() + delayMs;
+    if (at < (this.#delayed.at(key) ?? Number.POSITIVE_INFINITY)) this.#delayed.set(key, at, priority);
   }
 
   /** Adds the key after a delay that grows with each call until `forget`; not earlier than `atLeastMs`. */
@@ -157,7 +151,6 @@ export class WorkQueue {
   /** Nothing is handed out any more. What is being worked on goes on until its `done`. */
   shutDown(): void {
     this.#shutDown = true;
-    for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
     for (const level of Object.values(this.#levels)) level.clear();
     this.#ready.clear();
@@ -190,7 +183,6 @@ export class WorkQueue {
       this.#handedOut++;
       this.#ready.delete(key);
       this.#dirty.delete(key);
-      this.#delayed.get(key)?.cancel();
       this.#delayed.delete(key);
       this.#processing.set(key, { ...waiting, began });
       this.#options.observer?.started(this.depth, began - waiting.since);

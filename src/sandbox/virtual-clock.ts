@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { Heap } from '../base/heap.ts';
 
 /** Time that moves only when told, and lets everything that follows from one moment happen before the next. */
 export interface VirtualClock extends Clock {
@@ -23,14 +24,14 @@ interface Timer {
 const HOUR_MS = 3_600_000;
 
 export function virtualClock(startMs = 1_700_000_000_000): VirtualClock {
-  const heap = new TimerHeap();
+  const heap = new Heap<Timer>((one, other) => one.at < other.at || (one.at === other.at && one.order < other.order));
   let elapsed = 0;
   let order = 0;
   let waiting = 0;
 
   const stepTo = async (end: number): Promise<boolean> => {
     await settle();
-    const timer = heap.popUntil(end);
+    const timer = popUntil(heap, end);
     if (timer === undefined) return false;
     elapsed = Math.max(elapsed, timer.at);
     timer.waits = false;
@@ -74,55 +75,13 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A binary heap by time, then by order of arrival. */
-class TimerHeap {
-  readonly #timers: Timer[] = [];
-
-  push(timer: Timer): void {
-    const timers = this.#timers;
-    timers.push(timer);
-    for (let index = timers.length - 1; index > 0; ) {
-      const parent = (index - 1) >> 1;
-      if (!this.#swapIfEarlier(index, parent)) return;
-      index = parent;
-    }
+/** The earliest that falls due by `end`; undefined: none does. */
+function popUntil(timers: Heap<Timer>, end: number): Timer | undefined {
+  for (let first = timers.peek(); first !== undefined && first.at <= end; first = timers.peek()) {
+    timers.pop();
+    if (first.waits) return first;
   }
-
-  /** The earliest that falls due by `end`; undefined: none does. */
-  popUntil(end: number): Timer | undefined {
-    for (let first = this.#timers[0]; first !== undefined && first.at <= end; first = this.#timers[0]) {
-      this.#removeFirst();
-      if (first.waits) return first;
-    }
-    return undefined;
-  }
-
-  #removeFirst(): void {
-    const timers = this.#timers;
-    const last = timers.pop();
-    if (last === undefined || timers.length === 0) return;
-    timers[0] = last;
-    for (let index = 0; ; ) {
-      const [left, right] = [2 * index + 1, 2 * index + 2];
-      const child = this.#isEarlier(right, left) ? right : left;
-      if (!this.#swapIfEarlier(child, index)) return;
-      index = child;
-    }
-  }
-
-  #swapIfEarlier(child: number, parent: number): boolean {
-    const [below, above] = [this.#timers[child], this.#timers[parent]];
-    if (below === undefined || above === undefined || !this.#isEarlier(child, parent)) return false;
-    this.#timers[child] = above;
-    this.#timers[parent] = below;
-    return true;
-  }
-
-  #isEarlier(one: number, other: number): boolean {
-    const [a, b] = [this.#timers[one], this.#timers[other]];
-    if (a === undefined || b === undefined) return false;
-    return a.at < b.at || (a.at === b.at && a.order < b.order);
-  }
+  return undefined;
 }
 
 /** One process's view of the time: its wall clock may be off, and while it is frozen none of its timers runs. */

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { Schedule } from './schedule.ts';
+
+function aSchedule() {
+  const clock = virtualClock();
+  const told: [string, string, number][] = [];
+  const schedule = new Schedule<string>(clock, (key, value) => told.push([key, value, clock.monotonic()]));
+  return { clock, told, schedule };
+}
+
+test('Schedule tells of each key when its moment has come, in their order', async () => {
+  const { clock, told, schedule } = aSchedule();
+  schedule.set('late', 300, 'x');
+  schedule.set('early', 100, 'y');
+  schedule.set('early too', 100, 'z');
+  await clock.advance(1_000);
+  expect(told).toEqual([
+    ['early', 'y', 100],
+    ['early too', 'z', 100],
+    ['late', 'x', 300],
+  ]);
+  expect(schedule.at('late')).toBeUndefined();
+});
+
+test('Schedule knows one moment of a key: the last that was set', async () => {
+  const { clock, told, schedule } = aSchedule();
+  schedule.set('a', 100, 'first');
+  schedule.set('a', 200, 'second');
+  schedule.set('b', 200, 'first');
+  schedule.set('b', 100, 'second');
+  await clock.advance(1_000);
+  expect(told).toEqual([
+    ['b', 'second', 100],
+    ['a', 'second', 200],
+  ]);
+});
+
+test('Schedule forgets what is deleted, and leaves no timer when nothing is left', async () => {
+  const { clock, told, schedule } = aSchedule();
+  schedule.set('a', 100, 'x');
+  schedule.set('b', 200, 'x');
+  schedule.delete('a');
+  schedule.delete('b');
+  expect(clock.timers()).toBe(0);
+  schedule.set('c', 300, 'x');
+  schedule.clear();
+  expect(clock.timers()).toBe(0);
+  await clock.advance(1_000);
+  expect(told).toEqual([]);
+});
+
+test('Schedule takes in what is set while it tells, also for a moment that has passed', async () => {
+  const clock = virtualClock();
+  const told: string[] = [];
+  const schedule: Schedule<number> = new Schedule(clock, (key, times) => {
+    told.push(`${key} at ${clock.monotonic()}`);
+    if (times > 0) schedule.set(key, clock.monotonic() + 50 * (times - 1), times - 1);
+  });
+  schedule.set('a', 100, 2);
+  await clock.advance(1_000);
+  expect(told).toEqual(['a at 100', 'a at 150', 'a at 150']);
+});
+
+test('Schedule has one timer, however many keys there are, and comes to terms with one that is early', async () => {
+  const { clock, told, schedule } = aSchedule();
+  for (let index = 0; index < 1_000; index++) schedule.set(`key ${index}`, 100.1 + index / 1_000, 'x');
+  expect(clock.timers()).toBe(1);
+  await clock.advance(100.1);
+  expect(told).toHaveLength(1_000);
+  expect(clock.timers()).toBe(0);
+});
+
+test('Schedule stays right when keys are moved thousands of times', async () => {
+  const { clock, told, schedule } = aSchedule();
+  for (let round = 0; round < 5_000; round++) schedule.set(`key ${round % 3}`, 10_000 - round, 'x');
+  await clock.advance(20_000);
+  expect(told.map(([key, , at]) => [key, at])).toEqual([
+    ['key 1', 5_001],
+    ['key 0', 5_001],
+    ['key 2', 5_003],
+  ]);
+});
