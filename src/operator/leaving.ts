@@ -1,3 +1,4 @@
+import { Multimap } from '../base/multimap.ts';
 import { endsOn as databaseEndsOn } from '../kinds/database/records.ts';
 import { endsOn as userEndsOn } from '../kinds/databaseuser/records.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
@@ -7,8 +8,8 @@ type EndsOn = typeof userEndsOn;
 
 /** Which users and databases go with their objects, by the cluster that they are on: kept by changes, as there may be many thousand. */
 export class Leaving {
-  readonly #going = new Map<ObjectKey, Set<string>>();
-  readonly #staying = new Map<ObjectKey, Set<string>>();
+  readonly #going = new Multimap();
+  readonly #staying = new Multimap();
   readonly #onChange: (cluster: ObjectKey) => void;
 
   /** `onChange`: one of this cluster begins to go, or is gone. */
@@ -20,7 +21,7 @@ export class Leaving {
 
   /** Those whose objects are being deleted, as `DatabaseUser shop/app`. */
   from(cluster: ObjectKey): readonly string[] {
-    return [...(this.#going.get(cluster) ?? [])].toSorted();
+    return [...this.#going.get(cluster)].toSorted();
   }
 
   /** Whether there are others, whose objects may be deleted at any moment. */
@@ -31,24 +32,15 @@ export class Leaving {
   #changed(endsOn: EndsOn, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const [was, is] = [endsOn(before), endsOn(after)];
     if (was?.cluster === is?.cluster && was?.leaves === is?.leaves) return;
-    if (was !== undefined && before !== undefined) remove(this.#of(was), was.cluster, nameOf(before));
-    if (is !== undefined && after !== undefined) add(this.#of(is), is.cluster, nameOf(after));
+    if (was !== undefined && before !== undefined) this.#of(was).delete(was.cluster, nameOf(before));
+    if (is !== undefined && after !== undefined) this.#of(is).add(is.cluster, nameOf(after));
     if (was?.leaves) this.#onChange(was.cluster);
     else if (is?.leaves) this.#onChange(is.cluster);
   }
 
-  #of({ leaves }: { readonly leaves: boolean }): Map<ObjectKey, Set<string>> {
+  #of({ leaves }: { readonly leaves: boolean }): Multimap {
     return leaves ? this.#going : this.#staying;
   }
-}
-
-function add(sets: Map<ObjectKey, Set<string>>, cluster: ObjectKey, name: string): void {
-  sets.set(cluster, (sets.get(cluster) ?? new Set()).add(name));
-}
-
-function remove(sets: Map<ObjectKey, Set<string>>, cluster: ObjectKey, name: string): void {
-  const names = sets.get(cluster);
-  if (names?.delete(name) && names.size === 0) sets.delete(cluster);
 }
 
 function nameOf({ kind, metadata }: KubeObject): string {
