@@ -6,7 +6,7 @@ import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import { type ControllerDependencies, createControllers } from './operator/controllers.ts';
-import { observedAt, tellOf } from './operator/gauges.ts';
+import { Gauges, observedAt } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
 import { Sharding } from './operator/sharding.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
@@ -65,14 +65,13 @@ export function createOperator(given: OperatorDependencies): Operator {
   );
   const collections = collectionsOf(informers);
   let leading = false;
-  const told = [
-    { kind: DATABASE_SPACES.kind, store: informers.spaces.store },
-    { kind: DATABASE_CLUSTERS.kind, store: informers.clusters.store },
-    { kind: DATABASE_USERS.kind, store: informers.users.store },
-    { kind: DATABASES.kind, store: informers.databases.store },
-  ];
-  metrics.onScrape(async () => ({
-    ...(await tellOf(told, clock.now())),
+  const gauges = new Gauges();
+  gauges.watch(DATABASE_SPACES.kind, informers.spaces);
+  gauges.watch(DATABASE_CLUSTERS.kind, informers.clusters);
+  gauges.watch(DATABASE_USERS.kind, informers.users);
+  gauges.watch(DATABASES.kind, informers.databases);
+  metrics.onScrape(() => ({
+    ...gauges.told(clock.now()),
     spaces: [...connections.all()].flatMap(([key, { poller }]) => observedAt(key, poller.listedAtMs)),
     leader: acts(),
   }));

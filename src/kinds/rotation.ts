@@ -24,16 +24,24 @@ export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: numbe
   };
 }
 
+/** When the password is to be replaced by itself, in wall-clock milliseconds; undefined: never. `every`: a duration. */
+export function rotationDueMs({ status }: Pick<Rotated, 'status'>, every: string | undefined): number | undefined {
+  const { lastRotation } = status;
+  // Not secured yet: the first password is as new as can be.
+  return lastRotation === undefined || every === undefined
+    ? undefined
+    : Date.parse(lastRotation) + parseDuration(every);
+}
+
 /** In how many milliseconds the password is to be replaced; 0 or less: now; undefined: not by itself. `every`: a duration. */
 export function untilRotation(
   { metadata, status }: Rotated,
   every: string | undefined,
   nowMs: number,
 ): number | undefined {
-  const { lastRotation } = status;
-  // Not secured yet: the first password is as new as can be.
-  if (lastRotation === undefined) return undefined;
+  if (status.lastRotation === undefined) return undefined;
   const asked = metadata.annotations?.[ROTATE_AT];
   if (asked !== undefined && asked !== status.lastHandledRotateAt) return 0;
-  return every === undefined ? undefined : Date.parse(lastRotation) + parseDuration(every) - nowMs;
+  const due = rotationDueMs({ status }, every);
+  return due === undefined ? undefined : due - nowMs;
 }

@@ -1,17 +1,28 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../kube/object.ts';
-import { rotationOverdueMs, tellOf, unsecuredClusters } from './gauges.ts';
+import type { StoreChange } from '../runtime/store.ts';
+import { Gauges } from './gauges.ts';
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
 const HOUR_MS = 3_600_000;
 
-function object(spec: object, status: object, annotations: Readonly<Record<string, string>> = {}): KubeObject {
-  const metadata = { name: 'orders', namespace: 'shop', uid: 'u', resourceVersion: '1', generation: 1, annotations };
+function object(spec: object, status: object): KubeObject {
+  const metadata = { name: 'orders', namespace: 'shop', uid: 'u', resourceVersion: '1', generation: 1 };
   return { apiVersion: 'mooring.dev/v1alpha1', kind: 'DatabaseCluster', metadata, spec, status };
 }
 
 function condition(type: string, status: string, reason: string) {
   return { type, status, reason, message: '', observedGeneration: 1, lastTransitionTime: '2026-11-20T09:00:00Z' };
+}
+
+function theGauges(...objects: readonly KubeObject[]) {
+  const gauges = new Gauges();
+  let change: StoreChange<KubeObject> = () => {};
+  gauges.watch('DatabaseCluster', { onChange: (handler) => void (change = handler) });
+  objects.forEach((each, index) => {
+    change(`shop/${index}`, undefined, each);
+  });
+  return { change, told: () => gauges.told(NOW_MS) };
 }
 
 test.each([
@@ -23,65 +34,62 @@ test.each([
   ['starting', 'False', 'NotYet', 0],
   ['suspended', 'False', 'NotYet', 0],
 ])(
-  'unsecuredClusters(): a cluster that is %s, CredentialsSecured %s with %s, counts %d',
+  'Gauges: of a cluster that is %s, CredentialsSecured %s with %s, %d is unsecured',
   (state, status, reason, count) => {
     const conditions = [condition('CredentialsSecured', status, reason)];
-    expect(unsecuredClusters([object({}, { state, conditions })])).toBe(count);
+    expect(theGauges(object({}, { state, conditions })).told().unsecuredClusters).toBe(count);
   },
 );
 
-test('unsecuredClusters(): what was not looked at yet does not count', () => {
-  expect(unsecuredClusters([object({}, { observedGeneration: -1 })])).toBe(0);
+test('Gauges: what was not looked at yet is not unsecured', () => {
+  expect(theGauges(object({}, { observedGeneration: -1 })).told().unsecuredClusters).toBe(0);
 });
 
 const lastRotation = '2026-11-20T05:00:00.000Z';
 
 test.each([
-  ['of a cluster', { adminCredentials: { rotateEvery: '3h' } }, {}, 2 * HOUR_MS],
-  ['of a user', { rotateEvery: '4h' }, {}, HOUR_MS],
-  ['that is not due yet', { rotateEvery: '6h' }, {}, 0],
-  ['that is never replaced', {}, {}, 0],
-  ['that cannot be read', { rotateEvery: 'soon' }, {}, 0],
+  ['of a cluster', { adminCredentials: { rotateEvery: '3h' } }, {}, { DatabaseCluster: 2 * HOUR_MS }],
+  ['of a user', { rotateEvery: '4h' }, {}, { DatabaseCluster: HOUR_MS }],
+  ['that is not due yet', { rotateEvery: '6h' }, {}, { DatabaseCluster: 0 }],
+  ['that is never replaced', {}, {}, { DatabaseCluster: 0 }],
+  ['that cannot be read', { rotateEvery: 'soon' }, {}, { DatabaseCluster: 0 }],
   [
     'of a cluster that is suspended',
     { rotateEvery: '3h' },
     { conditions: [condition('Ready', 'True', 'Suspended')] },
-    0,
+    { DatabaseCluster: 0 },
   ],
-])('rotationOverdueMs(): a password %s', (_, spec, status, expected) => {
-  expect(rotationOverdueMs([object(spec, { lastRotation, ...status })], NOW_MS)).toBe(expected);
+])('Gauges: for how long a password %s was to be replaced', (_, spec, status, expected) => {
+  expect(theGauges(object(spec, { lastRotation, ...status })).told().rotationOverdueMs).toEqual(expected);
 });
 
-test('rotationOverdueMs(): the longest of all, and none without a first password', () => {
+test('Gauges: the password that was to be replaced longest ago counts, and none before the first', () => {
   const all = ['3h', '2h', '4h'].map((rotateEvery) => object({ rotateEvery }, { lastRotation }));
-  expect(rotationOverdueMs(all, NOW_MS)).toBe(3 * HOUR_MS);
-  expect(rotationOverdueMs([object({ rotateEvery: '1h' }, {})], NOW_MS)).toBe(0);
+  const { change, told } = theGauges(...all, object({ rotateEvery: '1h' }, {}));
+  expect(told().rotationOverdueMs).toEqual({ DatabaseCluster: 3 * HOUR_MS });
+  change('shop/1', all[1], undefined);
+  expect(told().rotationOverdueMs).toEqual({ DatabaseCluster: 2 * HOUR_MS });
 });
 
-test('tellOf() counts the conditions of thousands of objects, and lets others have their turn meanwhile', async () => {
-  const conditions = [condition('Ready', 'True', 'Running'), condition('CredentialsSecured', 'False', 'NotYet')];
-  const clusters = Array.from({ length: 1_200 }, () =>
-    object({ adminCredentials: { rotateEvery: '3h' } }, { state: 'running', lastRotation, conditions }),
+test('Gauges count conditions as objects come, change and go', () => {
+  const ready = object({}, { conditions: [condition('Ready', 'True', 'Running')] });
+  const stalled = object(
+    {},
+    { conditions: [condition('Ready', 'False', 'Failed'), condition('Stalled', 'True', 'X')] },
   );
-  let turns = 0;
-  const telling = tellOf(
-    [
-      { kind: 'DatabaseCluster', store: { values: () => clusters } },
-      { kind: 'Database', store: { values: () => [object({}, {})] } },
-    ],
-    NOW_MS,
-  ).finally(() => {
-    turns = -turns;
-  });
-  while (turns >= 0) {
-    turns++;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(-turns).toBeGreaterThanOrEqual(3);
-  const { resources, ...rest } = await telling;
-  expect([...resources]).toEqual([
-    { kind: 'DatabaseCluster', condition: 'Ready', status: 'True', reason: 'Running', count: 1_200 },
-    { kind: 'DatabaseCluster', condition: 'CredentialsSecured', status: 'False', reason: 'NotYet', count: 1_200 },
+  const { change, told } = theGauges(ready, ready, ready);
+  const counts = () =>
+    [...told().resources].map(({ kind, condition, status, reason, count }) =>
+      [kind, condition, status, reason, count].join(' '),
+    );
+  expect(counts()).toEqual(['DatabaseCluster Ready True Running 3']);
+  change('shop/0', ready, stalled);
+  change('shop/1', ready, undefined);
+  expect(counts()).toEqual([
+    'DatabaseCluster Ready True Running 1',
+    'DatabaseCluster Ready False Failed 1',
+    'DatabaseCluster Stalled True X 1',
   ]);
-  expect(rest).toEqual({ unsecuredClusters: 1_200, rotationOverdueMs: { DatabaseCluster: 2 * HOUR_MS } });
+  change('shop/0', stalled, ready);
+  expect(counts()).toEqual(['DatabaseCluster Ready True Running 2']);
 });

@@ -113,7 +113,7 @@ test('Metrics of objects and spaces show what is there now, and nothing that was
     unsecuredClusters: 3,
     rotationOverdueMs: { Toy: 90_000 },
   };
-  metrics.onScrape(async () => state);
+  metrics.onScrape(() => state);
   const text = await metrics.text();
   expect(text).toContain('mooring_resources{kind="Toy",condition="Ready",status="True",reason="Done"} 2\n');
   expect(text).toContain('mooring_space_last_observed_timestamp_seconds{namespace="ns",name="production"} 5\n');

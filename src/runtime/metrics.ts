@@ -30,7 +30,7 @@ export interface Metrics {
   kubeRequest(request: { verb: string; resource: string; code: number }): void;
   driftCorrected(kind: string, field: string): void;
   /** Called at each scrape; resolves with what to show. */
-  onScrape(collect: () => Promise<ScrapedState>): void;
+  onScrape(collect: () => ScrapedState): void;
 }
 
 export interface ScrapedState {
@@ -47,7 +47,7 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
   const registry = new Registry();
   const registers = [registry];
   /** Gauges that are looked up rather than kept: run before each scrape. */
-  const lookUps: (() => void | Promise<void>)[] = [];
+  const lookUps: (() => void)[] = [];
   collectDefaultMetrics({ register: registry });
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
@@ -126,7 +126,7 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
   return {
     contentType: registry.contentType,
     async text() {
-      for (const lookUp of lookUps) await lookUp();
+      for (const lookUp of lookUps) lookUp();
       return registry.metrics();
     },
     controller(name, concurrency) {
@@ -179,8 +179,8 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
     kubeRequest: (request) => kube.inc({ ...request, code: String(request.code) }),
     driftCorrected: (kind, field) => drift.inc({ kind, field }),
     onScrape(collect) {
-      lookUps.push(async () => {
-        const state = await collect();
+      lookUps.push(() => {
+        const state = collect();
         resources.reset();
         for (const { count, ...labels } of state.resources) resources.set(labels, count);
         observed.reset();
