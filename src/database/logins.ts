@@ -12,11 +12,18 @@ export type Verdict = 'accepted' | 'refused';
  * changed since it was tried: an update of a user ends the user's tokens (compatibility.md).
  */
 export class Logins {
-  readonly #client: ServerClient;
+  readonly #connect: () => ServerClient;
+  #connected: ServerClient | undefined;
   readonly #sessions = new Map<string, { readonly session: Session; readonly username: string }>();
 
-  constructor(client: ServerClient) {
-    this.#client = client;
+  /** `connect` is called once, before the first call: of thousands of servers few are called soon. */
+  constructor(connect: () => ServerClient) {
+    this.#connect = connect;
+  }
+
+  get #client(): ServerClient {
+    this.#connected ??= this.#connect();
+    return this.#connected;
   }
 
   /** Whether the login was accepted and nothing that we did has ended it since. Costs no call. */

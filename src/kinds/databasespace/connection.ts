@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { RequestRecord } from '../../base/api-call.ts';
 import type { Clock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { TerminalError } from '../../base/errors.ts';
@@ -59,8 +60,8 @@ interface Shared {
   readonly client: CloudClient;
   readonly poller: SpacePoller;
   readonly users: Map<ObjectKey, number>;
-  /** By cluster id, then by URL; only of clusters that are there. */
-  readonly servers: Map<string, Map<string, Logins>>;
+  /** By cluster id; only of clusters that are there. */
+  readonly servers: Map<string, { readonly baseURL: string; readonly logins: Logins }[]>;
   listed: boolean;
   failingSinceMs: number | undefined;
 }
@@ -205,6 +206,7 @@ export class SpaceConnections {
     ca: string | undefined,
   ): SpaceConnection {
     const { clock, random, transport, urlPolicy, onRequest } = this.#options;
+    const onServerRequest = (request: RequestRecord) => onRequest('server', request);
     return {
       client: shared.client,
       poller: shared.poller,
@@ -221,20 +223,20 @@ export class SpaceConnections {
         return url;
       },
       logins(baseURL, clusterID) {
-        const servers = shared.servers.get(clusterID) ?? new Map<string, Logins>();
+        const servers = shared.servers.get(clusterID) ?? [];
         shared.servers.set(clusterID, servers);
-        let logins = servers.get(baseURL);
-        if (logins === undefined) {
-          const client = new ServerClient({
+        const known = servers.find((server) => server.baseURL === baseURL);
+        if (known !== undefined) return known.logins;
+        const connect = () =>
+          new ServerClient({
             baseURL,
             clock,
             random,
             transport: limitedTransport(transport(ca), REQUESTS_PER_SERVER),
-            onRequest: (request) => onRequest('server', request),
+            onRequest: onServerRequest,
           });
-          logins = new Logins(client);
-          servers.set(baseURL, logins);
-        }
+        const logins = new Logins(connect);
+        servers.push({ baseURL, logins });
         return logins;
       },
     };
