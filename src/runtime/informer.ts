@@ -6,6 +6,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { AnyObject, KubeApi, Resource } from '../kube/api.ts';
+import { type ObjectKey, splitKey } from '../kube/object.ts';
 import { Store, type StoreChange } from './store.ts';
 import { runWatcher, type WatcherEvent } from './watcher.ts';
 
@@ -63,15 +64,15 @@ export class Informer<T extends AnyObject> {
 
   async #handle(namespace: string | undefined, event: WatcherEvent<T>): Promise<void> {
     switch (event.type) {
-      case 'replaced': {
-        const isOurs = ({ metadata }: T) => namespace === undefined || metadata.namespace === namespace;
-        await this.store.replace(event.objects, isOurs, event.isNewest);
+      case 'applied':
+        this.store.apply(event.object, event.isNewest);
+        return;
+      case 'listed': {
+        const isOurs = (key: ObjectKey) => namespace === undefined || splitKey(key).namespace === namespace;
+        await this.store.retain(event.keys, isOurs);
         if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#onSynced();
         return;
       }
-      case 'applied':
-        this.store.apply(event.object);
-        return;
       case 'deleted':
         this.store.delete(event.object);
         return;

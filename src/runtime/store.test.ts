@@ -21,8 +21,6 @@ function aStore(...objects: AnyObject[]) {
   return { store, changes, versionOf };
 }
 
-const all = () => true;
-
 test('Store tells what was and what is', () => {
   const { store, changes } = aStore();
   store.apply(object('a', 1));
@@ -36,11 +34,10 @@ test('Store tells what was and what is', () => {
   expect(store.size).toBe(0);
 });
 
-test('Store never goes back to an older version, and tells nothing of one it has', async () => {
+test('Store never goes back to an older version, and tells nothing of one it has', () => {
   const { store, changes, versionOf } = aStore(object('a', 10));
   store.apply(object('a', 9));
   store.apply(object('a', 10));
-  await store.replace([object('a', 8)], all);
   expect([changes, versionOf('a')]).toEqual([[], '10']);
 });
 
@@ -88,49 +85,48 @@ test('Store keeps a recreated object when the deletion of the first one arrives 
   expect(versionOf('a')).toBe('5');
 });
 
-test('Store tells of an object that was deleted and created anew in between as one change with two uids', async () => {
+test('Store tells of an object that was deleted and created anew in between as one change with two uids', () => {
   const seen: (string | undefined)[] = [];
   const store = new Store<AnyObject>((_key, before, after) => seen.push(before?.metadata.uid, after?.metadata.uid));
   store.apply(object('a', 1, { uid: 'first' }));
-  await store.replace([object('a', 5, { uid: 'second' })], all);
+  store.apply(object('a', 5, { uid: 'second' }));
   expect(seen).toEqual([undefined, 'first', 'first', 'second']);
 });
 
-test('Store replaces what is in the scope of a list, and nothing else', async () => {
+test('Store keeps what a list named, and what is not in its scope', async () => {
   const { store, changes } = aStore(object('a', 1), object('b', 2), object('c', 3, { namespace: 'other' }));
-  await store.replace([object('b', 4), object('d', 5)], ({ metadata }) => metadata.namespace === 'ns');
-  expect([...store.values()].map(({ metadata }) => metadata.name).sort()).toEqual(['b', 'c', 'd']);
-  expect(changes).toEqual([
-    ['ns/a', '1', undefined],
-    ['ns/b', '2', '4'],
-    ['ns/d', undefined, '5'],
-  ]);
+  await store.retain(new Set(['ns/b']), (key) => key.startsWith('ns/'));
+  expect([...store.keys()]).toEqual(['ns/b', 'other/c']);
+  expect(changes).toEqual([['ns/a', '1', undefined]]);
 });
 
-test('Store goes back with a list that is the newest there is: the server was restored from a backup', async () => {
+test('Store goes back with a list that is the newest there is: the server was restored from a backup', () => {
   const { store, changes, versionOf } = aStore(object('a', 10), object('b', 10));
-  await store.replace([object('a', 8), object('b', 10)], all, true);
+  store.apply(object('a', 8), true);
+  store.apply(object('b', 10), true);
   expect([changes, versionOf('a')]).toEqual([[['ns/a', '10', '8']], '8']);
 });
 
-test('Store tells of thousands of changes in slices, between which others have their turn', async () => {
-  const { store, changes } = aStore();
+test('Store tells of thousands of objects that are gone in slices, between which others have their turn', async () => {
   const objects = Array.from({ length: 2_000 }, (_, index) => object(`name-${index}`, index + 1));
-  /** The most changes that were told at once. */
-  const most = async (replace: () => Promise<void>) => {
-    let [longest, told, over] = [0, changes.length, false];
-    void replace().then(() => {
+  const { store, changes } = aStore(...objects);
+  let [most, told, over] = [0, 0, false];
+  void store
+    .retain(new Set(), () => true)
+    .then(() => {
       over = true;
     });
-    while (!over) {
-      longest = Math.max(longest, changes.length - told);
-      told = changes.length;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    return longest;
-  };
-  expect(await most(() => store.replace(objects, all))).toBeLessThanOrEqual(100);
-  expect([store.size, changes.length]).toEqual([2_000, 2_000]);
-  expect(await most(() => store.replace([], all))).toBeLessThanOrEqual(100);
-  expect([store.size, changes.length]).toEqual([0, 4_000]);
+  while (!over) {
+    [most, told] = [Math.max(most, changes.length - told), changes.length];
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(most).toBeLessThanOrEqual(100);
+  expect([store.size, changes.length]).toEqual([0, 2_000]);
+});
+
+test('Store gives away what nobody can change in it', () => {
+  const { store } = aStore(object('a', 1, { labels: { team: 'one' } }));
+  Object.assign(store.get('ns/a')?.metadata.labels ?? {}, { team: 'two' });
+  expect(store.get('ns/a')).toEqual(object('a', 1, { labels: { team: 'one' } }));
+  expect([...store.values()]).toEqual([object('a', 1, { labels: { team: 'one' } })]);
 });

@@ -1,10 +1,13 @@
 /*
- * The objects of one kind as last seen: client-go's Store, with handlers told of each change. An object never goes back to
- * an older version of itself, however late a list or an answer arrives; resource versions of one resource are comparable
- * numbers.
+ * The objects of one kind as last seen: client-go's Store, with handlers told of each change.
+ * - An object never goes back to an older version of itself, however late a list or an answer arrives; resource versions of
+ *   one resource are comparable numbers.
+ * - Objects are kept packed, a tenth of what they take when read, and read each time that they are asked for: whoever has
+ *   one may keep it, and changes nothing here.
  */
 
 import { setImmediate } from 'node:timers/promises';
+import { type Packed, Packer } from '../base/packer.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 
@@ -16,7 +19,8 @@ const SLICE = 20;
 
 /** The objects of one collection, as above. */
 export class Store<T extends AnyObject> {
-  readonly #objects = new Map<ObjectKey, T>();
+  readonly #packed = new Map<ObjectKey, Packed>();
+  readonly #packer = new Packer();
   readonly #onChange: StoreChange<T>;
 
   constructor(onChange: StoreChange<T>) {
@@ -24,24 +28,35 @@ export class Store<T extends AnyObject> {
   }
 
   get(key: ObjectKey): T | undefined {
-    return this.#objects.get(key);
+    const packed = this.#packed.get(key);
+    return packed === undefined ? undefined : JSON.parse(this.#packer.unpack(packed));
+  }
+
+  has(key: ObjectKey): boolean {
+    return this.#packed.has(key);
   }
 
   keys(): IterableIterator<ObjectKey> {
-    return this.#objects.keys();
+    return this.#packed.keys();
   }
 
-  values(): IterableIterator<T> {
-    return this.#objects.values();
+  *values(): IterableIterator<T> {
+    for (const packed of this.#packed.values()) yield JSON.parse(this.#packer.unpack(packed));
   }
 
   get size(): number {
-    return this.#objects.size;
+    return this.#packed.size;
   }
 
-  /** From the watch. */
-  apply(object: T): void {
-    this.#put(object, false);
+  /** From a list or a watch. `evenIfOlder`: what is here and newer is of a world that is no more, as after a server was restored from a backup. */
+  apply(object: T, evenIfOlder = false): void {
+    const key = keyOf(object);
+    const before = this.get(key);
+    const isKnown =
+      before !== undefined && (evenIfOlder ? version(object) === version(before) : version(object) <= version(before));
+    if (isKnown) return;
+    this.#packed.set(key, this.#packer.pack(JSON.stringify(object)));
+    this.#onChange(key, before, object);
   }
 
   /**
@@ -49,7 +64,7 @@ export class Store<T extends AnyObject> {
    * is not here is gone, or was replaced: the answer came too late.
    */
   applyOwnWrite(object: T): void {
-    const before = this.#objects.get(keyOf(object));
+    const before = this.get(keyOf(object));
     if (before === undefined || before.metadata.uid !== object.metadata.uid) return;
     const { deletionTimestamp, finalizers = [] } = object.metadata;
     // The last finalizer is gone, and so is the object; its version in the answer is still the old one.
@@ -59,41 +74,22 @@ export class Store<T extends AnyObject> {
 
   delete(object: T): void {
     const key = keyOf(object);
-    const before = this.#objects.get(key);
+    const before = this.get(key);
     if (before === undefined || version(object) < version(before)) return;
-    this.#objects.delete(key);
+    this.#packed.delete(key);
     this.#onChange(key, before, undefined);
   }
 
-  /**
-   * All objects in `scope` are exactly these. `isNewest`: what is here and newer is of a world that is no more, as after a
-   * server was restored from a backup. Done in slices, so that thousands of changes do not hold up all else.
-   */
-  async replace(objects: readonly T[], scope: (object: T) => boolean, isNewest = false): Promise<void> {
-    const seen = new Set(objects.map(keyOf));
+  /** Of those in `scope`, only these are left. In slices, so that thousands of changes do not hold up all else. */
+  async retain(keys: ReadonlySet<ObjectKey>, scope: (key: ObjectKey) => boolean): Promise<void> {
     let changes = 0;
-    for (const [key, before] of this.#objects) {
-      if (!scope(before) || seen.has(key)) continue;
+    for (const key of this.#packed.keys()) {
+      const before = scope(key) && !keys.has(key) ? this.get(key) : undefined;
+      if (before === undefined) continue;
       if (++changes % SLICE === 0) await setImmediate();
-      this.#objects.delete(key);
+      this.#packed.delete(key);
       this.#onChange(key, before, undefined);
     }
-    for (const object of objects) {
-      if (++changes % SLICE === 0) await setImmediate();
-      this.#put(object, isNewest);
-    }
-  }
-
-  #put(object: T, evenIfOlder: boolean): void {
-    const key = keyOf(object);
-    const before = this.#objects.get(key);
-    if (
-      before !== undefined &&
-      (evenIfOlder ? version(object) === version(before) : version(object) <= version(before))
-    )
-      return;
-    this.#objects.set(key, object);
-    this.#onChange(key, before, object);
   }
 }
 

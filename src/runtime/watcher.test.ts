@@ -80,16 +80,21 @@ test('A watcher lists, then watches from the version of the list', async () => {
   await clock.settle();
   expect(calls).toEqual(['list -', 'watch 7']);
   expect(events).toEqual([
-    { type: 'replaced', objects: [object('a', 3)], isNewest: true },
-    { type: 'applied', object: object('b', 8) },
+    { type: 'applied', object: object('a', 3), isNewest: true },
+    { type: 'listed', keys: new Set(['ns/a']) },
+    { type: 'applied', object: object('b', 8), isNewest: false },
   ]);
 });
 
-test('A watcher tells of a list of many pages once and whole', async () => {
+test('A watcher tells of a list page by page, and when it has ended, what there is', async () => {
   const { clock, calls, events } = aWatcher([page(7, [object('a', 3)], 'next'), page(7, [object('b', 4)])], [OPEN]);
   await clock.settle();
   expect(calls).toEqual(['list -', 'list - next', 'watch 7']);
-  expect(events).toEqual([{ type: 'replaced', objects: [object('a', 3), object('b', 4)], isNewest: true }]);
+  expect(events).toEqual([
+    { type: 'applied', object: object('a', 3), isNewest: true },
+    { type: 'applied', object: object('b', 4), isNewest: true },
+    { type: 'listed', keys: new Set(['ns/a', 'ns/b']) },
+  ]);
 });
 
 test('A watcher tells of deletions', async () => {
@@ -185,6 +190,27 @@ test('A watcher of an API that vanishes lists, and goes on once it is there agai
   expect(failures.map(({ error }) => error)).toEqual([vanished, vanished, vanished]);
 });
 
+test('A watcher tells of thousands of objects in slices, between which others have their turn', async () => {
+  const objects = Array.from({ length: 500 }, (_, index) => object(`name-${index}`, index + 1));
+  const { clock, events } = aWatcher([page(500, objects)], [OPEN]);
+  let [most, told] = [0, 0];
+  while (events.at(-1)?.type !== 'listed') {
+    await new Promise((resolve) => setImmediate(resolve));
+    [most, told] = [Math.max(most, events.length - told), events.length];
+  }
+  await clock.settle();
+  expect(told).toBe(501);
+  expect(most).toBeLessThanOrEqual(100);
+});
+
+test('A watcher that cannot read a list to its end does not say what there is', async () => {
+  const { clock, events } = aWatcher([page(7, [object('a', 3)], 'next'), tooOld, page(9)], [OPEN]);
+  await clock.settle();
+  expect(events.map(({ type }) => type)).toEqual(['applied']);
+  await clock.advance(5_000);
+  expect(events.at(-1)).toEqual({ type: 'listed', keys: new Set() });
+});
+
 test('A watcher reads nothing more until what it told was taken in', async () => {
   let take = () => {};
   const { clock, calls } = aWatcher([page(7)], [OPEN], () => new Promise((resolve) => (take = resolve)));
@@ -197,10 +223,11 @@ test('A watcher reads nothing more until what it told was taken in', async () =>
 
 test('A watcher says of a list whether it may go back behind what was seen: only one that could not be as new as asked', async () => {
   const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
-  const { clock, events } = aWatcher([page(7), page(8), tooLarge, page(5)], [{ end: tooOld }]);
+  const pages = [page(7, [object('a', 7)]), page(8, [object('a', 8)]), tooLarge, page(5, [object('a', 5)])];
+  const { clock, events } = aWatcher(pages, [{ end: tooOld }]);
   await clock.advance(5_000);
-  const lists = events.flatMap((event) => (event.type === 'replaced' ? [event.isNewest] : []));
-  expect(lists.slice(0, 3)).toEqual([true, false, true]);
+  const told = events.flatMap((event) => (event.type === 'applied' ? [event.isNewest] : []));
+  expect(told.slice(0, 3)).toEqual([true, false, true]);
 });
 
 test('A watcher loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {

@@ -9,10 +9,12 @@
  * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new.
  */
 
+import { setImmediate } from 'node:timers/promises';
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
+import { keyOf, type ObjectKey } from '../kube/object.ts';
 
 /** Where it stands. */
 export type WatcherState =
@@ -20,17 +22,18 @@ export type WatcherState =
   | { readonly phase: 'watch'; readonly resourceVersion: string };
 
 export type WatcherEvent<T = AnyObject> =
-  /** `isNewest`: asked for what is true now, whatever was seen before; else only for what is no older. */
-  | { readonly type: 'replaced'; readonly objects: readonly T[]; readonly isNewest: boolean }
-  | { readonly type: 'applied'; readonly object: T }
-  | { readonly type: 'deleted'; readonly object: T };
+  /** It is there. `isNewest`: of a list that asked for what is true now, whatever was seen before. */
+  | { readonly type: 'applied'; readonly object: T; readonly isNewest: boolean }
+  | { readonly type: 'deleted'; readonly object: T }
+  /** A list has ended: none are there but these, each of which was told of. */
+  | { readonly type: 'listed'; readonly keys: ReadonlySet<ObjectKey> };
 
 export interface WatcherOptions<T> {
   readonly api: KubeApi;
   readonly resource: Resource;
   readonly namespace?: string | undefined;
   readonly metadataOnly?: boolean | undefined;
-  /** What is kept of an object (client-go's TransformFunc). Called for each page, so that no more than a page is held whole. */
+  /** What is told of an object (client-go's TransformFunc). */
   readonly transform: (object: AnyObject) => T;
   readonly clock: Clock;
   readonly random: Random;
@@ -41,6 +44,8 @@ export interface WatcherOptions<T> {
 }
 
 const PAGE_SIZE = 500;
+/** So many objects of a page are told of in one go; then others have their turn, as each may lead to much. */
+const SLICE = 20;
 /** client-go's reflector: 0.8 s doubled up to 30 s. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
 /** A watch that the server closes earlier is opened again after a pause. */
@@ -88,7 +93,8 @@ async function list<T>(
   signal: AbortSignal,
 ): Promise<StepResult> {
   const { api, resource, namespace, metadataOnly, transform } = options;
-  const objects: T[] = [];
+  const keys = new Set<ObjectKey>();
+  const isNewest = notOlderThan === undefined;
   let continueToken: string | undefined;
   try {
     for (;;) {
@@ -97,10 +103,14 @@ async function list<T>(
         { namespace, metadataOnly, limit: PAGE_SIZE, continueToken, notOlderThan },
         signal,
       );
-      for (const item of page.items) objects.push(transform(item));
+      // Told of page by page, so that no more than a page is ever held whole.
+      for (const item of page.items) {
+        await options.onEvent({ type: 'applied', object: transform(item), isNewest });
+        if (keys.add(keyOf(item)).size % SLICE === 0) await setImmediate();
+      }
       continueToken = page.continueToken;
       if (continueToken !== undefined) continue;
-      await options.onEvent({ type: 'replaced', objects, isNewest: notOlderThan === undefined });
+      await options.onEvent({ type: 'listed', keys });
       return { state: { phase: 'watch', resourceVersion: page.resourceVersion } };
     }
   } catch (error) {
@@ -125,10 +135,9 @@ async function watch<T>(options: WatcherOptions<T>, from: string, signal: AbortS
         resourceVersion = event.resourceVersion;
         continue;
       }
-      await options.onEvent({
-        type: event.type === 'DELETED' ? 'deleted' : 'applied',
-        object: transform(event.object),
-      });
+      const object = transform(event.object);
+      const isDeleted = event.type === 'DELETED';
+      await options.onEvent(isDeleted ? { type: 'deleted', object } : { type: 'applied', object, isNewest: false });
       resourceVersion = event.object.metadata.resourceVersion;
     }
     return { state: { phase: 'watch', resourceVersion } };

@@ -77,9 +77,8 @@ export class Tracker {
 
   #handle(event: WatcherEvent): void {
     const now = Date.now();
-    if (event.type === 'replaced') for (const object of event.objects) this.#note(object, now);
-    else if (event.type === 'applied') this.#note(event.object, now);
-    else this.#ready.delete(event.object.metadata.name);
+    if (event.type === 'applied') this.#note(event.object, now);
+    else if (event.type === 'deleted') this.#ready.delete(event.object.metadata.name);
     for (const listener of this.#listeners) listener();
   }
 

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Packer } from './packer.ts';
+
+const cluster = (name: string, state = 'running') =>
+  JSON.stringify({
+    metadata: { name, namespace: 'shop', labels: { team: 'sales', 'app.kubernetes.io/part-of': 'webshop' } },
+    spec: { provider: 'gcp', region: 'europe-west2', machineType: 'c2d-highcpu-4', storageSizeGB: 100 },
+    status: {
+      state,
+      conditions: [{ type: 'Ready', message: `Cluster "${name}" runs; its login is in "${name}-admin"` }],
+    },
+  });
+
+test('Packer gives back any JSON text as it was', () => {
+  const packer = new Packer();
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), (values) => {
+      const texts = values.map((value) => JSON.stringify(value));
+      const packed = texts.map((text) => packer.pack(text));
+      expect(packed.map((each) => packer.unpack(each))).toEqual(texts);
+    }),
+  );
+});
+
+test('Packer gives back texts that differ from their model in every way that two of a shape can', () => {
+  const packer = new Packer();
+  for (const text of [
+    cluster('orders'),
+    cluster('orders'),
+    cluster('größe ☃ 𝄞'),
+    cluster('1"2'),
+    cluster('\\'),
+    cluster(''),
+    cluster('a', ''),
+  ])
+    expect(packer.unpack(packer.pack(text))).toBe(text);
+});
+
+test('Packer keeps of a text that resembles another only what sets it apart', () => {
+  const packer = new Packer();
+  const [first, second] = [packer.pack(cluster('orders')), packer.pack(cluster('invoices', 'suspended'))];
+  expect(second.like).toBe(first.like);
+  expect(second.unlike.length).toBeLessThan(cluster('invoices').length / 4);
+});
