@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ValidationRule } from '../kube/definition.ts';
+import type { PrinterColumn, ValidationRule } from '../kube/definition.ts';
 import { immutable, keepsField, objectReference, rules } from './shared-schema.ts';
 
 /* What DatabaseUser and Database have in common in their specs: both are things on the server of a DatabaseCluster. */
@@ -39,6 +39,13 @@ export function clusterReference() {
     .meta(rules(immutable('clusterRef', 'what is on one cluster cannot move to another, so create another object')))
     .describe('The DatabaseCluster on whose server it is. Immutable.');
 }
+
+export const CLUSTER_COLUMN: PrinterColumn = {
+  name: 'Cluster',
+  type: 'string',
+  jsonPath: '.spec.clusterRef.name',
+  description: 'The DatabaseCluster that it is on.',
+};
 
 /** The rules, on spec, that a name which defaults to metadata.name neither changes nor comes or goes. */
 export function nameStays(field: string, kind: string): readonly ValidationRule[] {

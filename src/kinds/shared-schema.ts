@@ -212,6 +212,17 @@ export const READY_COLUMNS: readonly PrinterColumn[] = [
   },
 ];
 
+/** Of a kind whose objects stand for something outside: `what`, such as a cluster. */
+export function deletionColumn(what: string): PrinterColumn {
+  return {
+    name: 'Deletion',
+    type: 'string',
+    jsonPath: '.spec.deletionPolicy',
+    description: `What deleting this object does to the ${what}.`,
+    priority: 1,
+  };
+}
+
 /** The last column of every kind. */
 export const AGE_COLUMN: PrinterColumn = {
   name: 'Age',

@@ -1,5 +1,5 @@
 import { failing, reconciling } from '../../kube/summary.ts';
-import { ABANDON } from '../../runtime/reconcile.ts';
+import { LET_GO } from '../let-go.ts';
 import {
   type DatabaseObservation,
   type DatabaseSeen,
@@ -10,7 +10,6 @@ import {
 } from './observation.ts';
 import { asBefore, type DatabaseDecision } from './present.ts';
 
-const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 /** How long after a call was made without an answer the server may still carry it out. */
 const LANDING_MS = 60_000;
 const GO: DatabaseDecision = { conditions: 'keep', release: true };

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
-import { clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
+import { CLUSTER_COLUMN, clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
 import {
   AGE_COLUMN,
   commonStatus,
+  deletionColumn,
   immutableScalar,
   objectName,
   READY_COLUMNS,
@@ -134,12 +135,7 @@ export const databaseDefinition: ResourceDefinition<DatabaseSpec, DatabaseStatus
   printerColumns: [
     ...READY_COLUMNS,
     { name: 'Database', type: 'string', jsonPath: '.status.name', description: 'Name of the database on the server.' },
-    {
-      name: 'Cluster',
-      type: 'string',
-      jsonPath: '.spec.clusterRef.name',
-      description: 'The DatabaseCluster that it is on.',
-    },
+    CLUSTER_COLUMN,
     {
       name: 'Schema',
       type: 'string',
@@ -147,13 +143,7 @@ export const databaseDefinition: ResourceDefinition<DatabaseSpec, DatabaseStatus
       description: 'Whether the schema is as the sources say.',
       priority: 1,
     },
-    {
-      name: 'Deletion',
-      type: 'string',
-      jsonPath: '.spec.deletionPolicy',
-      description: 'What deleting this object does to the database.',
-      priority: 1,
-    },
+    deletionColumn('database'),
     AGE_COLUMN,
   ],
 };

@@ -1,5 +1,5 @@
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
-import { ABANDON } from '../../runtime/reconcile.ts';
+import { LET_GO } from '../let-go.ts';
 import { isFromOperation } from './decide-existence.ts';
 import {
   type ClusterObservation,
@@ -11,8 +11,6 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, clusterConditions, isOurs, shown, unobserved } from './present.ts';
-
-const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 
 /** Whether deleting the object does anything to the cluster. */
 export function needsCloudToGo(spec: ClusterSubject['spec']): boolean {

@@ -1,9 +1,7 @@
 import { failing, reconciling } from '../../kube/summary.ts';
-import { ABANDON } from '../../runtime/reconcile.ts';
+import { LET_GO } from '../let-go.ts';
 import type { UserDecision } from './decide.ts';
 import { type UserObservation, type UserSubject, usernameOf } from './observation.ts';
-
-const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 
 /** What becomes of the user when its object is deleted. The connection Secret goes with the object, which owns it. */
 export function decideDeletion(subject: UserSubject, observation: UserObservation): UserDecision {

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
-import { clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
+import { CLUSTER_COLUMN, clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
 import {
   AGE_COLUMN,
   atLeast,
   commonStatus,
+  deletionColumn,
   durationText,
   immutableScalar,
   objectName,
@@ -145,19 +146,8 @@ export const databaseUserDefinition: ResourceDefinition<DatabaseUserSpec, Databa
     ...READY_COLUMNS,
     { name: 'Username', type: 'string', jsonPath: '.status.username', description: 'Name of the user on the server.' },
     { name: 'Secret', type: 'string', jsonPath: '.status.binding.name', description: 'The connection Secret.' },
-    {
-      name: 'Cluster',
-      type: 'string',
-      jsonPath: '.spec.clusterRef.name',
-      description: 'The DatabaseCluster that it is on.',
-    },
-    {
-      name: 'Deletion',
-      type: 'string',
-      jsonPath: '.spec.deletionPolicy',
-      description: 'What deleting this object does to the user.',
-      priority: 1,
-    },
+    CLUSTER_COLUMN,
+    deletionColumn('user'),
     AGE_COLUMN,
   ],
 };

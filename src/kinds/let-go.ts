@@ -1,0 +1,4 @@
+import { ABANDON } from '../runtime/reconcile.ts';
+
+/** Ends a message of an object whose deletion waits for something. */
+export const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
