@@ -1,23 +1,13 @@
-import { parseSpec, parseStatus } from '../../kube/definition.ts';
-import { type KubeObject, type ObjectKey, objectKey } from '../../kube/object.ts';
+import { type ObjectKey, objectKey } from '../../kube/object.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { type ClusterSubject, currentID } from './observation.ts';
-import { databaseClusterDefinition } from './schema.ts';
+import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
 /* Which DatabaseClusters stand for one id in one place of the cloud, by whatever DatabaseSpace. */
 
-export type Claimant = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
-
 export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): ObjectKey {
   return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
-}
-
-export function claimantOf(object: KubeObject | undefined): Claimant | undefined {
-  if (object === undefined) return undefined;
-  const parsed = parseSpec(databaseClusterDefinition, object.spec);
-  const status = parseStatus(databaseClusterDefinition, object.status);
-  return parsed.ok ? { metadata: object.metadata, spec: parsed.spec, status } : undefined;
 }
 
 /** Those that have the id or want it, where the subject's space is now. */
@@ -25,11 +15,11 @@ export function* claimantsOf(
   world: ClusterWorld,
   subject: ClusterSubject,
   id: string,
-): IterableIterator<{ readonly key: ObjectKey; readonly claimant: Claimant }> {
+): IterableIterator<{ readonly key: ObjectKey; readonly claimant: ClusterRecord }> {
   for (const space of world.connections.samePlace(spaceKeyOf(subject))) {
     const here = world.connections.get(space)?.place;
     for (const key of world.claimants(space, id)) {
-      const claimant = claimantOf(world.cluster(key));
+      const claimant = clusterRecordOf(world.cluster(key));
       const place = claimant?.status.place;
       // What it stands for may be in another place than its space is now.
       const isHere = here === undefined || place === undefined || isSamePlace(place, here);
@@ -53,7 +43,7 @@ export function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: 
 }
 
 /** Sorts as text: what comes first has the id. */
-function rankOf({ metadata, status }: Claimant): string {
+function rankOf({ metadata, status }: ClusterRecord): string {
   const hold = status.createdAt !== undefined ? 0 : status.operation !== undefined ? 1 : 2;
   return [hold, metadata.creationTimestamp ?? '', metadata.uid].join('/');
 }

@@ -1,7 +1,8 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { type Claimant, claimantsOf } from './claimants.ts';
+import { claimantsOf } from './claimants.ts';
 import { type ClusterSubject, createdAtOf, currentID, desiredID, isSame } from './observation.ts';
+import type { ClusterRecord } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
 export interface Found {
@@ -79,7 +80,7 @@ function hasFixedPropertiesOf({ observed = {} }: ClusterSubject['status'], clust
 
 /** Another object has recorded it as its own. */
 function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
-  const records = ({ metadata, status }: Claimant) =>
+  const records = ({ metadata, status }: ClusterRecord) =>
     metadata.uid !== subject.metadata.uid &&
     status.clusterID === cluster.id &&
     status.createdAt === createdAtOf(cluster);

@@ -3,7 +3,7 @@ import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { admits } from '../namespaces.ts';
-import { claimantOf, firstClaimant, spaceKeyOf } from './claimants.ts';
+import { firstClaimant, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
 import { hasMoved, isToFollow } from './moved.ts';
@@ -17,6 +17,7 @@ import {
 } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
 import { isOnlyObserved } from './present.ts';
+import { clusterRecordOf } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
 /**
@@ -172,7 +173,7 @@ function cloneSourceOf(
     return { is: 'waiting', message: `Waiting for cluster "${id}" in ${placeName(place)}, which is to be cloned` };
   }
   const { name } = cloneFrom.clusterRef;
-  const source = claimantOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
+  const source = clusterRecordOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
   if (source !== undefined && ![...world.connections.samePlace(spaceKeyOf(subject))].includes(spaceKeyOf(source))) {
     const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${placeName(place)}: delete this object, and create it in the space of that one`;
     return { is: 'elsewhere', message };

@@ -1,12 +1,11 @@
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
-import { recordReader } from '../record.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
-import { type ClusterSubject, currentID, desiredID } from './observation.ts';
+import { currentID, desiredID } from './observation.ts';
+import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
-import { databaseClusterDefinition } from './schema.ts';
 
 /* What all DatabaseClusters together say of a space: its ids, and what needs it. */
 
@@ -17,14 +16,10 @@ interface Clusters {
 /** DatabaseClusters of a space, read once for each version of them: spaces ask for all of theirs with each List. */
 function* clustersOf(clusters: Clusters, space: ObjectKey): IterableIterator<ClusterRecord> {
   for (const object of clusters.values()) {
-    const record = recordOf(object);
+    const record = clusterRecordOf(object);
     if (record !== undefined && spaceKeyOf(record) === space) yield record;
   }
 }
-
-type ClusterRecord = Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>;
-
-const recordOf = recordReader(databaseClusterDefinition);
 
 /** Ids that DatabaseClusters of the space stand for, or want to, in the place where the space is now. */
 export function claimedIDs(clusters: Clusters, space: ObjectKey, place?: Place): ReadonlySet<string> {
@@ -56,25 +51,25 @@ function claims({ status }: ClusterRecord): boolean {
 
 /** Whether the object's wish for an id counts against others. */
 export function isClaimant(object: KubeObject | undefined): boolean {
-  const record = recordOf(object);
+  const record = clusterRecordOf(object);
   return record !== undefined && claims(record);
 }
 
 /** The space that the object's cluster cannot go without; undefined: it can. */
 export function neededSpace(object: KubeObject | undefined): ObjectKey | undefined {
-  const record = recordOf(object);
+  const record = clusterRecordOf(object);
   return record !== undefined && needsSpace(record) ? spaceKeyOf(record) : undefined;
 }
 
 /** Where the object's cluster is, or is to be; undefined: its spec cannot be read. */
 export function placeOf(object: KubeObject): { readonly space: ObjectKey; readonly id: string } | undefined {
-  const record = recordOf(object);
+  const record = clusterRecordOf(object);
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }
 
 /** Whom a change of the object concerns: those who want its ids. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
-  const record = recordOf(object);
+  const record = clusterRecordOf(object);
   if (record === undefined) return [];
   const space = spaceKeyOf(record);
   const ids = new Set([currentID(record), desiredID(record)]);

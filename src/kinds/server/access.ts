@@ -1,7 +1,6 @@
-import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { PAUSED } from '../../runtime/reconcile.ts';
-import { databaseClusterDefinition } from '../databasecluster/schema.ts';
+import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { admits } from '../namespaces.ts';
 import type { ServerPlace, Servers } from './servers.ts';
@@ -72,27 +71,24 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
   const called = `DatabaseCluster "${name}" in namespace "${namespace}"`;
   if (object === undefined)
     return waiting('missing', 'ClusterNotFound', `Waiting for ${called}: create it, or check clusterRef`);
-  const spec = parseSpec(databaseClusterDefinition, object.spec);
+  const cluster = clusterRecordOf(object);
   const own = subject.metadata.namespace ?? '';
-  const allowed = spec.ok ? spec.spec.allowedNamespaces : undefined;
+  const allowed = cluster?.spec.allowedNamespaces;
   if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
     const message = `${called} does not admit namespace "${own}": have it added to the cluster's allowedNamespaces`;
     return { server: 'refused', reason: 'ClusterNotAllowed', message };
   }
-  if (!spec.ok) return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}, whose spec is not valid`);
-  return openOf(world, { clusterKey, called, object, spec: spec.spec });
+  if (cluster === undefined)
+    return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}, whose spec is not valid`);
+  return openOf(world, clusterKey, called, cluster);
 }
 
-interface Cluster {
-  readonly clusterKey: ObjectKey;
-  readonly called: string;
-  readonly object: KubeObject;
-  readonly spec: ReturnType<typeof databaseClusterDefinition.spec.parse>;
-}
-
-function openOf(world: ServerWorld, { clusterKey, called, object, spec }: Cluster): ServerAccess {
-  const { metadata } = object;
-  const status = parseStatus(databaseClusterDefinition, object.status);
+function openOf(
+  world: ServerWorld,
+  clusterKey: ObjectKey,
+  called: string,
+  { metadata, spec, status }: ClusterRecord,
+): ServerAccess {
   const leaving = metadata.deletionTimestamp !== undefined;
   const isTrue = (type: string) =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
