@@ -55,13 +55,13 @@ function born({ key }: PlannedObject, wanted: AnyObject): AnyObject {
 const LATEST = '9999-01-01T00:00:00Z';
 
 function asOf(live: AnyObject, wanted: PlannedObject['wanted']): AnyObject {
+  if (wanted === undefined) return live;
   const { metadata } = live;
   const spec = (live as { readonly spec?: unknown }).spec;
-  if (wanted === undefined) return live;
   const changed = JSON.stringify(wanted.spec) !== JSON.stringify(spec);
   const generation = (metadata.generation ?? 0) + (changed ? 1 : 0);
   const annotations = wanted.metadata.annotations ?? metadata.annotations ?? {};
-  // Deletion is what a plan is asked for, not what happens to be under way.
+  // What is being deleted goes on being deleted: applying a manifest does not take that back.
   return { ...live, metadata: { ...metadata, annotations, generation }, spec: wanted.spec } as AnyObject;
 }
 

@@ -217,6 +217,21 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('goes on with a deletion that is under way, which applying a manifest does not take back', async () => {
+    const spec = { ...CLUSTER, deletionPolicy: 'Delete', deletionProtection: true };
+    const world = await aWorld({ 'DatabaseCluster orders': spec });
+    await world.remove('DatabaseCluster orders');
+    expect((await makePlan(await world.input({}), world.clock)).steps).toEqual([]);
+    const wanted = { 'DatabaseCluster orders': { ...spec, deletionProtection: false } };
+    const plan = await makePlan(await world.input(wanted), world.clock);
+    expect(plan.steps.map(({ weight }) => weight)).toContain('destroys');
+    expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')).toMatchObject({
+      change: 'update',
+      end: undefined,
+    });
+    await world.end();
+  });
+
   it('knows by the labels of a namespace whom a space admits', async () => {
     const selector = { matchLabels: { team: 'shop' } };
     const space = { ...SPACE, allowedNamespaces: { from: 'Selector', selector } };
