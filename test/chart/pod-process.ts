@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { SERVICE_ACCOUNT } from '../../src/kube/in-pod.ts';
+import { freePort } from '../../tools/control-plane/free-port.ts';
 import { jailed } from '../image/jail.ts';
 import type { Tree } from '../image/tree.ts';
 import type { Api } from '../kube/api.ts';
@@ -185,13 +185,4 @@ function endedStatus({ name, image }: Container, exitCode: number): object {
       },
     ],
   };
-}
-
-/** A loopback port that nobody listens on at the moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

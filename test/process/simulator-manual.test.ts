@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, inject, test } from 'vitest';
+import { freePort } from '../../tools/control-plane/free-port.ts';
 import { run } from '../../tools/control-plane/run.ts';
 import { adminKubeconfig, kubectl } from '../support/control-plane.ts';
 
@@ -26,13 +26,7 @@ function block(name: string, ports: ReadonlyMap<string, number>): string {
 
 async function freePorts(): Promise<ReadonlyMap<string, number>> {
   const ports = new Map<string, number>();
-  for (const name of ['7080', '8080', '8081']) {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    if (typeof address === 'object' && address !== null) ports.set(name, address.port);
-    await new Promise((resolve) => server.close(resolve));
-  }
+  for (const name of ['7080', '8080', '8081']) ports.set(name, await freePort());
   return ports;
 }
 

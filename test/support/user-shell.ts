@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, inject } from 'vitest';
+import { freePort } from '../../tools/control-plane/free-port.ts';
 import { runKubectl } from '../../tools/control-plane/kubeconfig.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
 import { ROOT } from './readme.ts';
@@ -79,13 +79,4 @@ function runInBackground(command: string, cwd: string, env: NodeJS.ProcessEnv): 
     await ended;
     expect(child.exitCode, `${command}\n${output}`).toBe(0);
   };
-}
-
-/** A loopback port that nobody listens on at the moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
@@ -18,6 +17,7 @@ import {
   tokenFile,
 } from './components.ts';
 import type { ControlPlane, Log, ServiceAccount } from './control-plane.ts';
+import { freePort } from './free-port.ts';
 import { Guard, type GuardedProcess } from './guard.ts';
 import { serviceAccountKubeconfig, writeKubeconfig } from './kubeconfig.ts';
 import { answers, until } from './ready.ts';
@@ -197,16 +197,4 @@ class LocalControlPlane implements ControlPlane {
       throw new Error(`Cannot start ${name}: ${reason}. Its last lines:\n${lastLines(process.log)}`, { cause });
     }
   }
-}
-
-/** A loopback port that nobody listens on at the moment. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.on('error', reject);
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-  });
-  return promise;
 }
