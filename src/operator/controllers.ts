@@ -5,14 +5,10 @@ import type { Log } from '../base/log.ts';
 import { type Random, uuid } from '../base/random.ts';
 import { createConfigMaps } from '../kinds/config-maps.ts';
 import { databaseKind } from '../kinds/database/index.ts';
-import {
-  claimReference as databaseClaim,
-  concerns as databaseConcerns,
-  isClaimant as isDatabaseClaimant,
-} from '../kinds/database/records.ts';
+import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
-import { claimedIDs, concerns, isClaimant, neededBy, neededSpace, placeOf } from '../kinds/databasecluster/records.ts';
+import { claimedIDs, concerns, neededBy, neededSpace, placeOf } from '../kinds/databasecluster/records.ts';
 import { ClusterMemory } from '../kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../kinds/databasespace/connection.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
@@ -175,10 +171,7 @@ export function createControllers(
       memory: clusterMemory,
       space: (key) => spaceOf(spaces.store.get(key)),
       cluster: (key) => clusters.store.get(key),
-      claimants: (space, id): Iterable<ObjectKey> =>
-        [...clusterController.dependents(`clusters/${space}/${id}`)].filter((key) =>
-          isClaimant(clusters.store.get(key)),
-        ),
+      claimants: (space, id): Iterable<ObjectKey> => clusterController.dependents(`clusters/${space}/${id}`),
       namespaceLabels,
       leaving: (key) => leaving.from(key),
       mayFollow: (key) => leaving.mayFollow(key),
@@ -255,10 +248,7 @@ export function createControllers(
       clock,
       configMaps: createConfigMaps(api, { get: (key) => configMaps.store.get(key) }),
       database: (key) => databases.store.get(key),
-      claimants: (cluster, name): Iterable<ObjectKey> =>
-        [...databaseController.dependents(databaseClaim(cluster, name))].filter((key) =>
-          isDatabaseClaimant(databases.store.get(key)),
-        ),
+      claimants: (cluster, name): Iterable<ObjectKey> => databaseController.dependents(databaseClaim(cluster, name)),
       memory: new DatabaseMemory(uuid(random), clock.now()),
       onSchemaCorrected: (key, message) => schemaDrift(key, 'schema', message),
       onLeft: warn(DATABASE_LEFT, databases),

@@ -1,10 +1,9 @@
 import { Multimap } from '../base/multimap.ts';
 import { endsOn as databaseEndsOn } from '../kinds/database/records.ts';
 import { endsOn as userEndsOn } from '../kinds/databaseuser/records.ts';
+import type { EndsOn } from '../kinds/server/dependents.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
-
-type EndsOn = typeof userEndsOn;
 
 /** Which users and databases go with their objects, by the cluster that they are on: kept by changes, as there may be many thousand. */
 export class Leaving {
@@ -29,7 +28,11 @@ export class Leaving {
     return this.#staying.has(cluster);
   }
 
-  #changed(endsOn: EndsOn, before: KubeObject | undefined, after: KubeObject | undefined): void {
+  #changed(
+    endsOn: (object: KubeObject | undefined) => EndsOn | undefined,
+    before: KubeObject | undefined,
+    after: KubeObject | undefined,
+  ): void {
     const [was, is] = [endsOn(before), endsOn(after)];
     if (was?.cluster === is?.cluster && was?.leaves === is?.leaves) return;
     if (was !== undefined && before !== undefined) this.#of(was).delete(was.cluster, nameOf(before));

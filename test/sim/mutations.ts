@@ -88,8 +88,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasecluster/claimants.ts',
-        'return first.uid === subject.metadata.uid ? undefined : first.key;',
-        'return first.uid === subject.metadata.uid ? undefined : undefined;',
+        'return comesBefore(subject, others, holdOf);',
+        'return others.length < 0 ? comesBefore(subject, others, holdOf) : undefined;',
       ],
     ],
     hunt: ['two-for-one-id'],

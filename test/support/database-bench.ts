@@ -3,7 +3,6 @@ import { GROUP } from '../../src/base/group.ts';
 import { createConfigMaps } from '../../src/kinds/config-maps.ts';
 import { databaseKind } from '../../src/kinds/database/index.ts';
 import { databaseName } from '../../src/kinds/database/observation.ts';
-import { isClaimant } from '../../src/kinds/database/records.ts';
 import { DATABASES } from '../../src/kinds/database/resource.ts';
 import { type DatabaseStatus, databaseDefinition } from '../../src/kinds/database/schema.ts';
 import { DatabaseMemory, type DatabaseWorld } from '../../src/kinds/database/world.ts';
@@ -115,7 +114,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
       database: (key) => object(key),
       claimants: (server, name) =>
         objects()
-          .filter((each) => isClaimant(each) && wants(each, server, name))
+          .filter((each) => wants(each, server, name))
           .map(keyOf),
       memory: new DatabaseMemory(`process-${++processes}`, clock.now()),
       onSchemaCorrected: (key) => told.push(`corrected ${key}`),

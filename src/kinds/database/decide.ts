@@ -1,10 +1,11 @@
-import { reconciling, stalled } from '../../kube/summary.ts';
+import { stalled } from '../../kube/summary.ts';
+import { withoutServer } from '../server/dependents.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideSchema } from './decide-sources.ts';
 import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from './observation.ts';
-import { asBefore, type DatabaseDecision, mustHold, schemaPending } from './present.ts';
+import { type DatabaseDecision, mustHold, schemaPending } from './present.ts';
 
 /** One question; undefined: it does not decide, ask the next. */
 export type Rule = (subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number) => DatabaseDecision | undefined;
@@ -24,28 +25,13 @@ export function decideDatabase(
   nowMs: number,
 ): DatabaseDecision {
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
+  if (observation.server === 'notNeeded') return { conditions: 'keep' };
   if (observation.server !== 'open') return withoutServer(subject, observation);
   for (const rule of RULES) {
     const decision = rule(subject, observation, nowMs);
     if (decision !== undefined) return decision;
   }
   throw new Error('No rule decided: the last one always does');
-}
-
-/** The object waits with its cluster, and nothing is asked of anybody. */
-function withoutServer(
-  subject: DatabaseSubject,
-  observation: Exclude<DatabaseObservation, DatabaseSeen>,
-): DatabaseDecision {
-  if (observation.server === 'notNeeded') return { conditions: 'keep' };
-  const { reason, message } = observation;
-  // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
-  if (observation.server === 'refused')
-    return { conditions: [...stalled(reason, message), ...asBefore(subject)], retry: 'slowly' };
-  const { status, metadata } = subject;
-  const known = status.conditions?.some((condition) => condition.type === 'Ready');
-  if (observation.starting && known && status.observedGeneration === metadata.generation) return { conditions: 'keep' };
-  return { conditions: [...reconciling(reason, message), ...asBefore(subject)] };
 }
 
 /** The API server checks this too, but an object may be older than that rule. */

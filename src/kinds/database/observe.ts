@@ -34,13 +34,14 @@ export async function observeDatabase(
   const access = await serverAccess(world, subject, signal);
   if (access.server !== 'open') return access;
   const name = databaseName(subject);
+  const claimants = [...world.claimants(access.clusterKey, name)];
   const seen: DatabaseSeen = {
     server: 'open',
     cluster: access.clusterName,
     identity: access.identity,
     leaving: access.leaving,
     name,
-    claimedBy: firstClaimant(world, subject),
+    claimedBy: firstClaimant(subject, claimants.map(world.database)),
     existence: 'notLooked',
     attemptedAtMs: attemptedAtMs(world, subject),
     schema: { schema: 'notLooked' },

@@ -1,10 +1,11 @@
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
+import { comesBefore, type Hold } from '../claim.ts';
 import { recordReader } from '../record.ts';
 import { clusterKeyOf } from '../server/access.ts';
+import { type EndsOn, endsOn as endsOnServer, isAdmitted } from '../server/dependents.ts';
 import { type DatabaseSubject, databaseName } from './observation.ts';
 import { databaseDefinition } from './schema.ts';
-import type { DatabaseWorld } from './world.ts';
 
 /* What all Databases together say of a server: which object stands for which database. */
 
@@ -23,45 +24,23 @@ export function concerns(object: KubeObject | undefined): readonly Reference[] {
   return record === undefined ? [] : [claimReference(clusterKeyOf(record), databaseName(record))];
 }
 
-/**
- * Whether the object's wish for a database counts against others: whom the cluster does not admit, or has not looked at
- * yet from another namespace, takes no name from anybody.
- */
-export function isClaimant(object: KubeObject | undefined): boolean {
+/** The cluster on whose server the database is, where it goes there with its object. */
+export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
   const record = recordOf(object);
-  if (record === undefined) return false;
-  const { name, operation, conditions } = record.status;
-  if (name !== undefined || operation !== undefined) return true;
-  const { namespace } = record.metadata;
-  const ready = conditions?.find((condition) => condition.type === 'Ready');
-  if (ready === undefined) return (record.spec.clusterRef.namespace ?? namespace) === namespace;
-  return ready.reason !== 'ClusterNotAllowed';
-}
-
-/** The cluster on whose server the database is, where it goes there with its object; `leaves`: that is being deleted. */
-export function endsOn(
-  object: KubeObject | undefined,
-): { readonly cluster: ObjectKey; readonly leaves: boolean } | undefined {
-  const record = recordOf(object);
-  if (record?.spec.deletionPolicy !== 'Delete' || record.status.name === undefined) return undefined;
-  return { cluster: clusterKeyOf(record), leaves: record.metadata.deletionTimestamp !== undefined };
+  return record === undefined ? undefined : endsOnServer(record, record.status.name !== undefined);
 }
 
 /** The other object that stands for the database, if it comes first. */
-export function firstClaimant(world: DatabaseWorld, subject: DatabaseSubject): ObjectKey | undefined {
-  let first = { rank: rankOf(subject), key: subject.key };
-  for (const key of world.claimants(clusterKeyOf(subject), databaseName(subject))) {
-    const object = key === subject.key ? undefined : world.database(key);
-    const other = recordOf(object);
-    if (other === undefined) continue;
-    const rank = rankOf(other);
-    if (rank < first.rank) first = { rank, key };
-  }
-  return first.key === subject.key ? undefined : first.key;
+export function firstClaimant(
+  subject: DatabaseRecord,
+  others: Iterable<KubeObject | undefined>,
+): ObjectKey | undefined {
+  const records = [...others].map(recordOf).filter((record) => record !== undefined);
+  const claimants = records.filter((record) => holdOf(record) !== 'wants' || isAdmitted(record));
+  return comesBefore(subject, claimants, holdOf);
 }
 
-/** Sorts as text: who has the database comes before who is about to create it, before who wants it; then the older. */
-function rankOf({ metadata, status }: DatabaseRecord): string {
-  const hold = status.name !== undefined ? 0 : status.operation !== undefined ? 1 : 2;
-  return [hold, metadata.creationTimestamp ?? '', metadata.uid].join('/');
+function holdOf({ status }: DatabaseRecord): Hold {
+  if (status.name !== undefined) return 'has';
+  return status.operation === undefined ? 'wants' : 'begun';
 }

@@ -1,4 +1,5 @@
 import { type ObjectKey, objectKey } from '../../kube/object.ts';
+import { comesBefore, type Hold } from '../claim.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { type ClusterSubject, currentID } from './observation.ts';
 import { type ClusterRecord, clusterRecordOf } from './record.ts';
@@ -10,40 +11,38 @@ export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' |
   return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
 }
 
+/** Something in the cloud is, or may be, this object's. */
+export function mayExist({ status }: Pick<ClusterRecord, 'status'>): boolean {
+  return status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined;
+}
+
+/** Whom the space does not admit takes no id from anybody, unless a cluster came about before that. */
+export function claims(cluster: ClusterRecord): boolean {
+  const ready = cluster.status.conditions?.find((condition) => condition.type === 'Ready');
+  return mayExist(cluster) || ready?.reason !== 'SpaceNotAllowed';
+}
+
 /** Those that have the id or want it, where the subject's space is now. */
-export function* claimantsOf(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  id: string,
-): IterableIterator<{ readonly key: ObjectKey; readonly claimant: ClusterRecord }> {
-  for (const space of world.connections.samePlace(spaceKeyOf(subject))) {
+export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
+  return [...world.connections.samePlace(spaceKeyOf(subject))].flatMap((space) => {
     const here = world.connections.get(space)?.place;
-    for (const key of world.claimants(space, id)) {
-      const claimant = clusterRecordOf(world.cluster(key));
-      const place = claimant?.status.place;
-      // What it stands for may be in another place than its space is now.
-      const isHere = here === undefined || place === undefined || isSamePlace(place, here);
-      if (claimant !== undefined && isHere) yield { key, claimant };
-    }
-  }
+    // What an object stands for may be in another place than its space is now.
+    const isHere = ({ status: { place } }: ClusterRecord) =>
+      here === undefined || place === undefined || isSamePlace(place, here);
+    return [...world.claimants(space, id)]
+      .map((key) => clusterRecordOf(world.cluster(key)))
+      .filter((record) => record !== undefined)
+      .filter((record) => claims(record) && isHere(record));
+  });
 }
 
-/**
- * The other object that stands for this id, if it comes first. Who has the cluster comes before who is about to create
- * it, before who only wants it; then the older comes first.
- */
+/** The other object that stands for this id, if it comes first. */
 export function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string): ObjectKey | undefined {
-  let first = { rank: rankOf(subject), uid: subject.metadata.uid, key: subject.key };
-  for (const { key, claimant } of claimantsOf(world, subject, id)) {
-    if (currentID(claimant) !== id) continue;
-    const rank = rankOf(claimant);
-    if (claimant.metadata.uid !== first.uid && rank < first.rank) first = { rank, uid: claimant.metadata.uid, key };
-  }
-  return first.uid === subject.metadata.uid ? undefined : first.key;
+  const others = claimantsOf(world, subject, id).filter((claimant) => currentID(claimant) === id);
+  return comesBefore(subject, others, holdOf);
 }
 
-/** Sorts as text: what comes first has the id. */
-function rankOf({ metadata, status }: ClusterRecord): string {
-  const hold = status.createdAt !== undefined ? 0 : status.operation !== undefined ? 1 : 2;
-  return [hold, metadata.creationTimestamp ?? '', metadata.uid].join('/');
+function holdOf({ status }: ClusterRecord): Hold {
+  if (status.createdAt !== undefined) return 'has';
+  return status.operation === undefined ? 'wants' : 'begun';
 }

@@ -84,7 +84,7 @@ function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Clust
     metadata.uid !== subject.metadata.uid &&
     status.clusterID === cluster.id &&
     status.createdAt === createdAtOf(cluster);
-  return [...claimantsOf(world, subject, cluster.id)].some(({ claimant }) => records(claimant));
+  return claimantsOf(world, subject, cluster.id).some(records);
 }
 
 /**

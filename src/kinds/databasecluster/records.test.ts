@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, type ClusterBuilder, PLACE } from '../../../test/support/builders.ts';
 import type { KubeObject } from '../../kube/object.ts';
-import { claimedIDs, isClaimant, neededBy, neededSpace } from './records.ts';
+import { claims } from './claimants.ts';
+import { claimedIDs, neededBy, neededSpace } from './records.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
 function objectOf({ subject }: ClusterBuilder, held = true): KubeObject {
@@ -45,14 +46,14 @@ describe('claimedIDs()', () => {
   });
 });
 
-describe('claimedIDs() and isClaimant()', () => {
+describe('claimedIDs() and claims()', () => {
   it.each([
     ['new', ours, true],
     ['not admitted', refused, false],
     ['not admitted any more, but has a cluster', refused.owned(), true],
-  ])('ask of an object that is %s whether its id counts', (_, builder, claims) => {
+  ])('ask of an object that is %s whether its id counts', (_, builder, counts) => {
     const object = objectOf(builder);
-    expect([...claimedIDs(new Set([object]), SPACE)]).toEqual(claims ? ['orders'] : []);
-    expect(isClaimant(object)).toBe(claims);
+    expect([...claimedIDs(new Set([object]), SPACE)]).toEqual(counts ? ['orders'] : []);
+    expect(claims(builder.subject)).toBe(counts);
   });
 });

@@ -1,7 +1,7 @@
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
-import { spaceKeyOf } from './claimants.ts';
+import { claims, mayExist, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { currentID, desiredID } from './observation.ts';
 import { type ClusterRecord, clusterRecordOf } from './record.ts';
@@ -35,24 +35,9 @@ export function neededBy(clusters: Clusters, space: ObjectKey): readonly ObjectK
 }
 
 /** A finalizer can be written by anybody; what was done in the cloud is written by us, after the space admitted the object. */
-function needsSpace({ metadata, spec, status }: ClusterRecord): boolean {
-  return needsCloudToGo(spec) && mayExist(status) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
-}
-
-function mayExist({ createdAt, clusterID, operation }: ClusterRecord['status']): boolean {
-  return createdAt !== undefined || clusterID !== undefined || operation !== undefined;
-}
-
-/** Whom the space does not admit takes no id from anybody, unless a cluster came about before that. */
-function claims({ status }: ClusterRecord): boolean {
-  const ready = status.conditions?.find((condition) => condition.type === 'Ready');
-  return mayExist(status) || ready?.reason !== 'SpaceNotAllowed';
-}
-
-/** Whether the object's wish for an id counts against others. */
-export function isClaimant(object: KubeObject | undefined): boolean {
-  const record = clusterRecordOf(object);
-  return record !== undefined && claims(record);
+function needsSpace(cluster: ClusterRecord): boolean {
+  const { metadata, spec } = cluster;
+  return needsCloudToGo(spec) && mayExist(cluster) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
 }
 
 /** The space that the object's cluster cannot go without; undefined: it can. */

@@ -1,7 +1,8 @@
-import { particulars, ready, reconciling, stalled } from '../../kube/summary.ts';
+import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { ROTATE_AT, rotationAt, untilRotation } from '../rotation.ts';
 import { USER_LABEL } from '../secrets.ts';
+import { withoutServer } from '../server/dependents.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { earlier } from '../verification.ts';
 import { unknownPlaceholder } from './content.ts';
@@ -76,22 +77,6 @@ function wrongSpec(subject: UserSubject): UserDecision | undefined {
   if (key === undefined) return undefined;
   const message = `connectionSecret.template has a placeholder under key "${key}" that is not known, or braces that do not match: correct it`;
   return stuck('InvalidTemplate', message);
-}
-
-/** A cluster that is suspended or starts is no trouble of the user's: it waits as such, with no calls. */
-function withoutServer(
-  { status, metadata }: UserSubject,
-  observation: Exclude<UserObservation, UserSeen>,
-): UserDecision {
-  const others = particulars(status.conditions ?? []);
-  // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
-  if (observation.server === 'refused')
-    return { conditions: [...stalled(observation.reason, observation.message), ...others], retry: 'slowly' };
-  const isKnown = status.conditions?.some(({ type }) => type === 'Ready') ?? false;
-  // None changes because this process is new.
-  if (observation.starting && isKnown && status.observedGeneration === metadata.generation)
-    return { conditions: 'keep' };
-  return { conditions: [...reconciling(observation.reason, observation.message), ...others] };
 }
 
 function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: number): UserDecision {

@@ -1,7 +1,9 @@
-import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
+import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
+import { comesBefore, type Hold } from '../claim.ts';
 import { recordReader } from '../record.ts';
 import { clusterKeyOf } from '../server/access.ts';
+import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
 import { USER_FINALIZER } from './resource.ts';
 import { databaseUserDefinition } from './schema.ts';
@@ -23,42 +25,22 @@ export function concerns(object: KubeObject | undefined): readonly Reference[] {
   return record === undefined ? [] : [claimOf(record)];
 }
 
-/** The cluster on whose server the user is, where it goes there with its object; `leaves`: that is being deleted. */
-export function endsOn(
-  object: KubeObject | undefined,
-): { readonly cluster: ObjectKey; readonly leaves: boolean } | undefined {
+/** The cluster on whose server the user is, where it goes there with its object. */
+export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
   const record = recordOf(object);
-  if (record?.spec.deletionPolicy !== 'Delete' || record.status.username === undefined) return undefined;
-  return { cluster: clusterKeyOf(record), leaves: record.metadata.deletionTimestamp !== undefined };
+  return record === undefined ? undefined : endsOnServer(record, record.status.username !== undefined);
 }
 
 /** The other object that has the user, or comes first; undefined: it is this one. */
 export function firstClaimant(subject: UserRecord, others: Iterable<KubeObject | undefined>): ObjectKey | undefined {
-  let first = subject;
-  for (const other of others) {
-    const record = recordOf(other);
-    if (record === undefined || record.metadata.uid === subject.metadata.uid || !claims(record)) continue;
-    if (rankOf(record) < rankOf(first)) first = record;
-  }
-  return first === subject ? undefined : keyOf(first);
+  const records = [...others].map(recordOf).filter((record) => record !== undefined);
+  const claimants = records.filter((record) => record.status.username !== undefined || isAdmitted(record));
+  return comesBefore(subject, claimants, holdOf);
 }
 
-/** Whom the cluster does not admit, or did not look at yet from another namespace, takes no user from anybody. */
-function claims(record: UserRecord): boolean {
-  if (record.status.username !== undefined) return true;
-  const ready = record.status.conditions?.find((condition) => condition.type === 'Ready');
-  return ready === undefined ? isBeside(record) : ready.reason !== 'ClusterNotAllowed';
-}
-
-/** Who has the user comes before who is about to create it, before who only wants it; then the older comes first. Sorts as text. */
-function rankOf(record: UserRecord): string {
-  const { metadata, status } = record;
+function holdOf(record: UserRecord): Hold {
+  if (record.status.username !== undefined) return 'has';
   // A finalizer can be written by anybody: it counts beside the cluster only.
-  const hasBegun = isBeside(record) && (metadata.finalizers?.includes(USER_FINALIZER) ?? false);
-  const hold = status.username !== undefined ? 0 : hasBegun ? 1 : 2;
-  return [hold, metadata.creationTimestamp ?? '', metadata.uid].join('/');
-}
-
-function isBeside({ metadata, spec }: UserRecord): boolean {
-  return (spec.clusterRef.namespace ?? metadata.namespace) === metadata.namespace;
+  const hasBegun = isBeside(record) && (record.metadata.finalizers?.includes(USER_FINALIZER) ?? false);
+  return hasBegun ? 'begun' : 'wants';
 }
