@@ -1,3 +1,34 @@
+import type { ObjectKey } from '../kube/object.ts';
+
+/** When each object was last found to be right by asking its server. Losing it costs a look, never a mistake. */
+export class Verifications {
+  readonly #startedAtMs: number;
+  readonly #atMs = new Map<ObjectKey, number>();
+
+  /** `startedAtMs`: when this process began; wall clock, as all times here. */
+  constructor(startedAtMs: number) {
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** Before it was verified here: when this process began. */
+  lastAtMs(key: ObjectKey): number {
+    return this.#atMs.get(key) ?? this.#startedAtMs;
+  }
+
+  verified(key: ObjectKey, atMs: number): void {
+    this.#atMs.set(key, atMs);
+  }
+
+  /** Somebody found that it is not right: it is tried again at the next pass. */
+  doubt(key: ObjectKey): void {
+    this.#atMs.set(key, 0);
+  }
+
+  forget(key: ObjectKey): void {
+    this.#atMs.delete(key);
+  }
+}
+
 /**
  * In how many milliseconds a login is to be tried again; undefined: never by itself. Each object has its own moments,
  * spread over the interval by its uid, so that thousands of logins are not tried at once, not after a restart either.

@@ -197,7 +197,7 @@ export function createControllers(
     clock,
     secrets: secretAccess,
     onLoginRefused: (key) => {
-      clusterMemory.doubt(key);
+      clusterMemory.verifications.doubt(key);
       clusterController.queue.add(key);
     },
   });

@@ -37,7 +37,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'lost-is-refused',
     about: 'A deploy whose answer was lost counts as one that had no effect',
-    changes: [[ACT, 'if (!error.effectUnknown) {', 'if (error.message !== "") {']],
+    changes: [['kinds/attempts.ts', 'error instanceof ApiError && !error.effectUnknown', 'error instanceof ApiError']],
     hunt: ['deploy'],
   },
   {

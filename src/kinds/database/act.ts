@@ -52,20 +52,15 @@ async function create(
   if (operation === undefined) throw new Error(`Creating database "${name}" was not written down first`);
   await fence(world.api, DATABASES, subject, signal);
   const { memory, clock, servers } = world;
-  const before = memory.attemptedAtMs(subject.key, operation);
-  const first = before === undefined;
+  const { attempts } = memory;
+  const first = attempts.neverMade(subject.key, operation);
   if (first && (await isThere(world, access, name, signal))) return { operation: null };
-  memory.attempting(subject.key, operation.startedAt, clock.now());
+  const call = () => servers.asAdmin(access, (client, token) => client.createDatabase(token, name, signal), signal);
   try {
-    await servers.asAdmin(access, (client, token) => client.createDatabase(token, name, signal), signal);
+    await attempts.make(subject.key, operation, clock, call);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (!error.effectUnknown) {
-      if (first) memory.notAttempted(subject.key);
-      else memory.attempting(subject.key, operation.startedAt, before);
-    }
-    const exists = error.kind === 'invalid' && (await isThere(world, access, name, signal));
-    if (!exists) throw error;
+    const isInvalid = error instanceof ApiError && error.kind === 'invalid';
+    if (!isInvalid || !(await isThere(world, access, name, signal))) throw error;
     // Refused as it exists: from an earlier attempt, if there may have been one.
     return first ? { operation: null } : {};
   }

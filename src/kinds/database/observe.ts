@@ -45,7 +45,7 @@ export async function observeDatabase(
     existence: 'notLooked',
     attemptedAtMs: attemptedAtMs(world, subject),
     schema: { schema: 'notLooked' },
-    self: world.memory.self,
+    self: world.memory.attempts.self,
     checkInMs: checkInMs(world, subject, access),
   };
   if (seen.claimedBy !== undefined || !isIdentifier(name)) return seen;
@@ -70,7 +70,7 @@ async function look(
   if (subject.deleting || !isOurs(subject, seen)) return looked;
   const schema = await lookAtSchema(world, subject, access, seen.name, signal);
   if (schema === 'gone') return { ...seen, existence: 'absent' };
-  memory.verified(subject.key, clock.now());
+  memory.verifications.verified(subject.key, clock.now());
   return { ...looked, schema, checkInMs: checkInMs(world, subject, access) };
 }
 
@@ -111,7 +111,7 @@ export async function isThere(
 
 /** When creating it, which was written down, may have been asked of the server last, here or by a process before. */
 function attemptedAtMs({ memory }: DatabaseWorld, { key, status }: DatabaseSubject): number | undefined {
-  return status.operation === undefined ? undefined : memory.attemptedAtMs(key, status.operation);
+  return status.operation === undefined ? undefined : memory.attempts.lastMadeAtMs(key, status.operation);
 }
 
 function checkInMs(
@@ -119,7 +119,7 @@ function checkInMs(
   { key, metadata }: DatabaseSubject,
   { verifyIntervalMs }: OpenServer,
 ): number | undefined {
-  return untilVerification(metadata.uid, verifyIntervalMs, memory.verifiedAtMs(key), clock.now());
+  return untilVerification(metadata.uid, verifyIntervalMs, memory.verifications.lastAtMs(key), clock.now());
 }
 
 function tryAgainInMs({ memory, clock }: DatabaseWorld, { key, lookNow }: DatabaseSubject): number {

@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import { Attempts } from '../attempts.ts';
 import type { ConfigMaps } from '../config-maps.ts';
-import { ClusterMemory } from '../databasecluster/world.ts';
 import type { ServerWorld } from '../server/access.ts';
+import { Verifications } from '../verification.ts';
 
 /** Reason of the Event for an object that goes while its database stays. */
 export const DATABASE_LEFT = 'DatabaseLeft';
@@ -24,11 +25,19 @@ export interface DatabaseWorld extends ServerWorld {
   readonly onLeft: (key: ObjectKey, message: string) => void;
 }
 
-/** As of a cluster, which calls were made and when it was looked at last; and when its schema was last tried. */
-export class DatabaseMemory extends ClusterMemory {
+/** What is remembered in this process only. */
+export class DatabaseMemory {
+  readonly attempts: Attempts;
+  readonly verifications: Verifications;
   readonly #triedAt = new Map<ObjectKey, number>();
 
-  /** Wall clock; undefined: not in this process. */
+  /** `self` and `startedAtMs`: as of Attempts. */
+  constructor(self: string, startedAtMs: number) {
+    this.attempts = new Attempts(self, startedAtMs);
+    this.verifications = new Verifications(startedAtMs);
+  }
+
+  /** When its schema was last tried, by wall clock; undefined: not in this process. */
   schemaTriedAtMs(key: ObjectKey): number | undefined {
     return this.#triedAt.get(key);
   }
@@ -37,8 +46,9 @@ export class DatabaseMemory extends ClusterMemory {
     this.#triedAt.set(key, atMs);
   }
 
-  override forget(key: ObjectKey): void {
-    super.forget(key);
+  forget(key: ObjectKey): void {
+    this.attempts.forget(key);
+    this.verifications.forget(key);
     this.#triedAt.delete(key);
   }
 }

@@ -83,13 +83,12 @@ async function create(
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
   await fence(world, subject, signal);
-  const { memory, clock } = world;
-  const before = memory.attemptedAtMs(subject.key, operation);
-  const first = before === undefined;
-  memory.attempting(subject.key, operation.startedAt, clock.now());
-  const askedAt = world.clock.monotonic();
+  const { clock, memory } = world;
+  const { attempts } = memory;
+  const first = attempts.neverMade(subject.key, operation);
+  const askedAt = clock.monotonic();
   try {
-    const cluster = await call();
+    const cluster = await attempts.make(subject.key, operation, clock, call);
     connection.poller.learn(id, cluster, askedAt);
     return {
       ...shown({ cluster, endpoint: undefined }),
@@ -98,12 +97,7 @@ async function create(
       backup: acceptedBackup(subject),
     };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (!error.effectUnknown) {
-      if (first) memory.notAttempted(subject.key);
-      else memory.attempting(subject.key, operation.startedAt, before);
-    }
-    if (error.kind !== 'conflict') throw error;
+    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
     return await taken(world, connection, id, first, signal);
   }
 }
@@ -118,7 +112,7 @@ async function clone(
 ): Promise<ClusterStatusPatch> {
   if (!(await isFree(world, connection, id, signal))) {
     const { operation } = subject.status;
-    const surelyForeign = operation === undefined || world.memory.neverAttempted(subject.key, operation);
+    const surelyForeign = operation === undefined || world.memory.attempts.neverMade(subject.key, operation);
     return surelyForeign ? { operation: null } : {};
   }
   return create(world, subject, connection, id, () => connection.client.clone(source, id, signal), signal);

@@ -97,7 +97,7 @@ function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
 
 /** Whether the operation that was written down may have been asked of the cloud, here or by a process before. */
 export function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
-  return status.operation !== undefined && !world.memory.neverAttempted(key, status.operation);
+  return status.operation !== undefined && !world.memory.attempts.neverMade(key, status.operation);
 }
 
 async function askFor(

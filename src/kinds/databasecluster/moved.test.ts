@@ -86,7 +86,7 @@ describe('A cluster whose DatabaseSpace now says another place', () => {
 
   it('is deployed in the new place where nothing was asked for in the one before', async () => {
     const bench = await kindBench();
-    const { startedAt, by } = { startedAt: CREATED_AT, by: bench.world().memory.self };
+    const { startedAt, by } = { startedAt: CREATED_AT, by: bench.world().memory.attempts.self };
     const given = aCluster().withStatus({
       operation: { type: 'Deploy', target: 'orders', startedAt, by },
       place: BEFORE,

@@ -23,7 +23,7 @@ export function hasMoved(
   const { place, createdAt, operation } = status;
   if (place === undefined || isSamePlace(place, now)) return undefined;
   // What was only written down, and surely never asked for, can just as well be asked for in the new place.
-  const mayBeThere = createdAt !== undefined || (operation !== undefined && !memory.neverAttempted(key, operation));
+  const mayBeThere = createdAt !== undefined || (operation !== undefined && !memory.attempts.neverMade(key, operation));
   return mayBeThere ? { space: 'moved', reason: 'SpaceMoved', message: messageOf(subject, place, now) } : undefined;
 }
 

@@ -118,7 +118,7 @@ export async function observeLogin(
   const verifyInMs = untilVerification(
     subject.metadata.uid,
     connection.verifyIntervalMs,
-    world.memory.verifiedAtMs(subject.key),
+    world.memory.verifications.lastAtMs(subject.key),
     nowMs,
   );
   const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
@@ -135,7 +135,7 @@ export async function observeLogin(
     if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
-    if (settled && factoryAlive === false) world.memory.verified(subject.key, nowMs);
+    if (settled && factoryAlive === false) world.memory.verifications.verified(subject.key, nowMs);
     return {
       login: 'tried',
       secretName: known.secretName,

@@ -55,7 +55,7 @@ export async function observeCluster(
     claimedBy: firstClaimant(world, subject, id),
     attempted: maybeAttempted(world, subject),
     mayLandUntilMs: mayLandUntilMs(world, subject),
-    self: world.memory.self,
+    self: world.memory.attempts.self,
     cluster,
     lookalikes,
     renameTaken: isRenameTaken(subject, connection, cluster),
@@ -148,7 +148,7 @@ function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, clu
 const LANDING_MS = 120_000;
 
 function mayLandUntilMs(world: ClusterWorld, { key, status }: ClusterSubject): number | undefined {
-  const atMs = status.operation === undefined ? undefined : world.memory.attemptedAtMs(key, status.operation);
+  const atMs = status.operation === undefined ? undefined : world.memory.attempts.lastMadeAtMs(key, status.operation);
   return atMs === undefined ? undefined : atMs + LANDING_MS;
 }
 

@@ -1,0 +1,58 @@
+import { ApiError } from '../base/api-error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ObjectKey } from '../kube/object.ts';
+
+/** `status.operation`: a call that must not happen twice, written down before it is made. */
+interface WrittenDown {
+  /** The process that wrote it down. */
+  readonly by?: string | undefined;
+  readonly startedAt: string;
+}
+
+/** Which of the calls that were written down this process has made. Losing it costs a look, never a mistake. */
+export class Attempts {
+  /** Names this process in what it writes down: what another one wrote may have been attempted by it. */
+  readonly self: string;
+  readonly #startedAtMs: number;
+  readonly #last = new Map<ObjectKey, { readonly startedAt: string; readonly atMs: number }>();
+
+  /** `self`: of no other process, nor of this one's predecessors. `startedAtMs`: wall clock. */
+  constructor(self: string, startedAtMs: number) {
+    this.self = self;
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** Whether the call was surely never made: it was written down here, and not made since. */
+  neverMade(key: ObjectKey, operation: WrittenDown): boolean {
+    return operation.by === this.self && this.#last.get(key)?.startedAt !== operation.startedAt;
+  }
+
+  /** When the call may have been made last, by wall clock; undefined: it surely never was. */
+  lastMadeAtMs(key: ObjectKey, operation: WrittenDown): number | undefined {
+    if (this.neverMade(key, operation)) return undefined;
+    const last = this.#last.get(key);
+    // A process before this one may have made it until its end.
+    const before = Math.max(Date.parse(operation.startedAt), this.#startedAtMs);
+    return last?.startedAt === operation.startedAt ? last.atMs : before;
+  }
+
+  /** Makes the call. One that surely had no effect counts as not made; throws what the call throws. */
+  async make<T>(key: ObjectKey, operation: WrittenDown, clock: Clock, call: () => Promise<T>): Promise<T> {
+    const { startedAt } = operation;
+    const beforeMs = this.lastMadeAtMs(key, operation);
+    this.#last.set(key, { startedAt, atMs: clock.now() });
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof ApiError && !error.effectUnknown) {
+        if (beforeMs === undefined) this.#last.delete(key);
+        else this.#last.set(key, { startedAt, atMs: beforeMs });
+      }
+      throw error;
+    }
+  }
+
+  forget(key: ObjectKey): void {
+    this.#last.delete(key);
+  }
+}
