@@ -9,6 +9,16 @@ interface WrittenDown {
   readonly startedAt: string;
 }
 
+interface Tried {
+  readonly metadata: { readonly generation?: number };
+  readonly status: { readonly observedGeneration: number; readonly lastError?: object | undefined };
+}
+
+/** What failed is tried again: that it is written down anew is no news. */
+export function isTriedAgain({ metadata, status }: Tried): boolean {
+  return status.lastError !== undefined && status.observedGeneration === metadata.generation;
+}
+
 /** Which of the calls that were written down this process has made. Losing it costs a look, never a mistake. */
 export class Attempts {
   /** Names this process in what it writes down: what another one wrote may have been attempted by it. */
@@ -50,6 +60,11 @@ export class Attempts {
       }
       throw error;
     }
+  }
+
+  /** Whether the error says no for good to a call that surely never was made with success: what comes later is not its doing. */
+  isRefusal(key: ObjectKey, operation: WrittenDown, error: unknown): boolean {
+    return error instanceof ApiError && !error.retryable && this.neverMade(key, operation);
   }
 
   forget(key: ObjectKey): void {

@@ -3,7 +3,7 @@
  * - `observe`: all reads; changes nothing.
  * - `decide`: pure; the same observation gives the same decision.
  * - `act`: one step, one effect. Must be harmless when done twice, or look first. Returns what must not be lost, for the
- *   status: it is written even if the next step fails.
+ *   status: it is written even if the next step fails. `keep` takes the same of a step that fails itself.
  */
 
 import type { Resource } from '../kube/api.ts';
@@ -65,7 +65,12 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   holds(status: Status): boolean;
   observe(subject: Subject<Spec, Status>, signal: AbortSignal): Promise<Observation>;
   decide(subject: Subject<Spec, Status>, observation: Observation, nowMs: number): Decision<Status, Step>;
-  act(subject: Subject<Spec, Status>, step: Step, signal: AbortSignal): Promise<StatusPatch<Status> | undefined>;
+  act(
+    subject: Subject<Spec, Status>,
+    step: Step,
+    signal: AbortSignal,
+    keep: (facts: StatusPatch<Status>) => void,
+  ): Promise<StatusPatch<Status> | undefined>;
   /** One line for people: what the step is going to do. */
   describe(step: Step): string;
   /** A person has this object let go as it is: what was done to others for its sake, in Kubernetes, is undone. */

@@ -216,6 +216,19 @@ test('reconcile() tells after a pass that acted when it is asked to', async () =
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
 });
 
+test('reconcile() keeps what a step has to say that fails itself', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'] }),
+    act: async (_subject, _step, keep) => {
+      keep({ size: 9 });
+      throw new TransientError('NoFood', 'Cannot grow it');
+    },
+  });
+  await toy.create();
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { reason: 'NoFood' } });
+  expect(toy.status()).toMatchObject({ size: 9, lastError: { message: 'Cannot grow it' } });
+});
+
 test('reconcile() keeps what steps brought about, also of those before the one that failed', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow', 'paint', 'sell'] }),

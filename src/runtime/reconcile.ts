@@ -119,12 +119,13 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   async #carryOut(subject: Subject<Spec, Status>, decision: Decision<Status, Step>): Promise<Outcome> {
     const steps = decision.steps ?? [];
     if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer()) await this.#addFinalizer();
-    let facts: StatusPatch<Status> = {};
+    const facts: StatusPatch<Status> = {};
+    const keep = (more: StatusPatch<Status> | undefined) => Object.assign(facts, more);
     let failure: Failure | undefined;
     try {
       for (const step of steps) {
         this.#context.onStep(this.#kind.describe(step), step);
-        facts = { ...facts, ...(await this.#kind.act(subject, step, this.#signal)) };
+        keep(await this.#kind.act(subject, step, this.#signal, keep));
       }
     } catch (error) {
       failure = failureOf(error);

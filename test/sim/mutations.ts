@@ -44,11 +44,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'conflict-is-ours',
     about: 'The cluster that holds an id already is taken for our own',
     changes: [
-      [
-        ACT,
-        'return first ? { operation: null } : {};',
-        'return { createdAt: identityOf(cluster), clusterID: id, operation: null };',
-      ],
+      [ACT, '  return {};\n', '  return { createdAt: identityOf(cluster), clusterID: id, operation: null };\n'],
     ],
     hunt: ['race-for-id'],
   },

@@ -47,7 +47,11 @@ export type ToyKind = Kind<ToySpec, ToyStatus, unknown, string>;
 export interface ToyBehaviour {
   readonly observe?: (subject: ToySubject) => Promise<unknown>;
   readonly decide?: (subject: ToySubject) => Decision<ToyStatus, string>;
-  readonly act?: (subject: ToySubject, step: string) => Promise<StatusPatch<ToyStatus> | undefined>;
+  readonly act?: (
+    subject: ToySubject,
+    step: string,
+    keep: (facts: StatusPatch<ToyStatus>) => void,
+  ) => Promise<StatusPatch<ToyStatus> | undefined>;
 }
 
 const definition: ResourceDefinition<ToySpec, ToyStatus> = {
@@ -76,7 +80,7 @@ export function toyKind(behaviour: ToyBehaviour, log: string[]): ToyKind {
       return behaviour.observe?.(subject) ?? Promise.resolve(undefined);
     },
     decide: (subject) => behaviour.decide?.(subject) ?? { conditions: [] },
-    act: (subject, step) => behaviour.act?.(subject, step) ?? Promise.resolve(undefined),
+    act: (subject, step, _signal, keep) => behaviour.act?.(subject, step, keep) ?? Promise.resolve(undefined),
     describe: (step) => step,
     forget: (key) => log.push(`forget ${key}`),
   };

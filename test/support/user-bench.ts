@@ -151,7 +151,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
       deleting: false,
       lookNow: false,
     };
-    return databaseUserKind(world()).act(subject, step, new AbortController().signal);
+    return databaseUserKind(world()).act(subject, step, new AbortController().signal, () => {});
   };
   const isAtOnce = (outcome: Outcome) =>
     outcome.next === 'again' || (outcome.next === 'settled' && outcome.requeueAfterMs === 0);

@@ -15,6 +15,7 @@ export async function actOnDatabase(
   subject: DatabaseSubject,
   step: DatabaseStep,
   signal: AbortSignal,
+  keep: (facts: DatabaseStatusPatch) => void,
 ): Promise<DatabaseStatusPatch | undefined> {
   if (step.do === 'TellLeft') {
     world.onLeft(subject.key, step.message);
@@ -25,7 +26,7 @@ export async function actOnDatabase(
     throw new TransientError('WaitingForCluster', 'The DatabaseCluster changed meanwhile: It is looked at again');
   switch (step.do) {
     case 'CreateDatabase':
-      return create(world, subject, access, step.name, signal);
+      return create(world, subject, access, step.name, signal, keep);
     case 'DeleteDatabase':
       return remove(world, subject, access, step.name, signal);
     case 'TrySchema':
@@ -39,7 +40,8 @@ export async function actOnDatabase(
 
 /**
  * That it is about to be done stands in the status already. A first attempt looks whether the name is free right before:
- * servers were seen to answer with success where there is a database already, and that must not make it ours.
+ * servers were seen to answer with success where there is a database already, and that must not make it ours. Nor must
+ * what was written down, after a refusal: it goes with that, as a later process could not tell.
  */
 async function create(
   world: DatabaseWorld,
@@ -47,6 +49,7 @@ async function create(
   access: OpenServer,
   name: string,
   signal: AbortSignal,
+  keep: (facts: DatabaseStatusPatch) => void,
 ): Promise<DatabaseStatusPatch> {
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating database "${name}" was not written down first`);
@@ -55,14 +58,18 @@ async function create(
   const { attempts } = memory;
   const first = attempts.neverMade(subject.key, operation);
   if (first && (await isThere(world, access, name, signal))) return { operation: null };
-  const call = () => servers.asAdmin(access, (client, token) => client.createDatabase(token, name, signal), signal);
   try {
-    await attempts.make(subject.key, operation, clock, call);
+    await servers.asAdmin(
+      access,
+      (client, token) => attempts.make(subject.key, operation, clock, () => client.createDatabase(token, name, signal)),
+      signal,
+    );
   } catch (error) {
+    if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     const isInvalid = error instanceof ApiError && error.kind === 'invalid';
     if (!isInvalid || !(await isThere(world, access, name, signal))) throw error;
     // Refused as it exists: from an earlier attempt, if there may have been one.
-    return first ? { operation: null } : {};
+    return {};
   }
   servers.databaseChanged(access, name, true);
   return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };

@@ -1,4 +1,5 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import { isTriedAgain } from '../attempts.ts';
 import type { Rule } from './decide.ts';
 import { type DatabaseSeen, type DatabaseSubject, isAnnounced, isOurs } from './observation.ts';
 import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, schemaPending } from './present.ts';
@@ -34,7 +35,7 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
   const startedAt = new Date(nowMs).toISOString();
   return {
     hold: true,
-    conditions,
+    conditions: !vanished && isTriedAgain(subject) ? 'keep' : conditions,
     status: {
       ...NOTHING_OURS,
       cluster: identity,

@@ -39,6 +39,28 @@ describe.each(DIALECTS)('In dialect %s, a database that was there before', (dial
     expect(changing(bench)).toEqual([]);
   });
 
+  it.each([400, 403])('is not made ours after our creation was refused with %i, whatever restarts', async (status) => {
+    const bench = await databaseBench({ dialect, database: {} });
+    const refusal = { match: { operation: 'createDatabase' }, effect: 'errorBefore', status, times: 3 } as const;
+    bench.cluster.simulator.faults.add(refusal);
+    await bench.pass();
+    await bench.pass();
+    const refused = bench.ready();
+    expect(refused).toMatch(/^False /);
+    expect(bench.status().operation).toBeUndefined();
+    // It is tried again, and nothing that people see changes by it.
+    for (let pass = 0; pass < 4; pass++) {
+      await bench.pass();
+      expect(bench.ready()).toBe(refused);
+    }
+    expect(bench.takeCalls().filter((call) => call === 'createDatabase')).toHaveLength(3);
+    await withTheirs(bench);
+    await bench.restart();
+    await bench.until('False DatabaseExists');
+    expect(bench.status().name).toBeUndefined();
+    expect(bench.schema()).toContain('entity theirs;');
+  });
+
   it('is not made ours by a pass that sees the object as it was before', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     bench.showAsNow();

@@ -32,7 +32,7 @@ export function databaseKind(
     holds: () => true,
     observe: (subject, signal) => observeDatabase(world, subject, signal),
     decide: decideDatabase,
-    act: (subject, step, signal) => actOnDatabase(world, subject, step, signal),
+    act: (subject, step, signal, keep) => actOnDatabase(world, subject, step, signal, keep),
     describe,
     forget: (key) => world.memory.forget(key),
   };

@@ -96,6 +96,36 @@ describe('A DatabaseCluster', () => {
     expect(count(bench, 'clone')).toBe(0);
   });
 
+  it.each([400, 403])(
+    'takes no cluster for its own after its deploy was refused with %i and a restart',
+    async (status) => {
+      const bench = await kindBench();
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status });
+      await bench.pass();
+      await bench.pass();
+      const once = count(bench, 'deploy');
+      const refused = bench.ready();
+      expect(refused).toMatch(/^False /);
+      expect(bench.status().operation).toBeUndefined();
+      // It is tried again, and nothing that people see changes by it.
+      for (let pass = 0; pass < 4; pass++) {
+        await bench.pass();
+        expect(bench.ready()).toBe(refused);
+      }
+      expect(count(bench, 'deploy')).toBe(3 * once);
+      bench.simulator.faults.clear();
+      bench.simulator.deployForeign({
+        id: 'orders',
+        storageSizeGB: 100,
+        machineType: 'c2d-highcpu-4',
+        version: '3.5.0',
+      });
+      await bench.restart();
+      await bench.until('False ClusterIDInUse');
+      expect(bench.status().createdAt).toBeUndefined();
+    },
+  );
+
   it('takes no older cluster for its own after a lost answer', async () => {
     const bench = await kindBench();
     await bench.pass();

@@ -13,12 +13,16 @@ import { type ClusterChanges, type ClusterStep, type ClusterSubject, identityOf,
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import type { ClusterWorld } from './world.ts';
 
+/** Takes what a step that fails leaves. */
+type Keep = (facts: ClusterStatusPatch) => void;
+
 /** Carries out one step. */
 export async function actOnCluster(
   world: ClusterWorld,
   subject: ClusterSubject,
   step: ClusterStep,
   signal: AbortSignal,
+  keep: Keep,
 ): Promise<ClusterStatusPatch | undefined> {
   if (step.do === 'DeleteSecret') return deleteSecret(world, subject, signal);
   if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
@@ -35,9 +39,10 @@ export async function actOnCluster(
         step.id,
         () => connection.client.deploy(deployRequest(subject, step.id), signal),
         signal,
+        keep,
       );
     case 'Clone':
-      return clone(world, subject, connection, step, signal);
+      return clone(world, subject, connection, step, signal, keep);
     case 'Destroy':
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
@@ -70,7 +75,8 @@ export async function actOnCluster(
 
 /**
  * Deploy or clone. That it is about to be done stands in the status already. The answer is the proof that the cluster is
- * ours; where there is none, the next pass looks.
+ * ours; where there is none, the next pass looks. What was written down goes with a refusal: whatever comes to have the id
+ * later is somebody else's, and a later process could not tell.
  */
 async function create(
   world: ClusterWorld,
@@ -79,13 +85,13 @@ async function create(
   id: string,
   call: () => Promise<Cluster>,
   signal: AbortSignal,
+  keep: Keep,
 ): Promise<ClusterStatusPatch> {
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
   await fence(world, subject, signal);
   const { clock, memory } = world;
   const { attempts } = memory;
-  const first = attempts.neverMade(subject.key, operation);
   const askedAt = clock.monotonic();
   try {
     const cluster = await attempts.make(subject.key, operation, clock, call);
@@ -97,8 +103,9 @@ async function create(
       backup: acceptedBackup(subject),
     };
   } catch (error) {
+    if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
-    return await taken(world, connection, id, first, signal);
+    return await taken(world, connection, id, signal);
   }
 }
 
@@ -109,24 +116,21 @@ async function clone(
   connection: SpaceConnection,
   { id, source }: Extract<ClusterStep, { do: 'Clone' }>,
   signal: AbortSignal,
+  keep: Keep,
 ): Promise<ClusterStatusPatch> {
   if (!(await isFree(world, connection, id, signal))) {
     const { operation } = subject.status;
     const surelyForeign = operation === undefined || world.memory.attempts.neverMade(subject.key, operation);
     return surelyForeign ? { operation: null } : {};
   }
-  return create(world, subject, connection, id, () => connection.client.clone(source, id, signal), signal);
+  return create(world, subject, connection, id, () => connection.client.clone(source, id, signal), signal, keep);
 }
 
-/**
- * The id is in use. If this was surely the first attempt, somebody else's cluster has it, and nothing that is written
- * down may make it ours. Otherwise it may be from an earlier attempt, whose answer was lost: the next pass compares.
- */
+/** The id is in use: by somebody else's cluster, or by one of an earlier attempt, whose answer was lost. The next pass compares. */
 async function taken(
   world: ClusterWorld,
   connection: SpaceConnection,
   id: string,
-  first: boolean,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
   const askedAt = world.clock.monotonic();
@@ -138,7 +142,7 @@ async function taken(
     );
   }
   connection.poller.learn(id, cluster, askedAt);
-  return first ? { operation: null } : {};
+  return {};
 }
 
 /** Right before, the cloud is asked whether it is still that cluster. */

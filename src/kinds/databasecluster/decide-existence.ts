@@ -1,5 +1,6 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
+import { isTriedAgain } from '../attempts.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import type { Rule } from './decide.ts';
 import { backupToDeploy } from './differences.ts';
@@ -70,7 +71,8 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     const startedAt = new Date(nowMs).toISOString();
     return {
       hold: true,
-      conditions: say(reconciling('Deploying', message)),
+      conditions:
+        status.createdAt === undefined && isTriedAgain(subject) ? 'keep' : say(reconciling('Deploying', message)),
       status: {
         operation: { type, target: desiredID(subject), startedAt, by: seen.self },
         place: seen.at,

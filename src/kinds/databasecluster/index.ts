@@ -45,7 +45,8 @@ export function databaseClusterKind(
       status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined,
     observe: (subject, signal) => namingSecrets(world, subject, observeCluster(world, subject, signal)),
     decide: decideCluster,
-    act: (subject, step, signal) => namingSecrets(world, subject, actOnCluster(world, subject, step, signal)),
+    act: (subject, step, signal, keep) =>
+      namingSecrets(world, subject, actOnCluster(world, subject, step, signal, keep)),
     describe,
     forget: (key) => world.memory.forget(key),
   };

@@ -129,7 +129,9 @@ describe('A cluster whose DatabaseSpace now says another place', () => {
       { do: 'Deploy', id: 'orders' },
       { do: 'Destroy', id: 'orders' },
     ] as const)
-      await expect(actOnCluster(bench.world(), moved.subject, step, signal)).rejects.toThrow('changed meanwhile');
+      await expect(actOnCluster(bench.world(), moved.subject, step, signal, () => {})).rejects.toThrow(
+        'changed meanwhile',
+      );
     expect(bench.simulator.count('deploy')).toBe(0);
   });
 });
