@@ -70,11 +70,11 @@ export async function observeCluster(
 
 /** Deleted together, what is on a cluster that stays goes first: without the object of the cluster nobody could delete it. */
 function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | undefined {
-  const { spec, status, metadata } = subject;
+  const { spec, status } = subject;
   const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
   const usable = status.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True');
   if (!subject.deleting || destroyed || !usable) return undefined;
-  const sinceMs = world.clock.now() - Date.parse(metadata.deletionTimestamp ?? '');
+  const sinceMs = world.memory.goesForMs(subject.key, world.clock.monotonic());
   const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];
   const reason = 'WaitingForDependents';
   if (leaving.length > 0) {

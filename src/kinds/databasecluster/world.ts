@@ -45,6 +45,7 @@ export interface SpaceSeenHere {
 export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
+  readonly #goesSince = new Map<ObjectKey, number>();
 
   /** `self` and `startedAtMs`: as of Attempts. */
   constructor(self: string, startedAtMs: number) {
@@ -52,7 +53,18 @@ export class ClusterMemory {
     this.verifications = new Verifications(startedAtMs);
   }
 
+  /**
+   * For how many milliseconds this process has seen that the object goes: what the API server wrote down is by its own
+   * clock, which may be another. `nowMs`: monotonic.
+   */
+  goesForMs(key: ObjectKey, nowMs: number): number {
+    const sinceMs = this.#goesSince.get(key) ?? nowMs;
+    this.#goesSince.set(key, sinceMs);
+    return nowMs - sinceMs;
+  }
+
   forget(key: ObjectKey): void {
+    this.#goesSince.delete(key);
     this.attempts.forget(key);
     this.verifications.forget(key);
   }
