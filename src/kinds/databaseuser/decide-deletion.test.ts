@@ -31,18 +31,37 @@ const rows: readonly {
 }[] = [
   {
     name: 'a user of ours is deleted',
-    seen: aServerSeen({ login: 'ending', ours: true }),
+    seen: aServerSeen({ login: 'ending', whose: 'ours' }),
     steps: [deleteUser],
     goes: true,
   },
-  { name: "somebody else's stays", seen: aServerSeen({ login: 'ending', ours: false }), steps: [], goes: true },
+  { name: "somebody else's stays", seen: aServerSeen({ login: 'ending', whose: 'others' }), steps: [], goes: true },
+  {
+    name: 'of one that may be ours people are told',
+    user: fresh,
+    seen: aServerSeen({ login: 'ending', whose: 'unknown' }),
+    steps: [
+      {
+        do: 'TellLeft',
+        message:
+          'User "app" is on the server of DatabaseCluster "orders", and whether it was created for this object cannot be told any more, as its Secret "app-connection" went first: delete it there, unless it is somebody else\'s',
+      },
+    ],
+    goes: true,
+  },
   { name: "the cluster's own stays", seen: aServerSeen({ login: 'reserved' }), steps: [], goes: true },
   { name: "another object's stays", seen: aServerSeen({ login: 'notTried' }, 'shop/other'), steps: [], goes: true },
   { name: 'with Retain nobody is asked', user: retained, seen: waiting('notReady'), steps: [], goes: true },
   { name: 'without a cluster people are told', seen: waiting('missing'), steps: [tellLeft], goes: true },
   { name: 'with a cluster that goes people are told', seen: waiting('leaving'), steps: [tellLeft], goes: true },
   { name: 'a destroyed cluster leaves nothing to tell', seen: waiting('leaving', true), steps: [], goes: true },
-  { name: 'what never was leaves nothing to tell', user: fresh, seen: waiting('missing'), steps: [], goes: true },
+  {
+    name: 'of one that had begun people are told too',
+    user: fresh,
+    seen: waiting('missing'),
+    steps: [tellLeft],
+    goes: true,
+  },
   { name: 'a suspended cluster is waited for', seen: waiting('suspended'), steps: [], goes: false },
   { name: 'a cluster with trouble is waited for', seen: waiting('notReady'), steps: [], goes: false },
   { name: 'a cluster that does not admit it blocks', seen: refused, steps: [], goes: false },

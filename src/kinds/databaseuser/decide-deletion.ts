@@ -1,11 +1,11 @@
 import { failing, reconciling } from '../../kube/summary.ts';
 import { LET_GO } from '../let-go.ts';
 import type { UserDecision } from './decide.ts';
-import { type UserObservation, type UserSubject, usernameOf } from './observation.ts';
+import { connectionSecretName, type UserObservation, type UserSubject, usernameOf } from './observation.ts';
 
 /** What becomes of the user when its object is deleted. The connection Secret goes with the object, which owns it. */
 export function decideDeletion(subject: UserSubject, observation: UserObservation): UserDecision {
-  const { spec, status } = subject;
+  const { spec } = subject;
   const release: UserDecision = { conditions: 'keep', release: true };
   if (spec.deletionPolicy === 'Retain') return release;
   const username = usernameOf(subject);
@@ -19,13 +19,17 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
       const waits = `User "${username}" is deleted when its cluster can be used: ${message}. ${LET_GO}`;
       return { conditions: reconciling(reason, waits) };
     }
-    if (status.username === undefined || destroyed) return release;
-    const left = `User "${status.username}" was not deleted on the server, and may still be there: ${message}`;
+    if (destroyed) return release;
+    const left = `User "${username}" was not deleted on the server, and may still be there: ${message}`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }
   const { login, claimedBy } = observation;
-  if (claimedBy !== undefined || login.login !== 'ending' || !login.ours) return release;
+  if (claimedBy !== undefined || login.login !== 'ending' || login.whose === 'others') return release;
   const { clusterName, identity } = observation.at;
+  if (login.whose === 'unknown') {
+    const left = `User "${username}" is on the server of DatabaseCluster "${clusterName}", and whether it was created for this object cannot be told any more, as its Secret "${connectionSecretName(subject)}" went first: delete it there, unless it is somebody else's`;
+    return { ...release, steps: [{ do: 'TellLeft', message: left }] };
+  }
   const message = `User "${username}" of DatabaseCluster "${clusterName}" is being deleted`;
   const conditions = reconciling('DeletingUser', message);
   return { conditions, steps: [{ do: 'DeleteUser', username, identity }], release: true };

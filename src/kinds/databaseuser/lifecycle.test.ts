@@ -213,6 +213,42 @@ describe('deletion', () => {
     expect(bench.users()).not.toContain('app');
   });
 
+  /** The namespace goes right after the user was created: the Secret at once, the object when its finalizer does. */
+  async function goingAfterCreation() {
+    const bench = await userBench({ user: {} });
+    while (!bench.users().includes('app')) await bench.pass();
+    expect(bench.status().username).toBeUndefined();
+    bench.removeSecret('app-connection');
+    bench.remove();
+    return bench;
+  }
+
+  it('deletes a user that was just created, though the Secret with its password went first', async () => {
+    const bench = await goingAfterCreation();
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+    expect(bench.told).toEqual([]);
+  });
+
+  it('tells of a user that another process may have created, where its Secret went first', async () => {
+    const bench = await goingAfterCreation();
+    await bench.restart();
+    await bench.until('gone');
+    expect(bench.users()).toContain('app');
+    expect(bench.told).toEqual([expect.stringMatching(/^left: User "app" is on the server .* delete it there/)]);
+  });
+
+  it('tells nothing of a user that was never created', async () => {
+    const bench = await userBench({ user: {} });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore' });
+    await bench.pass();
+    await bench.pass();
+    bench.removeSecret('app-connection');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.told).toEqual([]);
+  });
+
   it('with Retain needs nobody', async () => {
     const bench = await readyUserBench({ user: { deletionPolicy: 'Retain' } });
     bench.remove();

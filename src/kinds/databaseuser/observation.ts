@@ -41,8 +41,8 @@ export type LoginObservation =
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
   /** The connection Secret's name is taken by a Secret that is not ours. */
   | { readonly login: 'secretTaken' }
-  /** The object is being deleted: whether the user on the server is surely its. */
-  | { readonly login: 'ending'; readonly ours: boolean }
+  /** The object is being deleted: whose the user on the server is, if there is one. */
+  | { readonly login: 'ending'; readonly whose: 'ours' | 'others' | 'unknown' }
   | TriedLogin;
 
 export interface TriedLogin {

@@ -1,4 +1,5 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
+import type { ServerClient } from '../../database/client.ts';
 import { type SecretContents, valueFrom } from '../secrets.ts';
 import type { OpenServer } from '../server/access.ts';
 import { untilVerification } from '../verification.ts';
@@ -214,7 +215,7 @@ export async function readOwnPassword(
   return { password, version: secret?.resourceVersion ?? '' };
 }
 
-/** Of an object that is being deleted: whether the user on the server is its own, by the record of it or by its passwords. */
+/** Of an object that is being deleted: whether the user on the server is its own, by the records of it or by its passwords. */
 export async function observeEnd(
   world: UserWorld,
   subject: UserSubject,
@@ -222,20 +223,37 @@ export async function observeEnd(
   at: UserPlace,
   signal: AbortSignal,
 ): Promise<LoginObservation> {
-  const ours = isOurs(subject, at.identity) || (await isProvenOurs(world, subject, access, signal));
-  const isReserved = ours && (await world.servers.isReserved(access, usernameOf(subject), signal));
-  return isReserved ? { login: 'reserved' } : { login: 'ending', ours };
+  const recorded = isOurs(subject, at.identity) || world.memory.wasCreated(subject.key, at.identity);
+  const whose = recorded ? 'ours' : await findWhose(world, subject, access, signal);
+  if (whose === 'others') return { login: 'ending', whose };
+  const isReserved = await world.servers.isReserved(access, usernameOf(subject), signal);
+  return isReserved ? { login: 'reserved' } : { login: 'ending', whose };
 }
 
-/** The List may be from before a user that was created without an answer: only a sign-in tells. */
-async function isProvenOurs(
+/**
+ * The List may be from before a user that was created without an answer: only a sign-in tells. Where a namespace goes, the
+ * passwords may have gone before; that there was nobody of this name when its creation began is then all that is known.
+ */
+async function findWhose(
   world: UserWorld,
   subject: UserSubject,
   access: OpenServer,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<'ours' | 'others' | 'unknown'> {
   const { namespace = '' } = subject.metadata;
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
-  if (secret === undefined || !isOurSecret(subject, secret)) return false;
-  return (await findWorking(world, subject, access, passwordsIn(secret), true, signal)) !== 'none';
+  if (secret === undefined) return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
+  if (!isOurSecret(subject, secret)) return 'others';
+  const works = await findWorking(world, subject, access, passwordsIn(secret), true, signal);
+  return works === 'none' ? 'others' : 'ours';
+}
+
+async function isOnServer(
+  { servers }: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const call = (client: ServerClient, token: string) => client.getUser(token, usernameOf(subject), signal);
+  return (await servers.asAdmin(access, call, signal)) !== undefined;
 }

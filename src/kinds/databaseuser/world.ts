@@ -39,11 +39,12 @@ interface Accepted {
   readonly monotonicMs: number;
 }
 
-/** What is remembered in this process only. Losing it costs a sign-in, never a mistake. */
+/** What is remembered in this process only. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
 export class UserMemory {
   readonly #startedAtMs: number;
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, string>();
+  readonly #created = new Map<ObjectKey, string>();
 
   /** `startedAtMs`: wall clock. */
   constructor(startedAtMs: number) {
@@ -87,9 +88,19 @@ export class UserMemory {
     this.#written.set(key, name);
   }
 
+  /** Whether the user was created here, on the cluster that was created then: the status says so only when it works. */
+  wasCreated(key: ObjectKey, identity: string): boolean {
+    return this.#created.get(key) === identity;
+  }
+
+  created(key: ObjectKey, identity: string): void {
+    this.#created.set(key, identity);
+  }
+
   forget(key: ObjectKey): void {
     this.#accepted.delete(key);
     this.#written.delete(key);
+    this.#created.delete(key);
   }
 }
 
