@@ -70,7 +70,8 @@ export class Schedule<T> {
       this.#tell(this.#clock.monotonic() + EARLY_MS);
       this.#setTimer();
     };
-    this.#timer = { at: first.at, cancel: this.#clock.after(first.at - this.#clock.monotonic(), run) };
+    const delayMs = Math.max(0, first.at - this.#clock.monotonic());
+    this.#timer = { at: first.at, cancel: this.#clock.after(delayMs, run) };
   }
 
   #tell(until: number): void {

@@ -180,7 +180,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         read: (wanted) => this.#informer.store.get(wanted),
         written: (object) => {
           this.#writing = key;
-          this.#informer.store.applyOwnWrite(object);
+          this.#informer.applyOwnWrite(object);
           this.#writing = undefined;
         },
         tellAlways: (this.#passesAtOnce.get(key) ?? 0) >= MAX_PASSES_AT_ONCE,

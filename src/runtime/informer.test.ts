@@ -55,6 +55,36 @@ test('An Informer follows all that happens and tells every handler', async () =>
   await running;
 });
 
+test('An Informer keeps of the answer to a write what it keeps of any object', async () => {
+  const clock = virtualClock();
+  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
+  const informer = new Informer<AnyObject>({
+    api,
+    resource: SECRETS,
+    namespaces: undefined,
+    transform: ({ metadata: { name, namespace = '', uid, resourceVersion } }) => ({
+      metadata: { name, namespace, uid, resourceVersion },
+    }),
+    clock,
+    random: noChance,
+    onFailure: () => expect.unreachable(),
+  });
+  await api.create(SECRETS, 'ns', { metadata: { name: 'a' } });
+  const stop = new AbortController();
+  void informer.run(stop.signal);
+  await informer.synced;
+  stop.abort();
+  const answer = await api.patch(SECRETS, { namespace: 'ns', name: 'a' }, { metadata: { labels: { x: 'y' } } });
+  informer.applyOwnWrite(answer);
+  expect(Object.keys(informer.store.get('ns/a')?.metadata ?? {})).toEqual([
+    'name',
+    'namespace',
+    'uid',
+    'resourceVersion',
+  ]);
+  expect(informer.store.get('ns/a')?.metadata.resourceVersion).toBe(answer.metadata.resourceVersion);
+});
+
 test('An Informer sees what happened while it was cut off and history was forgotten, deletions too', async () => {
   const { informer, names, add, api, clock, stop } = anInformer();
   await add('one', 'a');

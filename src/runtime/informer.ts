@@ -52,6 +52,11 @@ export class Informer<T extends AnyObject> {
     this.#handlers.push(handler);
   }
 
+  /** As Store.applyOwnWrite, of an answer as it came. */
+  applyOwnWrite(answer: AnyObject): void {
+    this.store.applyOwnWrite(this.#options.transform(answer));
+  }
+
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const scopes = this.#options.namespaces ?? [undefined];
