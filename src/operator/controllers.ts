@@ -8,7 +8,7 @@ import { databaseKind } from '../kinds/database/index.ts';
 import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
-import { claimedIDs, concerns, neededBy, neededSpace, placeOf } from '../kinds/databasecluster/records.ts';
+import { concerns, neededSpace, placeOf, SpaceMembers } from '../kinds/databasecluster/records.ts';
 import { ClusterMemory } from '../kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../kinds/databasespace/connection.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
@@ -21,7 +21,7 @@ import { createSecrets, FinalizerIndex } from '../kinds/secrets.ts';
 import { Servers } from '../kinds/server/servers.ts';
 import { type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
-import { type KubeObject, keyOf, type ObjectKey } from '../kube/object.ts';
+import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import { Controller, type ControllerOptions, isNews, type KeyGate } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/events.ts';
 import type { Informer } from '../runtime/informer.ts';
@@ -147,13 +147,15 @@ export function createControllers(
   const namespaceLabels = async (name: string, signal: AbortSignal) =>
     (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
 
+  const members = new SpaceMembers();
+  clusters.onChange((key, before, after) => members.changed(key, before, after));
   const spaceController = controllerOf(
     databaseSpaceKind({
       secrets: secretAccess,
       connections,
       connectedWith: new Map(),
-      claimedIDs: (space) => claimedIDs(clusters.store, space, connections.get(space)?.place),
-      neededBy: (space) => neededBy(clusters.store, space),
+      claimedIDs: (space) => members.claimedIDs(space, connections.get(space)?.place),
+      neededBy: (space) => members.neededBy(space),
     }),
     spaces,
     gateOf('spaces'),
@@ -211,8 +213,7 @@ export function createControllers(
   spaces.onChange((key, _before, after) => {
     if (after !== undefined) return;
     // What is on the servers of its clusters knows of it only by way of them.
-    for (const cluster of clusters.store.values())
-      if (placeOf(cluster)?.space === key) notify(`databaseclusters/${keyOf(cluster)}`);
+    for (const cluster of members.of(key)) notify(`databaseclusters/${cluster}`);
   });
 
   const userController = controllerOf(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, type ClusterBuilder, PLACE } from '../../../test/support/builders.ts';
-import type { KubeObject } from '../../kube/object.ts';
+import { type KubeObject, keyOf } from '../../kube/object.ts';
 import { claims } from './claimants.ts';
-import { claimedIDs, neededBy, neededSpace } from './records.ts';
+import { neededSpace, SpaceMembers } from './records.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
 function objectOf({ subject }: ClusterBuilder, held = true): KubeObject {
@@ -21,7 +21,13 @@ const SPACE = 'shop/production';
 const ours = aCluster().with({ deletionPolicy: 'Delete' });
 const refused = ours.withCondition('Ready', 'False', 'SpaceNotAllowed');
 
-describe('neededBy() and neededSpace()', () => {
+function membersWith(...objects: readonly KubeObject[]): SpaceMembers {
+  const members = new SpaceMembers();
+  for (const object of objects) members.changed(keyOf(object), undefined, object);
+  return members;
+}
+
+describe('SpaceMembers.neededBy() and neededSpace()', () => {
   it.each([
     ['whose cluster exists', ours.owned(), true],
     ['that is about to create one', ours.announced(), true],
@@ -30,30 +36,76 @@ describe('neededBy() and neededSpace()', () => {
     ['whose cluster stays', ours.owned().with({ deletionPolicy: 'Retain' }), false],
   ])('name an object %s, or not', (_, builder, needs) => {
     const object = objectOf(builder);
-    expect(neededBy(new Set([object]), SPACE)).toEqual(needs ? ['shop/orders'] : []);
+    expect(membersWith(object).neededBy(SPACE)).toEqual(needs ? ['shop/orders'] : []);
     expect(neededSpace(object)).toBe(needs ? SPACE : undefined);
-    expect(neededBy(new Set([objectOf(builder, false)]), SPACE)).toEqual([]);
+    expect(membersWith(objectOf(builder, false)).neededBy(SPACE)).toEqual([]);
   });
 });
 
-describe('claimedIDs()', () => {
+describe('SpaceMembers.claimedIDs()', () => {
   it('leaves out what is in another place than its space is now', () => {
     const elsewhere = { ...PLACE, baseURL: 'https://before.example.com' };
-    const idsOf = (given: ClusterBuilder) => [...claimedIDs(new Set([objectOf(given)]), SPACE, PLACE)];
+    const idsOf = (given: ClusterBuilder) => [...membersWith(objectOf(given)).claimedIDs(SPACE, PLACE)];
     expect(idsOf(ours.owned().withStatus({ place: elsewhere }))).toEqual([]);
     expect(idsOf(ours.owned().withStatus({ place: PLACE }))).toEqual(['orders']);
     expect(idsOf(ours.owned())).toEqual(['orders']);
   });
 });
 
-describe('claimedIDs() and claims()', () => {
+describe('SpaceMembers.claimedIDs() and claims()', () => {
   it.each([
     ['new', ours, true],
     ['not admitted', refused, false],
     ['not admitted any more, but has a cluster', refused.owned(), true],
   ])('ask of an object that is %s whether its id counts', (_, builder, counts) => {
     const object = objectOf(builder);
-    expect([...claimedIDs(new Set([object]), SPACE)]).toEqual(counts ? ['orders'] : []);
+    expect([...membersWith(object).claimedIDs(SPACE)]).toEqual(counts ? ['orders'] : []);
     expect(claims(builder.subject)).toBe(counts);
+  });
+});
+
+describe('SpaceMembers', () => {
+  const named = (name: string, space: string, place = PLACE) => {
+    const object = objectOf(
+      ours
+        .owned()
+        .with({ spaceRef: { name: space } })
+        .withStatus({ place }),
+    );
+    return {
+      ...object,
+      metadata: { ...object.metadata, name },
+      status: { ...(object.status as object), clusterID: name },
+    };
+  };
+  const seen = (members: SpaceMembers, space: string) => [[...members.of(space)], [...members.claimedIDs(space)]];
+
+  it('follows objects that come, move to another space, and go', () => {
+    const members = membersWith(named('a', 'production'), named('b', 'production'));
+    expect(seen(members, 'shop/production')[0]).toEqual(['shop/a', 'shop/b']);
+    members.changed('shop/a', named('a', 'production'), named('a', 'staging'));
+    expect([[...members.of('shop/production')], [...members.of('shop/staging')]]).toEqual([['shop/b'], ['shop/a']]);
+    members.changed('shop/b', named('b', 'production'), undefined);
+    expect(seen(members, 'shop/production')).toEqual([[], []]);
+  });
+
+  it('leaves out whose spec cannot be read', () => {
+    const members = membersWith(named('a', 'production'));
+    members.changed('shop/a', named('a', 'production'), { ...named('a', 'production'), spec: {} });
+    expect(seen(members, 'shop/production')).toEqual([[], []]);
+  });
+
+  it('tells places apart, also where most clusters are in one', () => {
+    const elsewhere = { ...PLACE, spaceID: 'elsewhere' };
+    const members = membersWith(
+      named('a', 'production'),
+      named('b', 'production', elsewhere),
+      named('c', 'production'),
+    );
+    const idsIn = (place: typeof PLACE) => [...members.claimedIDs('shop/production', place)];
+    expect([idsIn(PLACE), idsIn(elsewhere)].map((ids) => ids.filter((id) => id.length === 1))).toEqual([
+      ['a', 'c'],
+      ['b'],
+    ]);
   });
 });

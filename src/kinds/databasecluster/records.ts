@@ -1,4 +1,4 @@
-import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
+import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Reference } from '../../runtime/reference-index.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
 import { claims, mayExist, spaceKeyOf } from './claimants.ts';
@@ -9,29 +9,59 @@ import { CLUSTER_FINALIZER } from './resource.ts';
 
 /* What all DatabaseClusters together say of a space: its ids, and what needs it. */
 
-interface Clusters {
-  values(): Iterable<KubeObject>;
+/** What counts of a DatabaseCluster for its space. */
+interface Member {
+  /** Of its cluster, and those it wants; none where it takes none from anybody. */
+  readonly ids: readonly string[];
+  /** Where its cluster is, if that is known. */
+  readonly place: Place | undefined;
+  readonly needsSpace: boolean;
 }
 
-/** DatabaseClusters of a space, read once for each version of them: spaces ask for all of theirs with each List. */
-function* clustersOf(clusters: Clusters, space: ObjectKey): IterableIterator<ClusterRecord> {
-  for (const object of clusters.values()) {
-    const record = clusterRecordOf(object);
-    if (record !== undefined && spaceKeyOf(record) === space) yield record;
+/** The DatabaseClusters of each space, kept by changes: a space asks for all of its own with each List. */
+export class SpaceMembers {
+  readonly #spaces = new Map<ObjectKey, Map<ObjectKey, Member>>();
+
+  /** One object changed: undefined, it was not there before, or is not there any more. */
+  changed(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const [was, is] = [clusterRecordOf(before), clusterRecordOf(after)];
+    if (was !== undefined) {
+      const members = this.#spaces.get(spaceKeyOf(was));
+      if (members?.delete(key) && members.size === 0) this.#spaces.delete(spaceKeyOf(was));
+    }
+    if (is === undefined) return;
+    const members = this.#spaces.get(spaceKeyOf(is)) ?? new Map<ObjectKey, Member>();
+    members.set(key, memberOf(is, members.values().next().value?.place));
+    this.#spaces.set(spaceKeyOf(is), members);
+  }
+
+  /** Those that name the space. */
+  of(space: ObjectKey): Iterable<ObjectKey> {
+    return this.#spaces.get(space)?.keys() ?? [];
+  }
+
+  /** Ids that DatabaseClusters of the space stand for, or want to, in the place where the space is now. */
+  claimedIDs(space: ObjectKey, here?: Place): ReadonlySet<string> {
+    const ids = new Set<string>();
+    for (const member of this.#spaces.get(space)?.values() ?? []) {
+      if (here !== undefined && member.place !== undefined && !isSamePlace(member.place, here)) continue;
+      for (const id of member.ids) ids.add(id);
+    }
+    return ids;
+  }
+
+  /** Clusters that something is to be done to in the cloud when their objects are deleted. */
+  neededBy(space: ObjectKey): readonly ObjectKey[] {
+    return [...(this.#spaces.get(space) ?? [])].flatMap(([key, member]) => (member.needsSpace ? [key] : []));
   }
 }
 
-/** Ids that DatabaseClusters of the space stand for, or want to, in the place where the space is now. */
-export function claimedIDs(clusters: Clusters, space: ObjectKey, place?: Place): ReadonlySet<string> {
-  const isHere = ({ status }: ClusterRecord) =>
-    place === undefined || status.place === undefined || isSamePlace(status.place, place);
-  const claiming = [...clustersOf(clusters, space)].filter((cluster) => claims(cluster) && isHere(cluster));
-  return new Set(claiming.flatMap((cluster) => [currentID(cluster), desiredID(cluster)]));
-}
-
-/** Clusters that something is to be done to in the cloud when their objects are deleted. */
-export function neededBy(clusters: Clusters, space: ObjectKey): readonly ObjectKey[] {
-  return [...clustersOf(clusters, space)].filter(needsSpace).map(keyOf);
+/** `usual`: the place of others of its space. Nearly all of thousands are there, and need not each hold a copy. */
+function memberOf(record: ClusterRecord, usual: Place | undefined): Member {
+  const ids = new Set(claims(record) ? [currentID(record), desiredID(record)] : []);
+  const { place } = record.status;
+  const isUsual = place !== undefined && usual !== undefined && isSamePlace(place, usual);
+  return { ids: [...ids], place: isUsual ? usual : place, needsSpace: needsSpace(record) };
 }
 
 /** A finalizer can be written by anybody; what was done in the cloud is written by us, after the space admitted the object. */
