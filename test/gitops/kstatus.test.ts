@@ -54,7 +54,7 @@ describe('healthCheckExprs of the example for Flux', () => {
     );
     const expected = awaited.map(({ name, kstatus }) => ({
       name,
-      status: name === 'cluster_suspended' ? 'Current' : kstatus,
+      status: name === 'new_on_suspended' ? 'Current' : kstatus,
     }));
     expect(judged.map(({ status }, index) => ({ name: awaited[index]?.name, status }))).toEqual(expected);
   });

@@ -40,8 +40,11 @@ const EXCEPTIONS: Readonly<Record<string, readonly Summary[]>> = {
   // Nothing is broken, and nothing will change by itself.
   Drifted: [[told('False'), 'Degraded', 'InProgress']],
   DeletionBlocked: [FAILING],
-  // It is a wish, and goes on by itself when the cluster does.
-  ClusterSuspended: [[reconciling, 'Suspended', 'InProgress']],
+  // It is a wish; what is still to be done goes on by itself when the cluster does.
+  ClusterSuspended: [
+    [ready, 'Suspended', 'Current'],
+    [reconciling, 'Suspended', 'InProgress'],
+  ],
   // Set back, or left: as driftPolicy says.
   RenamedElsewhere: [UNDER_WAY, [told('False'), 'Degraded', 'InProgress']],
 };

@@ -190,7 +190,7 @@ function onServer(
   const asleep = async (world: World) => {
     await ready(world);
     await world.edit({ spec: { state: 'Suspended' } });
-    await kindSays(kind, 'Unknown ClusterSuspended')(world);
+    await kindSays(kind, 'True ClusterSuspended')(world);
   };
   return [
     situation('new', ['Progressing', 'InProgress'], undefined, (world) => create(world)),
@@ -208,7 +208,12 @@ function onServer(
       await create(world, refused);
       await kindSays(kind, `False ${refusal}`)(world);
     }),
-    situation('cluster_suspended', ['Suspended', 'InProgress'], 'ClusterSuspended', asleep),
+    situation('cluster_suspended', ['Suspended', 'Current'], 'ClusterSuspended', asleep),
+    situation('new_on_suspended', ['Suspended', 'InProgress'], 'ClusterSuspended', async (world) => {
+      await suspended(world);
+      await create(world);
+      await kindSays(kind, 'Unknown ClusterSuspended')(world);
+    }),
     situation('paused', ['Suspended', 'Current'], well, async (world) => {
       await ready(world);
       await world.edit({ annotations: { 'mooring.dev/paused': 'true' } }, 'app', resource);
@@ -218,9 +223,9 @@ function onServer(
       await ready(world);
       await world.edit({ spec: { deletionPolicy: 'Delete' } }, 'app', resource);
       await world.edit({ spec: { state: 'Suspended' } });
-      await kindSays(kind, 'Unknown ClusterSuspended')(world);
+      await kindSays(kind, 'True ClusterSuspended')(world);
       world.remove('app', resource);
-      await world.clock.advance(MINUTE_MS);
+      await kindSays(kind, 'Unknown ClusterSuspended')(world);
     }),
   ];
 }

@@ -274,7 +274,7 @@ describe.concurrent('a database', () => {
     const site = await ready(context, { deletionPolicy: 'Delete' });
     await site.apply(cluster({ state: 'Suspended' }));
     await site.until('DatabaseCluster', { status: 'True', reason: 'Suspended' });
-    await site.until('Database', { status: 'Unknown', reason: 'ClusterSuspended' });
+    await site.until('Database', { status: 'True', reason: 'ClusterSuspended' });
     await site.remove('Database', 'orders');
     await site.until('Database', { status: 'Unknown', reason: 'ClusterSuspended', message: /mooring.dev\/abandon/ });
     await site.apply(cluster());
@@ -342,7 +342,7 @@ describe.concurrent('a database', () => {
   test('goes with its namespace though the cluster is suspended', async (context) => {
     const site = await ready(context, { deletionPolicy: 'Delete' });
     await site.apply(cluster({ state: 'Suspended' }));
-    await site.until('Database', { status: 'Unknown', reason: 'ClusterSuspended' });
+    await site.until('Database', { status: 'True', reason: 'ClusterSuspended' });
     await deleteNamespace(site);
     expect(databasesOf(site)).toEqual(['orders']);
   }, 120_000);

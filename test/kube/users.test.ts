@@ -162,13 +162,13 @@ describe.concurrent('a user', () => {
     const before = await connection(site);
     site.cloud.simulator.setKnobs({ resumeChangesAddress: true });
     await site.apply(cluster({ state: 'Suspended' }));
-    await site.until('DatabaseUser', { status: 'Unknown', reason: 'ClusterSuspended' });
+    await site.until('DatabaseUser', { status: 'True', reason: 'ClusterSuspended' });
     const warnings = (await site.events()).filter(
       ({ type, regarding }) => type === 'Warning' && regarding.includes('User'),
     );
     expect(warnings).toEqual([]);
     await site.apply(cluster());
-    await site.until('DatabaseUser', { status: 'True' });
+    await site.until('DatabaseUser', { status: 'True', reason: 'LoginWorks' });
     const after = await connection(site);
     expect(after['password']).toBe(before['password']);
     expect(after['uri']).not.toBe(before['uri']);

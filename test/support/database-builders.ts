@@ -140,7 +140,16 @@ export function noServer(why: Waiting['why'], changes: Partial<Waiting> = {}): W
     notReady: 'WaitingForCluster',
   } as const;
   const message = `Waiting for DatabaseCluster "orders": ${why}`;
-  return { server: 'waiting', why, reason: reasons[why], message, starting: false, destroyed: false, ...changes };
+  return {
+    server: 'waiting',
+    why,
+    reason: reasons[why],
+    message,
+    starting: false,
+    destroyed: false,
+    rests: false,
+    ...changes,
+  };
 }
 
 export const NOT_ALLOWED: DatabaseObservation = {

@@ -1,5 +1,5 @@
 import type { Subject } from '../../runtime/kind.ts';
-import type { OpenServer, ServerAccess } from '../server/access.ts';
+import type { NoServer } from '../server/dependents.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
 import type { SchemaPlan, SourceSeen } from './schema-plan.ts';
 
@@ -7,7 +7,7 @@ export type DatabaseSubject = Subject<DatabaseSpec, DatabaseStatus>;
 
 /** What was seen of one database; no schema texts in it. Variants, so that nothing impossible can be written. */
 export type DatabaseObservation =
-  | Exclude<ServerAccess, OpenServer>
+  | NoServer
   /** Whatever the server holds makes no difference. */
   | { readonly server: 'notNeeded' }
   | DatabaseSeen;

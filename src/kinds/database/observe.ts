@@ -1,5 +1,5 @@
 import { ApiError } from '../../base/api-error.ts';
-import { type OpenServer, serverAccess } from '../server/access.ts';
+import { CLUSTER_SUSPENDED, type OpenServer, serverAccess } from '../server/access.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { untilVerification } from '../verification.ts';
 import { needsServerToGo } from './decide-deletion.ts';
@@ -32,7 +32,7 @@ export async function observeDatabase(
   // What nobody needs to know keeps nobody from going.
   if (subject.deleting && !needsServerToGo(subject)) return { server: 'notNeeded' };
   const access = await serverAccess(world, subject, signal);
-  if (access.server !== 'open') return access;
+  if (access.server !== 'open') return { ...access, unchanged: areAsApplied(world.configMaps, subject) };
   const name = databaseName(subject);
   const claimants = [...world.claimants(access.clusterKey, name)];
   const seen: DatabaseSeen = {
@@ -137,6 +137,7 @@ function isSettled({ configMaps }: DatabaseWorld, subject: DatabaseSubject, seen
   return (
     !due &&
     ready?.status === 'True' &&
+    ready.reason !== CLUSTER_SUSPENDED &&
     status.observedGeneration === metadata.generation &&
     status.operation === undefined &&
     isOurs(subject, seen) &&

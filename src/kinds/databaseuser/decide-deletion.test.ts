@@ -14,6 +14,7 @@ const waiting = (why: 'missing' | 'leaving' | 'suspended' | 'notReady', destroye
   message: 'Why',
   starting: false,
   destroyed,
+  rests: false,
 });
 const refused: UserObservation = { server: 'refused', reason: 'ClusterNotAllowed', message: 'Not admitted' };
 const deleteUser: UserStep = { do: 'DeleteUser', username: 'app', identity: '2026-11-20T10:00:00.000Z' };

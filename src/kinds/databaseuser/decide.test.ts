@@ -244,7 +244,7 @@ describe('a person must act on', () => {
 
 describe('it waits for', () => {
   const waiting = { server: 'waiting', why: 'suspended', reason: 'ClusterSuspended', message: 'Asleep' } as const;
-  const cluster = { ...waiting, starting: false, destroyed: false };
+  const cluster = { ...waiting, starting: false, destroyed: false, rests: false };
 
   it('the cluster, until it hears of it', () => {
     expect(outline(decideUser(owned.subject, cluster, NOW_MS))).toEqual({
@@ -253,6 +253,22 @@ describe('it waits for', () => {
       steps: [],
       comesBack: 'when something changes',
     });
+  });
+
+  it('nothing where the cluster rests as its spec says, and the user is as it should be', () => {
+    const resting = { ...cluster, rests: true, unchanged: true };
+    const was = owned.withReady('True', 'LoginWorks');
+    const isWell = { ready: 'True ClusterSuspended', summary: 'none', steps: [], comesBack: 'when something changes' };
+    expect(outline(decideUser(was.subject, resting, NOW_MS))).toEqual(isWell);
+    const told = owned.withReady('True', 'ClusterSuspended');
+    expect(outline(decideUser(told.subject, resting, NOW_MS))).toEqual(isWell);
+    for (const [user, seen] of [
+      [owned.withReady('Unknown', 'ClusterSuspended'), resting],
+      [was, { ...resting, rests: false }],
+      [was, { ...resting, unchanged: false }],
+      [was.withStatus({ observedGeneration: 0 }), resting],
+    ] as const)
+      expect(outline(decideUser(user.subject, seen, NOW_MS)).ready).toBe('Unknown ClusterSuspended');
   });
 
   it('nothing where this process has just begun', () => {

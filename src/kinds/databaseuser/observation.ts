@@ -1,14 +1,12 @@
 import type { Subject } from '../../runtime/kind.ts';
 import type { Rotation } from '../rotation.ts';
-import type { OpenServer, ServerAccess } from '../server/access.ts';
+import type { NoServer } from '../server/dependents.ts';
 import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
 
 export type UserSubject = Subject<DatabaseUserSpec, DatabaseUserStatus>;
 
 /** What was seen of one user; no passwords in it. */
-export type UserObservation =
-  /** The server cannot be worked on now, or not by this object. */
-  Exclude<ServerAccess, OpenServer> | UserSeen;
+export type UserObservation = NoServer | UserSeen;
 
 export interface UserSeen {
   readonly server: 'open';

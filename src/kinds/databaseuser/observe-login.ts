@@ -1,7 +1,7 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { type SecretContents, valueFrom } from '../secrets.ts';
-import type { OpenServer } from '../server/access.ts';
+import { CLUSTER_SUSPENDED, type OpenServer } from '../server/access.ts';
 import { untilVerification } from '../verification.ts';
 import {
   changesTo,
@@ -77,21 +77,31 @@ export async function observeLogin(
 
 /** Secrets, server and spec are those whose login was verified last. */
 function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): boolean {
-  const { metadata, spec, status } = subject;
-  const { connection, binding, conditions } = status;
-  const version = (name: string) => world.secrets.version(metadata.namespace ?? '', name);
+  const { metadata, status } = subject;
+  const { connection, conditions } = status;
   const ready = conditions?.find((condition) => condition.type === 'Ready');
+  return (
+    isOurs(subject, at.identity) &&
+    ready?.status === 'True' &&
+    ready.reason !== CLUSTER_SUSPENDED &&
+    ready.observedGeneration === metadata.generation &&
+    connection?.endpoint === at.endpoint &&
+    connection.addresses === at.addresses &&
+    areSecretsAsVerified(world, subject)
+  );
+}
+
+/** The Secrets are those whose login was verified last. Costs nothing. */
+export function areSecretsAsVerified(world: UserWorld, subject: UserSubject): boolean {
+  const { metadata, spec, status } = subject;
+  const { connection, binding } = status;
+  const version = (name: string) => world.secrets.version(metadata.namespace ?? '', name);
   const secretName = connectionSecretName(subject);
   const own = spec.passwordSecretRef?.name;
   return (
     connection !== undefined &&
-    isOurs(subject, at.identity) &&
-    ready?.status === 'True' &&
-    ready.observedGeneration === metadata.generation &&
     binding?.name === secretName &&
     connection.secretName === secretName &&
-    connection.endpoint === at.endpoint &&
-    connection.addresses === at.addresses &&
     connection.secretResourceVersion === version(secretName) &&
     connection.sourceResourceVersion === (own === undefined ? undefined : version(own))
   );

@@ -2,7 +2,7 @@ import { type OpenServer, serverAccess } from '../server/access.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { unknownPlaceholder } from './content.ts';
 import { type UserObservation, type UserPlace, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
-import { observeEnd, observeLogin } from './observe-login.ts';
+import { areSecretsAsVerified, observeEnd, observeLogin } from './observe-login.ts';
 import { firstClaimant } from './records.ts';
 import type { UserWorld } from './world.ts';
 
@@ -15,7 +15,7 @@ export async function observeUser(
   // What nobody needs to know keeps nobody from going.
   if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return NOT_NEEDED;
   const access = await serverAccess(world, subject, signal);
-  if (access.server !== 'open') return access;
+  if (access.server !== 'open') return { ...access, unchanged: areSecretsAsVerified(world, subject) };
   const claimants = [...world.claimants(access.clusterKey, usernameOf(subject))];
   const claimedBy = firstClaimant(subject, claimants.map(world.user));
   const seen = { server: 'open', at: placeOf(access), claimedBy } as const;
@@ -29,6 +29,7 @@ const NOT_NEEDED: UserObservation = {
   message: 'The cluster does not matter any more',
   starting: false,
   destroyed: false,
+  rests: false,
 };
 
 /** Which servers run now and then must not change what stands in a Secret: of all addresses, the order is their own. */

@@ -243,21 +243,34 @@ describe('the cluster', () => {
     expect(bench.takeRequests()).toEqual([]);
   });
 
-  it('that is suspended is waited for without calls, and the user is Ready again when it runs', async () => {
+  it('that is suspended leaves a user waiting whose Secret is not what was verified', async () => {
+    const bench = await readyUserBench();
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    await bench.settle();
+    bench.removeSecret('app-connection');
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+  });
+
+  it('that is suspended costs no calls, and the user is Ready again when it runs', async () => {
     const bench = await readyUserBench();
     const before = bench.secret();
     await bench.cluster.edit({ state: 'Suspended' });
     await bench.cluster.until('True Suspended');
     bench.takeCalls();
     await bench.settle();
-    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    expect(bench.ready()).toBe('True ClusterSuspended');
     await bench.cluster.clock.advance(3_600_000);
     await bench.settle();
     expect(bench.takeCalls()).toEqual([]);
     await bench.cluster.edit({ state: 'Running' });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
     await bench.cluster.until('True Running');
     await bench.settle();
     expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.takeCalls()).toContain('signIn');
     expect(bench.secret()).toEqual(before);
   });
 

@@ -95,12 +95,12 @@ describe('the server of a cluster', () => {
     [
       'while it is to be suspended',
       () => ({ cluster: { spec: { state: 'Suspended' }, status: without('Available') } }),
-      { why: 'suspended', reason: 'ClusterSuspended' },
+      { why: 'suspended', reason: 'ClusterSuspended', rests: true },
     ],
     [
       'while somebody has suspended it',
       () => ({ cluster: { status: { ...without('Available'), state: 'suspended' } } }),
-      { why: 'suspended' },
+      { why: 'suspended', rests: false },
     ],
     ['with a spec that is not valid', () => ({ cluster: { spec: { spaceRef: 7 } } }), { why: 'notReady' }],
     [

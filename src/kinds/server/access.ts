@@ -20,6 +20,9 @@ export interface ServerWorld {
   readonly hasSpace: (key: ObjectKey) => boolean;
 }
 
+/** Of what is on a cluster that is suspended. */
+export const CLUSTER_SUSPENDED = 'ClusterSuspended';
+
 /** The server of a DatabaseCluster as the users and databases on it find it. */
 export type ServerAccess =
   | {
@@ -32,6 +35,8 @@ export type ServerAccess =
       readonly starting: boolean;
       /** leaving: the cluster is destroyed, with all that is on it. */
       readonly destroyed: boolean;
+      /** suspended: as the cluster's spec says, so until a person wants otherwise. */
+      readonly rests: boolean;
     }
   /** The cluster does not admit this object. */
   | { readonly server: 'refused'; readonly reason: string; readonly message: string }
@@ -104,8 +109,11 @@ function openOf(
       const destroyed = destroys && !held && !blocked;
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
     }
-    if (spec.state === 'Suspended' || status.state === 'suspended' || status.state === 'suspending')
-      return waiting('suspended', 'ClusterSuspended', `${called} is suspended: this goes on when it runs again`);
+    const rests = spec.state === 'Suspended';
+    if (rests || status.state === 'suspended' || status.state === 'suspending') {
+      const message = `${called} is suspended: this goes on when it runs again`;
+      return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
+    }
     const why = ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${ready.reason}`;
     return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`);
   }
@@ -138,5 +146,5 @@ function openOf(
 type Waiting = Extract<ServerAccess, { server: 'waiting' }>;
 
 function waiting(why: Waiting['why'], reason: string, message: string): Waiting {
-  return { server: 'waiting', why, reason, message, starting: false, destroyed: false };
+  return { server: 'waiting', why, reason, message, starting: false, destroyed: false, rests: false };
 }

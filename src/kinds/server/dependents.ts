@@ -1,6 +1,6 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import type { ObjectKey, ObjectMeta } from '../../kube/object.ts';
-import { particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { particulars, ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
 import { clusterKeyOf, type OpenServer, type ServerAccess } from './access.ts';
 
@@ -45,17 +45,27 @@ export function endsOn(record: Dependent, exists: boolean): EndsOn | undefined {
   return { cluster: clusterKeyOf(record), leaves: record.metadata.deletionTimestamp !== undefined };
 }
 
+/** The server cannot be worked on now, or not by this object. */
+export type NoServer = Exclude<ServerAccess, OpenServer> & {
+  /** Nothing that the object refers to has changed since the object was found to be right. Absent: not looked at. */
+  readonly unchanged?: boolean;
+};
+
 /** What to say of an object that waits with its cluster, while nothing is asked of anybody. */
 export function withoutServer(
   { status, metadata }: Pick<Dependent, 'metadata' | 'status'>,
-  access: Exclude<ServerAccess, OpenServer>,
+  access: NoServer,
 ): Decision<never, never> {
   const { reason, message } = access;
   const others = particulars(status.conditions ?? []);
   // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
   if (access.server === 'refused') return { conditions: [...stalled(reason, message), ...others], retry: 'slowly' };
-  const isKnown = status.conditions?.some(({ type }) => type === 'Ready') ?? false;
+  const known = status.conditions?.find(({ type }) => type === 'Ready');
+  const isOfThisSpec = known !== undefined && status.observedGeneration === metadata.generation;
   // None changes because this process is new.
-  if (access.starting && isKnown && status.observedGeneration === metadata.generation) return { conditions: 'keep' };
+  if (access.starting && isOfThisSpec) return { conditions: 'keep' };
+  // It is as it should be, like its cluster: nothing goes on that anybody could wait for.
+  if (access.rests && access.unchanged && isOfThisSpec && known.status === 'True')
+    return { conditions: [...ready(reason, message), ...others] };
   return { conditions: [...reconciling(reason, message), ...others] };
 }
