@@ -18,7 +18,11 @@ function condition(type: string, status: string, reason: string) {
 function theGauges(...objects: readonly KubeObject[]) {
   const gauges = new Gauges();
   let change: StoreChange<KubeObject> = () => {};
-  gauges.watch('DatabaseCluster', { onChange: (handler) => void (change = handler) });
+  gauges.watch('DatabaseCluster', {
+    onChange: (handler) => {
+      change = handler;
+    },
+  });
   objects.forEach((each, index) => {
     change(`shop/${index}`, undefined, each);
   });
