@@ -4,31 +4,51 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
+const BOOTSTRAP = fileURLToPath(new URL('../../tools/bootstrap.mjs', import.meta.url));
 const KEPT_LINES = 20;
 const START_TIMEOUT_MS = 30_000;
 
-/** A `mooring` command in a process of its own, which ends when this one does, however that ends. */
+/** What to run. */
+export interface Program {
+  /** For people, in messages. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A `mooring` command, or a file of the project. Both end when this process does, however that ends. */
+export function mooring(args: readonly string[]): Program {
+  return { name: `mooring ${args[0]}`, command: process.execPath, args: [MOORING, ...args] };
+}
+
+export function script(file: string, args: readonly string[]): Program {
+  return { name: file, command: process.execPath, args: [BOOTSTRAP, file, ...args] };
+}
+
+/** A program in a process of its own. */
 export class Child {
   readonly #process: ChildProcess;
   readonly #name: string;
   readonly #exited: Promise<unknown>;
   readonly #lastLines: string[] = [];
 
-  private constructor(name: string, args: readonly string[]) {
+  private constructor({ name, command, args, env = process.env }: Program) {
     this.#name = name;
     // The channel is what tells it that this process is gone (tools/bootstrap.mjs).
-    this.#process = spawn(process.execPath, [MOORING, ...args], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.#process = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.#process.channel?.unref();
     this.#exited = once(this.#process, 'exit');
   }
 
   /** Resolves with what `ready` makes of the first line of output that it knows. */
   static async start<T>(
-    args: readonly string[],
+    program: Program,
     ready: (line: string) => T | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly child: Child; readonly value: T }> {
-    const child = new Child(`mooring ${args[0]}`, args);
+    const child = new Child(program);
     try {
       return { child, value: await child.#firstLine(ready, signal) };
     } catch (error) {

@@ -4,15 +4,17 @@ export interface Figure {
   readonly figure: string;
   readonly unit: Unit;
   readonly value: number;
-  /** At most so much; undefined: for information. */
+  /** At most so much, or at least where `atLeast` is true; undefined: for information. */
   readonly target?: number;
+  readonly atLeast?: boolean;
 }
 
-export type Unit = 'ms' | 's' | 'MB' | 'count' | 'per cluster' | 'per user' | 'per edit' | '%';
+export type Unit = 'ms' | 's' | 'KB' | 'MB' | 'count' | 'per cluster' | 'per user' | 'per edit' | 'share';
 
 /** Undefined where there is no target. */
-export function isMet({ value, target }: Figure): boolean | undefined {
-  return target === undefined ? undefined : value <= target;
+export function isMet({ value, target, atLeast = false }: Figure): boolean | undefined {
+  if (target === undefined) return undefined;
+  return atLeast ? value >= target : value <= target;
 }
 
 /** Figures of one scenario, in the order in which they are shown. */
@@ -27,5 +29,10 @@ export class Sheet {
 
   add(figure: string, value: number, unit: Unit, target?: number): void {
     this.figures.push({ scenario: this.#scenario, figure, unit, value, ...(target === undefined ? {} : { target }) });
+  }
+
+  /** What must not be less than its target. */
+  addAtLeast(figure: string, value: number, unit: Unit, target: number): void {
+    this.figures.push({ scenario: this.#scenario, figure, unit, value, target, atLeast: true });
   }
 }

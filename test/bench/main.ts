@@ -7,6 +7,7 @@ import { type Figure, isMet, Sheet } from './figure.ts';
 import { canLookAtProcesses } from './measure/process.ts';
 import { HELP, type Options, parseOptions, type ScenarioName } from './options.ts';
 import { readReport, reportOf, tableOf, writeReport } from './report.ts';
+import { apiServerKilled } from './scenarios/api-server.ts';
 import { coldStart } from './scenarios/cold-start.ts';
 import { failover } from './scenarios/failover.ts';
 import { newcomer } from './scenarios/newcomer.ts';
@@ -14,7 +15,9 @@ import { outage } from './scenarios/outage.ts';
 import { quiet } from './scenarios/quiet.ts';
 import { ready } from './scenarios/ready.ts';
 import { restart } from './scenarios/restart.ts';
+import { scale } from './scenarios/scale.ts';
 import { storm } from './scenarios/storm.ts';
+import { REQUESTS_PER_SECOND, SPACES, throttled } from './scenarios/throttled.ts';
 import { update } from './scenarios/update.ts';
 import { users } from './scenarios/users.ts';
 import { type Setting, type SettingOptions, startSetting } from './setting.ts';
@@ -70,7 +73,53 @@ async function* measure(options: Options): AsyncIterableIterator<Sheet> {
   if (wanted('S1') || wanted('S2')) yield* measureAlone(options, wanted);
   const crowd = CROWD.filter(wanted);
   if (crowd.length > 0) for (const count of options.crowds) yield* measureCrowd(options, count, wanted);
+  for (const { name, setting, run } of OWN_SETTINGS) if (wanted(name)) yield* measureIn(name, setting, options, run);
 }
+
+/** What needs a setting of its own. */
+const OWN_SETTINGS: readonly {
+  readonly name: ScenarioName;
+  readonly setting: BeginOptions;
+  readonly run: (setting: Setting, sheet: Sheet, options: Options) => Promise<void>;
+}[] = [
+  {
+    name: 'S12',
+    setting: { provisionTime: '1s', pollInterval: '60s', spaces: SPACES, requestsPerSecond: REQUESTS_PER_SECOND },
+    run: (setting, sheet, { quiet }) => throttled(setting, sheet, { quiet, noisy: quiet * SPACES }),
+  },
+  {
+    name: 'S13',
+    setting: { provisionTime: '0s', pollInterval: '60s' },
+    run: (setting, sheet, { standing }) => scale(setting, sheet, standing),
+  },
+  {
+    name: 'S14',
+    setting: { provisionTime: '1s', pollInterval: '60s', audit: true },
+    run: (setting, sheet, { crowds }) => apiServerKilled(setting, sheet, namesOf(Math.min(...crowds))),
+  },
+];
+
+async function* measureIn(
+  name: ScenarioName,
+  settingOptions: BeginOptions,
+  options: Options,
+  run: (setting: Setting, sheet: Sheet, options: Options) => Promise<void>,
+): AsyncIterableIterator<Sheet> {
+  const setting = await begin(name, settingOptions);
+  try {
+    log(name);
+    const sheet = new Sheet(name);
+    await run(setting, sheet, options);
+    yield sheet;
+  } catch (error) {
+    for (const line of setting.lastWords()) log(`  the operator said: ${line}`);
+    throw error;
+  } finally {
+    await setting.stop();
+  }
+}
+
+const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `crowd-${index}`);
 
 /** What needs a crowd, in this order. */
 const CROWD = ['S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9', 'S10', 'S11'] as const;
@@ -107,7 +156,7 @@ async function* measureAlone(options: Options, wanted: Wanted): AsyncIterableIte
 async function* measureCrowd(options: Options, count: number, wanted: Wanted): AsyncIterableIterator<Sheet> {
   const setting = await begin(`N=${count}`, { provisionTime: '3s-12s', pollInterval: `${CROWD_POLL_S}s` });
   try {
-    const names = Array.from({ length: count }, (_, index) => `crowd-${index}`);
+    const names = namesOf(count);
     const sheetOf = (name: ScenarioName) => {
       log(`${name} N=${count}`);
       return new Sheet(`${name} N=${count}`);
@@ -147,7 +196,9 @@ async function* measureCrowd(options: Options, count: number, wanted: Wanted): A
   }
 }
 
-function begin(what: string, options: Pick<SettingOptions, 'provisionTime' | 'pollInterval'>): Promise<Setting> {
+type BeginOptions = Omit<SettingOptions, 'log' | 'signal'>;
+
+function begin(what: string, options: BeginOptions): Promise<Setting> {
   log(`${what}: starting a control plane and a simulated cloud`);
   return startSetting({ ...options, log, signal: aborted.signal });
 }

@@ -3,36 +3,50 @@ import { GROUP, VERSION } from '../../src/base/group.ts';
 export const NAMESPACE = 'bench';
 const apiVersion = `${GROUP}/${VERSION}`;
 
-/** The namespace with a DatabaseSpace and its Secrets, as `mooring simulate` takes them. */
-export function spaceManifests(baseURL: string, pollInterval: string): string {
+/** The space that clusters are in, unless a scenario needs several. */
+export const SPACE = 'production';
+
+/** Ids of `count` spaces. */
+export function spaceNames(count: number): readonly string[] {
+  return [SPACE, ...Array.from({ length: count - 1 }, (_, index) => `space-${index + 2}`)];
+}
+
+/** The namespace with a DatabaseSpace for each of the ids, and their Secrets, as the simulated cloud takes them. */
+export function spaceManifests(baseURL: string, pollInterval: string, spaces: readonly string[]): string {
   const secret = (name: string, stringData: Record<string, string>) => ({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name, namespace: NAMESPACE },
     stringData,
   });
-  const token = (level: string) => ({ level, secretRef: { name: `cloud-${level}` } });
+  /** As createTeam() of the simulator names them. */
+  const tokenName = (space: string, level: string) => (space === SPACE ? level : `${space}-${level}`);
+  const tokens = (space: string) =>
+    ['write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${tokenName(space, level)}` } }));
   const items = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
-    ...['write', 'admin'].map((level) =>
-      secret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: `${level}-secret-0123456789` }),
+    ...spaces.flatMap((space) =>
+      ['write', 'admin'].map((level) => {
+        const token = tokenName(space, level);
+        return secret(`cloud-${token}`, { clientID: `${token}-id`, clientSecret: `${token}-secret-0123456789` });
+      }),
     ),
     secret('factory-login', { username: 'admin', password: 'password' }),
-    {
+    ...spaces.map((space) => ({
       apiVersion,
       kind: 'DatabaseSpace',
-      metadata: { name: 'production', namespace: NAMESPACE },
+      metadata: { name: space, namespace: NAMESPACE },
       spec: {
         baseURL,
         teamID: 'acme',
-        spaceID: 'production',
-        apiTokens: [token('write'), token('admin')],
+        spaceID: space,
+        apiTokens: tokens(space),
         defaultCredentialsSecretRef: { name: 'factory-login' },
         serverURL: 'http://{host}:{port}',
         pollInterval,
         verifyInterval: `${VERIFY_INTERVAL_S}s`,
       },
-    },
+    })),
   ];
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 }
@@ -42,7 +56,7 @@ export const TOKENS = 2;
 /** The default: each login is tried so often, with one sign-in that must work and one that must not. */
 export const VERIFY_INTERVAL_S = 600;
 
-export function userManifest(name: string, cluster: string): object {
+export function userManifest(name: string, cluster: string) {
   return {
     apiVersion,
     kind: 'DatabaseUser',
@@ -51,13 +65,13 @@ export function userManifest(name: string, cluster: string): object {
   };
 }
 
-export function clusterManifest(name: string): object {
+export function clusterManifest(name: string, space = SPACE) {
   return {
     apiVersion,
     kind: 'DatabaseCluster',
     metadata: { name, namespace: NAMESPACE },
     spec: {
-      spaceRef: { name: 'production' },
+      spaceRef: { name: space },
       provider: 'gcp',
       region: 'europe-west2',
       machineType: 'c2d-highcpu-4',

@@ -1,7 +1,8 @@
-import { Child, jsonLine } from './child.ts';
+import { Child, jsonLine, mooring } from './child.ts';
 import { sumOf } from './measure/prometheus.ts';
+import { POD_FLAGS } from './pod.ts';
 
-/** The operator in its own process, as it runs in a cluster: with a ServiceAccount's token. */
+/** The operator in its own process, as it runs in a pod. */
 export class OperatorProcess {
   readonly #child: Child;
   readonly #metricsURL: string;
@@ -13,15 +14,19 @@ export class OperatorProcess {
     this.#healthURL = `http://${health}/readyz`;
   }
 
-  /** `flags`: besides those that every one of them gets. */
-  static async start(kubeconfig: string, signal: AbortSignal, flags: readonly string[] = []): Promise<OperatorProcess> {
+  /** `env`: from podEnvironment(); `flags`: besides those that every one of them gets. */
+  static async start(
+    env: NodeJS.ProcessEnv,
+    signal: AbortSignal,
+    flags: readonly string[] = [],
+  ): Promise<OperatorProcess> {
     const anyPort = ['metrics', 'health'].map((name) => `--${name}-address=127.0.0.1:0`);
     const ready = (line: string) => {
       const { metrics, health } = jsonLine(line) ?? {};
       return typeof metrics === 'string' && typeof health === 'string' ? { metrics, health } : undefined;
     };
-    const args = ['controller', `--kubeconfig=${kubeconfig}`, ...anyPort, ...flags];
-    const { child, value } = await Child.start(args, ready, signal);
+    const args = ['controller', ...anyPort, ...POD_FLAGS, ...flags];
+    const { child, value } = await Child.start({ ...mooring(args), env }, ready, signal);
     return new OperatorProcess(child, value.metrics, value.health);
   }
 
@@ -45,12 +50,15 @@ export class OperatorProcess {
   async metrics(): Promise<OperatorMetrics> {
     const text = await (await fetch(this.#metricsURL)).text();
     const clusters = { controller: 'databasecluster' };
+    const depth = sumOf(text, 'workqueue_depth');
     return {
+      userPasses: sumOf(text, 'controller_runtime_reconcile_total', { controller: 'databaseuser' }),
       passes: sumOf(text, 'controller_runtime_reconcile_total', clusters),
       failedPasses: sumOf(text, 'controller_runtime_reconcile_total', { ...clusters, result: 'error' }),
       spacePasses: sumOf(text, 'controller_runtime_reconcile_total', { controller: 'databasespace' }),
       heapUsedMB: sumOf(text, 'nodejs_heap_size_used_bytes') / 2 ** 20,
-      waiting: sumOf(text, 'workqueue_depth') + sumOf(text, 'controller_runtime_active_workers'),
+      depth,
+      waiting: depth + sumOf(text, 'controller_runtime_active_workers'),
       leads: sumOf(text, 'mooring_leader') === 1,
       cloudRequests: sumOf(text, 'mooring_api_requests_total', { api: 'cloud' }),
       longestBlockMs: sumOf(text, 'nodejs_eventloop_lag_max_seconds') * 1000,
@@ -65,10 +73,13 @@ export class OperatorProcess {
 export interface OperatorMetrics {
   /** Over DatabaseClusters. */
   readonly passes: number;
+  readonly userPasses: number;
   readonly failedPasses: number;
   readonly spacePasses: number;
   /** What JavaScript objects take, garbage included. */
   readonly heapUsedMB: number;
+  /** Keys that wait, of all kinds. */
+  readonly depth: number;
   /** Keys that wait or are worked on, of all kinds. */
   readonly waiting: number;
   readonly leads: boolean;

@@ -12,6 +12,10 @@ export interface Options {
   readonly quietPolls: number;
   /** Users on one server. */
   readonly users: number;
+  /** Objects that are there when S13 starts the operator. */
+  readonly standing: { readonly clusters: number; readonly users: number };
+  /** Clusters that each of the quiet spaces of S12 wants. */
+  readonly quiet: number;
   /** How long the cloud is away, and how long the storm of edits lasts. */
   readonly outageS: number;
   readonly stormS: number;
@@ -22,7 +26,22 @@ export interface Options {
   readonly help: boolean;
 }
 
-export const SCENARIOS = ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9', 'S10', 'S11'] as const;
+export const SCENARIOS = [
+  'S1',
+  'S2',
+  'S3',
+  'S4',
+  'S5',
+  'S6',
+  'S7',
+  'S8',
+  'S9',
+  'S10',
+  'S11',
+  'S12',
+  'S13',
+  'S14',
+] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
 export const HELP = `npm run bench -- [options]
@@ -40,9 +59,13 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S9  outage: the cloud is not reached for a while, in which clusters are changed
   S10 storm: 100 edits a second
   S11 failover: the leader is killed, and told to stop; another one stands by
+  S12 throttled: the cloud lets 10 requests a second through, for one noisy and nine quiet spaces
+  S13 scale: starting, resting and working beside very many objects that are Ready
+  S14 the API server is killed, and started again 10 s later
 
   --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
   --clusters N       size of the crowd (default 100, then 1000), and at most so many newcomers
+  --standing C,U     clusters and users that S13 begins with (default 1000,1000)
   --quick            small numbers, about four minutes
   --json FILE        where the figures go (default: a new file in bench-results/)
   --compare FILE     figures of an earlier run beside these
@@ -57,6 +80,7 @@ export function parseOptions(args: readonly string[]): Options {
     options: {
       only: { type: 'string', default: '' },
       clusters: { type: 'string' },
+      standing: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       compare: { type: 'string' },
@@ -68,20 +92,41 @@ export function parseOptions(args: readonly string[]): Options {
   if (unknown.length > 0) throw new Error(`--only takes ${SCENARIOS.join(', ')}, not ${unknown.join(', ')}`);
   const clusters = values.clusters === undefined ? undefined : countOf(values.clusters);
   const usual = values.quick
-    ? { newcomers: 10, crowds: [30], quietPolls: 2, users: 50, outageS: 20, stormS: 5 }
-    : { newcomers: 50, crowds: [100, 1000], quietPolls: 4, users: 500, outageS: 60, stormS: 20 };
+    ? { newcomers: 10, crowds: [30], quietPolls: 2, users: 50, standing: 200, quiet: 3, outageS: 20, stormS: 5 }
+    : {
+        newcomers: 50,
+        crowds: [100, 1000],
+        quietPolls: 4,
+        users: 500,
+        standing: 1000,
+        quiet: 10,
+        outageS: 60,
+        stormS: 20,
+      };
   return {
     only,
     newcomers: Math.min(usual.newcomers, clusters ?? usual.newcomers),
     crowds: clusters === undefined ? usual.crowds : [clusters],
     quietPolls: usual.quietPolls,
     users: usual.users,
+    quiet: usual.quiet,
+    standing: standingOf(values.standing ?? `${usual.standing},${usual.standing}`),
     outageS: usual.outageS,
     stormS: usual.stormS,
     json: values.json,
     compare: values.compare,
     help: values.help,
   };
+}
+
+/** A server each takes a port below those that systems hand out by themselves. */
+const MOST_STANDING_CLUSTERS = 10_000;
+
+function standingOf(text: string): Options['standing'] {
+  const [, clusters = 0, users = 0] = (/^([1-9]\d{0,4}),([1-9]\d{0,4})$/.exec(text) ?? []).map(Number);
+  if (clusters === 0 || clusters > MOST_STANDING_CLUSTERS)
+    throw new Error(`--standing takes clusters (up to ${MOST_STANDING_CLUSTERS}) and users, such as 1000,2000`);
+  return { clusters, users };
 }
 
 function countOf(text: string): number {

@@ -50,7 +50,7 @@ export function readReport(path: string): Report {
 export function tableOf(figures: readonly Figure[], earlier: readonly Figure[] | undefined): string {
   const then = new Map(earlier?.map((figure) => [idOf(figure), figure.value]));
   const rows = figures.map((figure) => {
-    const { scenario, unit, value, target } = figure;
+    const { scenario, unit, value, target, atLeast } = figure;
     const met = isMet(figure);
     const before = then.get(idOf(figure));
     return [
@@ -58,7 +58,7 @@ export function tableOf(figures: readonly Figure[], earlier: readonly Figure[] |
       figure.figure,
       shown(value),
       unit,
-      target === undefined ? '' : `≤ ${shown(target)}`,
+      target === undefined ? '' : `${atLeast ? '≥' : '≤'} ${shown(target)}`,
       met === undefined ? '' : met ? 'ok' : 'MISSED',
       ...(earlier === undefined ? [] : [before === undefined ? '' : shown(before), ratio(value, before)]),
     ];

@@ -11,16 +11,23 @@ import { loadKubeConnection } from '../../src/kube/config.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { clusterManifest, NAMESPACE, spaceManifests } from './manifests.ts';
+import { clusterManifest, NAMESPACE, spaceManifests, spaceNames } from './manifests.ts';
 import { type KubeRequests, readKubeRequests } from './measure/kube-requests.ts';
 import { Tracker } from './measure/tracker.ts';
 import { OperatorProcess } from './operator-process.ts';
+import { podEnvironment } from './pod.ts';
 import { SimulatedCloud } from './simulated-cloud.ts';
 
 export interface SettingOptions {
   /** Such as 3s, or 3s-12s: drawn evenly, always in the same order. */
   readonly provisionTime: string;
   readonly pollInterval: string;
+  /** Default: one. */
+  readonly spaces?: number;
+  /** Of the management API, of all spaces together. Default: no limit. */
+  readonly requestsPerSecond?: number;
+  /** Whether the API server writes down who asks it for what. Default: false, as that takes it time. */
+  readonly audit?: boolean;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -28,6 +35,9 @@ export interface SettingOptions {
 /** A control plane, a simulated cloud and a space for it; the operator is started by the scenario. All in own processes. */
 export interface Setting {
   readonly cloud: SimulatedCloud;
+  readonly controlPlane: ControlPlane;
+  /** Ids of the spaces, which are the names of their DatabaseSpaces. */
+  readonly spaces: readonly string[];
   /** As administrator. */
   readonly api: KubeApi;
   readonly tracker: Tracker;
@@ -38,8 +48,8 @@ export interface Setting {
   startOperator(flags?: readonly string[]): Promise<OperatorProcess>;
   kubeRequests(): Promise<KubeRequests>;
   kubectl(args: readonly string[], input?: string): Promise<RunResult>;
-  /** Creates DatabaseClusters, some at a time. */
-  createClusters(names: readonly string[]): Promise<void>;
+  /** Creates DatabaseClusters, some at a time, in the space, or in all spaces by turns. */
+  createClusters(names: readonly string[], space?: string): Promise<void>;
   /** What the operator said last, to explain a failure. */
   lastWords(): readonly string[];
   stop(): Promise<void>;
@@ -49,7 +59,7 @@ const CONNECTIONS = 16;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export async function startSetting(options: SettingOptions): Promise<Setting> {
-  const { signal } = options;
+  const { signal, log, audit = false } = options;
   const toEnd: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const end of toEnd.splice(0).reverse()) await end();
@@ -57,15 +67,20 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
   try {
     // One of its own, also where tests were lent a cluster: others would be measured along.
     const env = { ...process.env, MOORING_TEST_KUBECONFIG: '' };
-    const controlPlane = await startControlPlane({ log: options.log, signal, env });
+    const controlPlane = await startControlPlane({ log, signal, env, audit });
     toEnd.push(() => controlPlane.stop());
-    const cloud = await SimulatedCloud.start(options.provisionTime, signal);
+    const spaces = spaceNames(options.spaces ?? 1);
+    const { provisionTime, requestsPerSecond } = options;
+    const limit = requestsPerSecond === undefined ? {} : { requestsPerSecond };
+    const folder = controlPlane.directory;
+    const cloud = await SimulatedCloud.start({ provisionTime, spaces, folder, ...limit }, signal);
     toEnd.push(() => cloud.end());
     const kubectl = kubectlOf(controlPlane, signal);
-    await install(kubectl, cloud, options.pollInterval);
+    await install(kubectl, spaceManifests(cloud.baseURL, options.pollInterval, spaces));
     const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
     // Where the Lease is, as in a pod.
     await kubectl(['config', 'set-context', '--current', '--namespace=mooring-system', `--kubeconfig=${kubeconfig}`]);
+    const podEnv = podEnvironment(kubeconfig, controlPlane.directory);
     const { api, requests, close } = await connect(controlPlane);
     toEnd.push(close);
     const tracker = new Tracker(api, NAMESPACE);
@@ -74,6 +89,8 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
     let operator: OperatorProcess | undefined;
     return {
       cloud,
+      controlPlane,
+      spaces,
       api,
       tracker,
       signal,
@@ -84,15 +101,16 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
         return operator;
       },
       async startOperator(flags = []) {
-        const started = await OperatorProcess.start(kubeconfig, signal, flags);
+        const started = await OperatorProcess.start(podEnv, signal, flags);
         toEnd.push(() => started.end());
         operator = started;
         return started;
       },
       kubeRequests: requests,
-      createClusters: (names) =>
-        eachOf(names, async (name) => {
-          await api.create(DATABASE_CLUSTERS, NAMESPACE, clusterManifest(name), signal);
+      createClusters: (names, space) =>
+        eachOf(names, async (name, index) => {
+          const manifest = clusterManifest(name, space ?? spaces[index % spaces.length]);
+          await api.create(DATABASE_CLUSTERS, NAMESPACE, manifest, signal);
         }),
       lastWords: () => operator?.lastWords ?? [],
       stop,
@@ -104,10 +122,10 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
 }
 
 /** All, some at a time. */
-export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
+export async function eachOf<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
+  const queue = items.entries();
   const worker = async () => {
-    for (const item of queue) await work(item);
+    for (const [index, item] of queue) await work(item, index);
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, worker));
 }
@@ -119,7 +137,7 @@ function kubectlOf({ kubectl, kubeconfig, directory }: ControlPlane, signal: Abo
   return (args, input) => run(kubectl, args, { env, signal, ...(input === undefined ? {} : { input }) });
 }
 
-async function install(kubectl: Kubectl, cloud: SimulatedCloud, pollInterval: string): Promise<void> {
+async function install(kubectl: Kubectl, manifests: string): Promise<void> {
   const apply = async (input: string) => {
     const { code, stderr } = await kubectl(['apply', '--server-side', '--filename=-'], input);
     if (code !== 0) throw new Error(`kubectl apply failed: ${stderr.trim()}`);
@@ -129,7 +147,7 @@ async function install(kubectl: Kubectl, cloud: SimulatedCloud, pollInterval: st
   const { code, stderr } = await kubectl(['wait', '--for=condition=Established', 'crd', ...names]);
   if (code !== 0) throw new Error(`The definitions were not established: ${stderr.trim()}`);
   for (const name of ['namespace', 'rbac']) await apply(readFileSync(`${ROOT}deploy/base/${name}.yaml`, 'utf8'));
-  await apply(spaceManifests(cloud.baseURL, pollInterval));
+  await apply(manifests);
 }
 
 async function connect({ kubeconfig }: ControlPlane) {

@@ -1,6 +1,10 @@
 import { randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Counters, LoggedRequest } from '../../src/simulator/request-log.ts';
-import { Child, jsonLine } from './child.ts';
+import { parseState, type SavedState } from '../../src/simulator/saved-state.ts';
+import { Child, jsonLine, script } from './child.ts';
+import { JOURNAL_PATH, type JournalEntry } from './limited-cloud.ts';
 
 /** Below the ports that systems hand out by themselves, so that ten thousand servers find room one after the other. */
 const FIRST_PORTS = { from: 11_000, to: 22_000 };
@@ -19,6 +23,30 @@ const CLOUD_OPERATIONS: ReadonlySet<string> = new Set([
   'listVersions',
 ]);
 
+export interface CloudOptions {
+  readonly provisionTime: string;
+  /** Their ids. */
+  readonly spaces: readonly string[];
+  /** Of the management API, of all spaces together; the others are answered 429. Default: no limit. */
+  readonly requestsPerSecond?: number;
+  /** A folder for what it keeps over a restart. */
+  readonly folder: string;
+}
+
+interface CloudSettings extends CloudOptions {
+  readonly port: number;
+}
+
+const stateFile = ({ folder }: CloudSettings) => join(folder, 'cloud.json');
+
+async function startChild(settings: CloudSettings, signal: AbortSignal): Promise<Child> {
+  const { port, provisionTime, spaces, requestsPerSecond } = settings;
+  const args = [String(port), stateFile(settings), spaces.join(','), provisionTime];
+  if (requestsPerSecond !== undefined) args.push(String(requestsPerSecond));
+  const ready = (line: string) => (jsonLine(line) === undefined ? undefined : true);
+  return (await Child.start(script('test/bench/cloud.ts', args), ready, signal)).child;
+}
+
 /** How often each operation was asked for. */
 export interface CloudCalls {
   readonly cloud: ReadonlyMap<string, number>;
@@ -28,24 +56,21 @@ export interface CloudCalls {
 /** The simulated cloud in its own process, and what it has counted. */
 export class SimulatedCloud {
   readonly baseURL: string;
-  readonly #child: Child;
+  readonly #settings: CloudSettings;
+  #child: Child;
 
-  private constructor(child: Child, baseURL: string) {
+  private constructor(child: Child, settings: CloudSettings) {
     this.#child = child;
-    this.baseURL = baseURL;
+    this.#settings = settings;
+    this.baseURL = `http://127.0.0.1:${settings.port}`;
   }
 
-  static async start(provisionTime: string, signal: AbortSignal): Promise<SimulatedCloud> {
+  /** `folder`: for its state. */
+  static async start(options: CloudOptions, signal: AbortSignal): Promise<SimulatedCloud> {
     for (let attempt = 1; ; attempt++) {
-      const port = randomInt(FIRST_PORTS.from, FIRST_PORTS.to);
-      const args = [`--port=${port}`, '--output=json', '--seed=1', `--provision-time=${provisionTime}`];
-      const ready = (line: string) => {
-        const baseURL = jsonLine(line)?.['baseURL'];
-        return typeof baseURL === 'string' ? baseURL : undefined;
-      };
+      const settings = { ...options, port: randomInt(FIRST_PORTS.from, FIRST_PORTS.to) };
       try {
-        const { child, value } = await Child.start(['simulate', ...args], ready, signal);
-        return new SimulatedCloud(child, value);
+        return new SimulatedCloud(await startChild(settings, signal), settings);
       } catch (error) {
         if (attempt === PORT_ATTEMPTS || signal.aborted || !String(error).includes('EADDRINUSE')) throw error;
       }
@@ -54,6 +79,14 @@ export class SimulatedCloud {
 
   end(): Promise<void> {
     return this.#child.end('SIGKILL');
+  }
+
+  /** Ends it and starts it again, at the same address, with what `change` makes of all that is in it. */
+  async restart(change: (state: SavedState) => SavedState, signal: AbortSignal): Promise<void> {
+    const file = stateFile(this.#settings);
+    await this.#child.end('SIGTERM');
+    writeFileSync(file, JSON.stringify(change(parseState(readFileSync(file, 'utf8')))));
+    this.#child = await startChild(this.#settings, signal);
   }
 
   async setProvisionTime(time: string): Promise<void> {
@@ -77,6 +110,11 @@ export class SimulatedCloud {
     };
   }
 
+  /** Every request to the management API since it was started. */
+  async journal(): Promise<readonly JournalEntry[]> {
+    return (await this.#get(JOURNAL_PATH)) as readonly JournalEntry[];
+  }
+
   /** When the first request of this kind about the cluster was answered, in wall-clock milliseconds, by the last 500. */
   async firstRequest(operation: string, clusterID: string): Promise<number> {
     const requests = (await this.#ask('requests')) as readonly LoggedRequest[];
@@ -85,9 +123,13 @@ export class SimulatedCloud {
     return found.time;
   }
 
-  async #ask(path: string, init: RequestInit = {}): Promise<unknown> {
+  #ask(path: string, init: RequestInit = {}): Promise<unknown> {
+    return this.#get(`/_simulator/${path}`, init);
+  }
+
+  async #get(path: string, init: RequestInit = {}): Promise<unknown> {
     this.#child.mustRun();
-    const response = await fetch(`${this.baseURL}/_simulator/${path}`, {
+    const response = await fetch(`${this.baseURL}${path}`, {
       ...init,
       headers: { 'content-type': 'application/json' },
     });

@@ -22,6 +22,15 @@ describe('tableOf()', () => {
     expect(information).toMatch(/for information +3 +count$/);
   });
 
+  it('shows what must not be less than its target', () => {
+    const sheet = new Sheet('S12');
+    sheet.addAtLeast('goodput', 0.99, 'share', 0.95);
+    sheet.addAtLeast('fairness', 0.5, 'share', 0.95);
+    const [, , goodput, fairness] = tableOf(sheet.figures, undefined).split('\n');
+    expect(goodput).toMatch(/≥ 0.95 +ok$/);
+    expect(fairness).toMatch(/≥ 0.95 +MISSED$/);
+  });
+
   it('shows an earlier run beside it, with the ratio, where that has the figure', () => {
     const earlier = new Sheet('S1');
     earlier.add('slow', 60, 'ms', 100);
@@ -63,9 +72,16 @@ describe('parseOptions()', () => {
     expect(parseOptions(['--clusters', '3'])).toMatchObject({ newcomers: 3, crowds: [3] });
   });
 
+  it('takes --standing for what is there already', () => {
+    expect(parseOptions(['--standing', '10000,20000']).standing).toEqual({ clusters: 10_000, users: 20_000 });
+    expect(parseOptions(['--quick']).standing).toEqual({ clusters: 200, users: 200 });
+  });
+
   it.each([
     [['--only', 'S1,S99'], 'S9'],
     [['--clusters', '0'], '--clusters'],
+    [['--standing', '10001,1'], '--standing'],
+    [['--standing', '10'], '--standing'],
     [['--unknown'], 'unknown'],
   ])('refuses %j', (args, what) => {
     expect(() => parseOptions(args)).toThrow(what);

@@ -1,0 +1,28 @@
+// node tools/bootstrap.mjs test/bench/cloud.ts PORT STATE-FILE SPACES PROVISION-TIME [REQUESTS-PER-SECOND]
+//
+// The simulated cloud as the benchmark runs it: as `mooring simulate` does, but the state is written only once, at its
+// end. Of ten thousand clusters it would be ten megabytes after each change, and the cloud would be measured.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { systemClock } from '../../src/base/clock.ts';
+import { parseKnobFlags, SIMULATE_KNOBS } from '../../src/simulator/knobs.ts';
+import { parseState } from '../../src/simulator/saved-state.ts';
+import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import { startSimulatorServer } from '../../src/simulator/server.ts';
+import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
+import { limitedCloud } from './limited-cloud.ts';
+
+const [port, file = '', spaces = '', provisionTime, requestsPerSecond] = process.argv.slice(2);
+const simulator = createSimulator({
+  clock: systemClock,
+  random: createSeededRandom(1),
+  knobs: { ...SIMULATE_KNOBS, ...parseKnobFlags({ 'provision-time': provisionTime }) },
+  teams: [createTeam('acme', spaces.split(','), true)],
+  ...(existsSync(file) ? { state: parseState(readFileSync(file, 'utf8')) } : {}),
+});
+const limited = limitedCloud(simulator, requestsPerSecond === undefined ? undefined : Number(requestsPerSecond));
+const { baseURL } = await startSimulatorServer(limited, { host: '127.0.0.1', port: Number(port) });
+process.once('SIGTERM', () => {
+  writeFileSync(file, JSON.stringify(simulator.save()), { mode: 0o600 });
+  process.exit(0);
+});
+process.stdout.write(`${JSON.stringify({ baseURL })}\n`);

@@ -1,0 +1,51 @@
+import { type Incoming, json } from '../../src/simulator/message.ts';
+import type { Simulator } from '../../src/simulator/simulator.ts';
+import { RateLimit } from './rate-limit.ts';
+
+/** One request to the management API, as the one saw it who answered. */
+export interface JournalEntry {
+  /** Wall clock in milliseconds. */
+  readonly at: number;
+  /** '' where the path names none. */
+  readonly space: string;
+  /** Id of the cluster that is to be deployed; '' for all other requests. */
+  readonly deploys: string;
+  /** 0: no answer was sent. */
+  readonly status: number;
+}
+
+export const JOURNAL_PATH = '/_bench/journal';
+const LIMITED = /^\/api\//;
+
+/** The simulator with a journal of the requests to its management API, and a limit on those of all spaces together. */
+export function limitedCloud(simulator: Simulator, requestsPerSecond: number | undefined): Simulator {
+  const { clock } = simulator;
+  const limit = requestsPerSecond === undefined ? undefined : new RateLimit(requestsPerSecond, clock.now());
+  const cloudAuthority = new URL(simulator.baseURL).host;
+  const journal: JournalEntry[] = [];
+  const answered = async (request: Incoming, signal: AbortSignal | undefined) => {
+    const seconds = limit?.refuse(clock.now());
+    if (seconds === undefined) return simulator.handle(request, signal);
+    const answer = json(429, { code: 'tooManyRequests', message: 'Too many requests' });
+    const headers = { ...answer.headers, 'retry-after': String(seconds) };
+    return { kind: 'answer', answer: { ...answer, headers } } as const;
+  };
+  return {
+    ...simulator,
+    handle: async (request, signal) => {
+      if (request.authority !== cloudAuthority) return simulator.handle(request, signal);
+      if (request.path === JOURNAL_PATH) return { kind: 'answer', answer: json(200, journal) };
+      if (!LIMITED.test(request.path)) return simulator.handle(request, signal);
+      const outcome = await answered(request, signal);
+      const status = outcome.kind === 'answer' ? outcome.answer.status : 0;
+      journal.push({ at: clock.now(), ...subjectOf(request), status });
+      return outcome;
+    },
+  };
+}
+
+function subjectOf({ path, body }: Incoming): Pick<JournalEntry, 'space' | 'deploys'> {
+  const space = /\/spaces\/([^/]+)\//.exec(path)?.[1] ?? '';
+  const deploys = path.endsWith('/deploy') ? String(JSON.parse(body).id) : '';
+  return { space, deploys };
+}

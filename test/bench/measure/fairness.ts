@@ -1,0 +1,30 @@
+/**
+ * Jain's index of how evenly something is shared: 1 where all have the same, 1/n where one has everything. Throws where
+ * there is nothing to share, or nobody.
+ */
+export function jain(shares: readonly number[]): number {
+  const sum = shares.reduce((total, share) => total + share, 0);
+  const squares = shares.reduce((total, share) => total + share * share, 0);
+  if (squares === 0) throw new Error('Nothing was shared');
+  return (sum * sum) / (shares.length * squares);
+}
+
+export interface Served {
+  /** Whose it was. */
+  readonly who: string;
+  readonly at: number;
+}
+
+/**
+ * How much each of `all` was served while everybody still had something to wait for, that is until the first one had its
+ * last: only then does a share say anything. Throws where one was never served.
+ */
+export function servedWhileContended(served: readonly Served[], all: readonly string[]): readonly number[] {
+  const lastOf = (who: string) => {
+    const times = served.filter((one) => one.who === who).map(({ at }) => at);
+    if (times.length === 0) throw new Error(`${who} was never served`);
+    return Math.max(...times);
+  };
+  const end = Math.min(...all.map(lastOf));
+  return all.map((who) => served.filter((one) => one.who === who && one.at <= end).length);
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load, loadAll } from 'js-yaml';
+
+const LOGIN_HOOK = new URL('pod-login.mjs', import.meta.url).href;
+const DEPLOYMENT = fileURLToPath(new URL('../../deploy/base/operator.yaml', import.meta.url));
+const COMPILE_CACHE = fileURLToPath(new URL('../../.mooring/compile-cache', import.meta.url));
+
+/** Flags for what a pod has and a process on this machine has not: a cloud that is reached by TLS, not on loopback. */
+export const POD_FLAGS = ['--allow-http'] as const;
+
+/**
+ * The environment of the operator's container, as its image and deploy/base make it. A kubeconfig would need a library
+ * that takes more memory than ten thousand objects do, and that no pod loads. `folder`: for the login's files.
+ */
+export function podEnvironment(kubeconfig: string, folder: string): NodeJS.ProcessEnv {
+  const { clusters, users, contexts } = load(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
+  const login = join(folder, 'login');
+  mkdirSync(login, { recursive: true, mode: 0o700 });
+  const certificates = clusters[0]?.cluster['certificate-authority-data'] ?? '';
+  const files = {
+    token: users[0]?.user.token ?? '',
+    'ca.crt': Buffer.from(certificates, 'base64').toString('utf8'),
+    namespace: contexts[0]?.context.namespace ?? '',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(login, name), text, { mode: 0o600 });
+  const { hostname, port } = new URL(clusters[0]?.cluster.server ?? '');
+  const options = [`--import=${LOGIN_HOOK}`, heapLimit(readFileSync(DEPLOYMENT, 'utf8')), process.env['NODE_OPTIONS']];
+  return {
+    ...process.env,
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port,
+    MOORING_BENCH_LOGIN: login,
+    NODE_ENV: 'production',
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+    NODE_OPTIONS: options.filter((option) => option !== undefined).join(' '),
+  };
+}
+
+interface Kubeconfig {
+  readonly clusters: readonly {
+    readonly cluster: { readonly server: string; readonly 'certificate-authority-data'?: string };
+  }[];
+  readonly users: readonly { readonly user: { readonly token: string } }[];
+  readonly contexts: readonly { readonly context: { readonly namespace?: string } }[];
+}
+
+interface Deployment {
+  readonly kind: 'Deployment';
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly {
+          readonly env: readonly { readonly name: string; readonly value: string }[];
+          readonly resources: { readonly limits: { readonly memory: string } };
+        }[];
+      };
+    };
+  };
+}
+
+/** The flag of Node for the heap that the container may have: a share of its limit, which a process outside has not. */
+export function heapLimit(manifest: string): string {
+  const objects = loadAll(manifest) as readonly (Deployment | { readonly kind: unknown } | null)[];
+  const isDeployment = (object: (typeof objects)[number]): object is Deployment => object?.kind === 'Deployment';
+  const container = objects.find(isDeployment)?.spec.template.spec.containers[0];
+  const percent = /--max-old-space-size-percentage=(\d+)/.exec(
+    container?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value ?? '',
+  )?.[1];
+  const limit = /^(\d+)Mi$/.exec(container?.resources.limits.memory ?? '')?.[1];
+  if (percent === undefined || limit === undefined) throw new Error('The Deployment does not limit the heap');
+  return `--max-old-space-size=${Math.floor((Number(limit) * Number(percent)) / 100)}`;
+}

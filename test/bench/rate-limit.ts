@@ -1,0 +1,22 @@
+/** So many requests a second, and as many at once: the others learn when to come again. */
+export class RateLimit {
+  readonly #perSecond: number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  constructor(perSecond: number, nowMs: number) {
+    this.#perSecond = perSecond;
+    this.#tokens = perSecond;
+    this.#filledAtMs = nowMs;
+  }
+
+  /** Undefined: it may pass; else in how many seconds there is room again, a whole number, for Retry-After. */
+  refuse(nowMs: number): number | undefined {
+    const since = ((nowMs - this.#filledAtMs) / 1000) * this.#perSecond;
+    this.#tokens = Math.min(this.#perSecond, this.#tokens + since);
+    this.#filledAtMs = nowMs;
+    if (this.#tokens < 1) return Math.max(1, Math.ceil((1 - this.#tokens) / this.#perSecond));
+    this.#tokens -= 1;
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { auditFile } from '../../../tools/control-plane/components.ts';
+import type { Sheet } from '../figure.ts';
+import { listsIn } from '../measure/audit.ts';
+import { minus, total } from '../measure/kube-requests.ts';
+import { canLookAtProcesses, forgetPeak, memoryOf } from '../measure/process.ts';
+import type { Setting } from '../setting.ts';
+import { untilQuiet } from '../wait.ts';
+import { since } from './since.ts';
+
+const AWAY_MS = 10_000;
+const TIMEOUT_MS = 120_000;
+const ACT_TARGET_S = 10;
+
+/**
+ * S14: the API server is killed and started again ten seconds later, beside clusters that are Ready. The setting must have
+ * been started with `audit`.
+ */
+export async function apiServerKilled(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
+  const { controlPlane, tracker, cloud, signal } = setting;
+  await setting.createClusters(names);
+  const operator = await setting.startOperator();
+  const isReady = () => names.every((name) => tracker.readyAt(name) !== undefined);
+  await tracker.until(isReady, `${names.length} clusters are Ready`, TIMEOUT_MS + names.length * 200, signal);
+  await untilQuiet(setting);
+  if (canLookAtProcesses) forgetPeak(operator.pid);
+  const before = await cloud.calls();
+  const written = readFileSync(auditFile(controlPlane.directory), 'utf8').length;
+  await controlPlane.killApiServer();
+  await sleep(AWAY_MS, undefined, { signal });
+  await controlPlane.restartApiServer();
+  const begin = Date.now();
+  const changes = await since(setting);
+
+  await setting.createClusters(['after-the-kill']);
+  const isDone = () => tracker.readyAt('after-the-kill') !== undefined;
+  await tracker.until(isDone, 'a cluster that was created afterwards is Ready', TIMEOUT_MS, signal);
+  const deployedAt = await cloud.firstRequest('deploy', 'after-the-kill');
+  await untilQuiet(setting);
+  const { kube } = await changes();
+  const after = await cloud.calls();
+  const log = readFileSync(auditFile(controlPlane.directory), 'utf8').slice(written);
+  const lists = listsIn(log, 'system:serviceaccount:mooring-system:mooring');
+  sheet.add('API server answers → first act', (deployedAt - begin) / 1000, 's', ACT_TARGET_S);
+  sheet.add('Lists of Kubernetes, of one kind at most', Math.max(0, ...lists.values()), 'count', 1);
+  for (const [resource, count] of lists) sheet.add(`  ${resource}`, count, 'count');
+  // All but those of the new cluster: its deploy, and the Lists while it comes up.
+  const calls = minus(after.cloud, before.cloud);
+  const others = total(calls) - (calls.get('deploy') ?? 0) - (calls.get('list') ?? 0);
+  sheet.add('management calls but deploy and Lists', others, 'count', 0);
+  sheet.add('Kubernetes writes', total(kube.writes), 'count');
+  if (canLookAtProcesses) sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB');
+}
