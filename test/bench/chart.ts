@@ -1,4 +1,5 @@
 import { type Figure, isMet } from './figure.ts';
+import type { Beside } from './report.ts';
 
 const ROW = 26;
 const LEFT = 420;
@@ -7,13 +8,17 @@ const TOP = 56;
 
 /**
  * The figures that have a target, as a picture (SVG): each bar is the share of its target that was used, the line is the
- * target. What was measured earlier is a thin bar below.
+ * target. What was measured earlier is a thin grey bar below, what another operator did a thin blue one.
  */
-export function chartOf(figures: readonly Figure[], title: string, earlier: readonly Figure[] = []): string {
+export function chartOf(figures: readonly Figure[], title: string, { earlier, other }: Beside = {}): string {
+  const thin = [
+    { figures: earlier ?? [], colour: '#9a9a9a' },
+    { figures: other ?? [], colour: '#2f6db5' },
+  ].filter(({ figures }) => figures.length > 0);
   const judged = figures.filter(({ target }) => target !== undefined && target > 0);
   const height = TOP + judged.length * ROW + 24;
   const width = LEFT + BAR * 1.5 + 120;
-  const rows = judged.map((figure, index) => row(figure, TOP + index * ROW, earlier));
+  const rows = judged.map((figure, index) => row(figure, TOP + index * ROW, thin));
   const line = LEFT + BAR;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
@@ -26,16 +31,25 @@ export function chartOf(figures: readonly Figure[], title: string, earlier: read
   ].join('\n');
 }
 
-function row(figure: Figure, y: number, earlier: readonly Figure[]): string {
+interface ThinBars {
+  readonly figures: readonly Figure[];
+  readonly colour: string;
+}
+
+function row(figure: Figure, y: number, thin: readonly ThinBars[]): string {
   const { scenario, figure: name, value, target = 1, unit } = figure;
   const colour = isMet(figure) ? '#2a7f4f' : '#b3372c';
-  const before = earlier.find((other) => other.scenario === scenario && other.figure === name);
+  const bars = thin.flatMap(({ figures, colour: fill }, index) => {
+    const same = figures.find((one) => one.scenario === scenario && one.figure === name);
+    const top = y + 15 + index * 4;
+    const bar =
+      same && `<rect x="${LEFT}" y="${top}" width="${widthOf(same.value, target)}" height="3" fill="${fill}"/>`;
+    return bar === undefined ? [] : [bar];
+  });
   return [
     `<text x="${LEFT - 10}" y="${y + 12}" text-anchor="end">${escaped(`${scenario}: ${name}`)}</text>`,
     `<rect x="${LEFT}" y="${y + 2}" width="${widthOf(value, target)}" height="12" fill="${colour}"/>`,
-    ...(before === undefined
-      ? []
-      : [`<rect x="${LEFT}" y="${y + 16}" width="${widthOf(before.value, target)}" height="4" fill="#9a9a9a"/>`]),
+    ...bars,
     `<text x="${LEFT + widthOf(value, target) + 6}" y="${y + 12}">${shown(value)} of ${shown(target)} ${unit}</text>`,
   ].join('\n');
 }

@@ -11,8 +11,17 @@ export function spaceNames(count: number): readonly string[] {
   return [SPACE, ...Array.from({ length: count - 1 }, (_, index) => `space-${index + 2}`)];
 }
 
+export interface Intervals {
+  readonly pollInterval: string;
+  readonly verifyIntervalS: number;
+}
+
 /** The namespace with a DatabaseSpace for each of the ids, and their Secrets, as the simulated cloud takes them. */
-export function spaceManifests(baseURL: string, pollInterval: string, spaces: readonly string[]): string {
+export function spaceManifests(
+  baseURL: string,
+  { pollInterval, verifyIntervalS }: Intervals,
+  spaces: readonly string[],
+): string {
   const secret = (name: string, stringData: Record<string, string>) => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -44,7 +53,7 @@ export function spaceManifests(baseURL: string, pollInterval: string, spaces: re
         defaultCredentialsSecretRef: { name: 'factory-login' },
         serverURL: 'http://{host}:{port}',
         pollInterval,
-        verifyInterval: `${VERIFY_INTERVAL_S}s`,
+        verifyInterval: `${verifyIntervalS}s`,
       },
     })),
   ];

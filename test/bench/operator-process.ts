@@ -1,9 +1,10 @@
 import { Child, jsonLine, mooring } from './child.ts';
 import { sumOf } from './measure/prometheus.ts';
+import type { Operator, OperatorMetrics } from './operator.ts';
 import { POD_FLAGS } from './pod.ts';
 
 /** The operator in its own process, as it runs in a pod. */
-export class OperatorProcess {
+export class OperatorProcess implements Operator {
   readonly #child: Child;
   readonly #metricsURL: string;
   readonly #healthURL: string;
@@ -46,7 +47,6 @@ export class OperatorProcess {
     return this.#child.lastWords;
   }
 
-  /** Its own metrics. Each look begins a new period for the event loop's longest block. */
   async metrics(): Promise<OperatorMetrics> {
     const text = await (await fetch(this.#metricsURL)).text();
     const clusters = { controller: 'databasecluster' };
@@ -60,7 +60,6 @@ export class OperatorProcess {
       depth,
       waiting: depth + sumOf(text, 'controller_runtime_active_workers'),
       leads: sumOf(text, 'mooring_leader') === 1,
-      cloudRequests: sumOf(text, 'mooring_api_requests_total', { api: 'cloud' }),
       longestBlockMs: sumOf(text, 'nodejs_eventloop_lag_max_seconds') * 1000,
     };
   }
@@ -68,23 +67,4 @@ export class OperatorProcess {
   async isReady(): Promise<boolean> {
     return (await fetch(this.#healthURL)).status === 200;
   }
-}
-
-export interface OperatorMetrics {
-  /** Over DatabaseClusters. */
-  readonly passes: number;
-  readonly userPasses: number;
-  readonly failedPasses: number;
-  readonly spacePasses: number;
-  /** What JavaScript objects take, garbage included. */
-  readonly heapUsedMB: number;
-  /** Keys that wait, of all kinds. */
-  readonly depth: number;
-  /** Keys that wait or are worked on, of all kinds. */
-  readonly waiting: number;
-  readonly leads: boolean;
-  /** Requests to the cloud, answered or not. */
-  readonly cloudRequests: number;
-  /** Since the last look. */
-  readonly longestBlockMs: number;
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { OtherCommand } from './other-operator.ts';
 
 /** What to measure, and where to put it. */
 export interface Options {
@@ -8,6 +9,8 @@ export interface Options {
   readonly newcomers: number;
   /** Sizes of the crowd: S3 to S11 run once for each. */
   readonly crowds: readonly number[];
+  /** Further cold starts, each with the smallest crowd in so many spaces. */
+  readonly spaces: readonly number[];
   /** How long a quiet crowd is watched, in polls of its space. */
   readonly quietPolls: number;
   /** Users on one server. */
@@ -16,11 +19,15 @@ export interface Options {
   readonly standing: { readonly clusters: number; readonly users: number };
   /** Clusters that each of the quiet spaces of S12 wants. */
   readonly quiet: number;
+  /** How long S13 goes on changing objects. */
+  readonly churnS: number;
   /** How long the cloud is away, and how long the storm of edits lasts. */
   readonly outageS: number;
   readonly stormS: number;
   /** File for the figures as JSON; undefined: a new one in bench-results/. */
   readonly json: string | undefined;
+  /** Another operator, which is measured after Mooring and shown beside it; undefined: none. */
+  readonly other: OtherCommand | undefined;
   /** JSON of an earlier run, to show beside this one's. */
   readonly compare: string | undefined;
   readonly help: boolean;
@@ -65,9 +72,18 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
 
   --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
   --clusters N       size of the crowd (default 100, then 1000), and at most so many newcomers
+  --spaces S,S       S3 also with the smallest crowd in so many spaces (default 10,100)
+  --users N          users of S7 (default 500)
   --standing C,U     clusters and users that S13 begins with (default 1000,1000)
+  --quiet-polls N    polls of 10 s that S4 watches (default 4; an hour is 360)
+  --outage S         seconds without the cloud in S9 (default 60; an hour is 3600)
+  --storm S          seconds of edits in S10 (default 20)
+  --churn S          seconds of changes in S13 (default 60)
   --quick            small numbers, about four minutes
   --json FILE        where the figures go (default: a new file in bench-results/)
+  --operator COMMAND another operator for the same resources, measured too, but for S11 and S13: a shell command that stays in
+                     the foreground and finds its kubeconfig, of a cluster-admin, in KUBECONFIG
+  --operator-ready URL  answers 200 when that operator is ready (default: it is when it was started)
   --compare FILE     figures of an earlier run beside these
 
 A target that is missed is shown, it is no failure. A scenario that cannot run is: exit code 1.
@@ -80,8 +96,16 @@ export function parseOptions(args: readonly string[]): Options {
     options: {
       only: { type: 'string', default: '' },
       clusters: { type: 'string' },
+      spaces: { type: 'string' },
+      users: { type: 'string' },
       standing: { type: 'string' },
+      'quiet-polls': { type: 'string' },
+      outage: { type: 'string' },
+      storm: { type: 'string' },
+      churn: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      operator: { type: 'string' },
+      'operator-ready': { type: 'string' },
       json: { type: 'string' },
       compare: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -90,29 +114,50 @@ export function parseOptions(args: readonly string[]): Options {
   const only = values.only.split(',').filter((name) => name !== '');
   const unknown = only.filter((name) => !SCENARIOS.some((known) => known === name));
   if (unknown.length > 0) throw new Error(`--only takes ${SCENARIOS.join(', ')}, not ${unknown.join(', ')}`);
-  const clusters = values.clusters === undefined ? undefined : countOf(values.clusters);
+  const clusters = values.clusters === undefined ? undefined : countOf('clusters', values.clusters);
   const usual = values.quick
-    ? { newcomers: 10, crowds: [30], quietPolls: 2, users: 50, standing: 200, quiet: 3, outageS: 20, stormS: 5 }
+    ? {
+        newcomers: 10,
+        crowds: [30],
+        spaces: [10],
+        quietPolls: 2,
+        churnS: 10,
+        users: 50,
+        standing: 200,
+        quiet: 3,
+        outageS: 20,
+        stormS: 5,
+      }
     : {
         newcomers: 50,
         crowds: [100, 1000],
+        spaces: [10, 100],
         quietPolls: 4,
+        churnS: 60,
         users: 500,
         standing: 1000,
         quiet: 10,
         outageS: 60,
         stormS: 20,
       };
+  const numberOr = (option: 'users' | 'quiet-polls' | 'churn' | 'outage' | 'storm', standard: number) => {
+    const text = values[option];
+    return text === undefined ? standard : countOf(option, text);
+  };
   return {
     only,
     newcomers: Math.min(usual.newcomers, clusters ?? usual.newcomers),
     crowds: clusters === undefined ? usual.crowds : [clusters],
-    quietPolls: usual.quietPolls,
-    users: usual.users,
+    spaces:
+      values.spaces === undefined ? usual.spaces : values.spaces.split(',').map((text) => countOf('spaces', text)),
+    quietPolls: numberOr('quiet-polls', usual.quietPolls),
+    users: numberOr('users', usual.users),
     quiet: usual.quiet,
     standing: standingOf(values.standing ?? `${usual.standing},${usual.standing}`),
-    outageS: usual.outageS,
-    stormS: usual.stormS,
+    churnS: numberOr('churn', usual.churnS),
+    outageS: numberOr('outage', usual.outageS),
+    stormS: numberOr('storm', usual.stormS),
+    other: values.operator === undefined ? undefined : { command: values.operator, readyURL: values['operator-ready'] },
     json: values.json,
     compare: values.compare,
     help: values.help,
@@ -129,8 +174,8 @@ function standingOf(text: string): Options['standing'] {
   return { clusters, users };
 }
 
-function countOf(text: string): number {
+function countOf(option: string, text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text))
-    throw new Error(`--clusters takes a number from 1 to 99999, not ${JSON.stringify(text)}`);
+    throw new Error(`--${option} takes a number from 1 to 99999, not ${JSON.stringify(text)}`);
   return Number(text);
 }

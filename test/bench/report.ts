@@ -14,10 +14,20 @@ export interface Report {
     readonly node: string;
   };
   readonly arguments: readonly string[];
-  readonly figures: readonly (Figure & { readonly ok: boolean | null })[];
+  readonly figures: readonly JudgedFigure[];
+  /** Of the other operator; none: there was none. */
+  readonly other: readonly JudgedFigure[];
 }
 
-export function reportOf(startedAt: Date, args: readonly string[], figures: readonly Figure[]): Report {
+type JudgedFigure = Figure & { readonly ok: boolean | null };
+
+export function reportOf(
+  startedAt: Date,
+  args: readonly string[],
+  figures: readonly Figure[],
+  other: readonly Figure[] = [],
+): Report {
+  const judged = (figure: Figure) => ({ ...figure, ok: isMet(figure) ?? null });
   return {
     startedAt: startedAt.toISOString(),
     machine: {
@@ -28,7 +38,8 @@ export function reportOf(startedAt: Date, args: readonly string[], figures: read
       node: process.version,
     },
     arguments: args,
-    figures: figures.map((figure) => ({ ...figure, ok: isMet(figure) ?? null })),
+    figures: figures.map(judged),
+    other: other.map(judged),
   };
 }
 
@@ -46,33 +57,53 @@ export function readReport(path: string): Report {
   return report as Report;
 }
 
-/** The figures as a table for people; `earlier`: shown beside them, with the ratio of now to then. */
-export function tableOf(figures: readonly Figure[], earlier: readonly Figure[] | undefined): string {
-  const then = new Map(earlier?.map((figure) => [idOf(figure), figure.value]));
-  const rows = figures.map((figure) => {
-    const { scenario, unit, value, target, atLeast } = figure;
-    const met = isMet(figure);
-    const before = then.get(idOf(figure));
+/** What is shown beside the figures. */
+export interface Beside {
+  /** Of an earlier run, with the ratio of now to then. */
+  readonly earlier?: readonly Figure[] | undefined;
+  /** Of another operator in this run. */
+  readonly other?: readonly Figure[] | undefined;
+}
+
+/** The figures as a table for people. What only the other operator did has a row of its own. */
+export function tableOf(figures: readonly Figure[], { earlier, other }: Beside = {}): string {
+  const valuesOf = (some: readonly Figure[]) => new Map(some.map((figure) => [idOf(figure), figure.value]));
+  const own = valuesOf(figures);
+  const then = valuesOf(earlier ?? []);
+  const others = valuesOf(other ?? []);
+  const foreign = (other ?? []).filter((figure) => !own.has(idOf(figure)));
+  const rows = [...figures, ...foreign].map((figure) => {
+    const { scenario, unit, target, atLeast } = figure;
+    const id = idOf(figure);
+    const [value, before, theirs] = [own.get(id), then.get(id), others.get(id)];
+    const met = value === undefined ? undefined : isMet(figure);
     return [
       scenario,
       figure.figure,
-      shown(value),
+      shownOr(value),
       unit,
       target === undefined ? '' : `${atLeast ? '≥' : '≤'} ${shown(target)}`,
       met === undefined ? '' : met ? 'ok' : 'MISSED',
-      ...(earlier === undefined ? [] : [before === undefined ? '' : shown(before), ratio(value, before)]),
+      ...(other === undefined ? [] : [shownOr(theirs)]),
+      ...(earlier === undefined ? [] : [shownOr(before), ratio(value, before)]),
     ];
   });
   const header = ['scenario', 'figure', 'value', 'unit', 'target', ''];
-  return aligned([earlier === undefined ? header : [...header, 'earlier', 'ratio'], ...rows]);
+  if (other !== undefined) header.push('other');
+  if (earlier !== undefined) header.push('earlier', 'ratio');
+  return aligned([header, ...rows]);
 }
 
 function idOf({ scenario, figure, unit }: Figure): string {
   return JSON.stringify([scenario, figure, unit]);
 }
 
-function ratio(now: number, before: number | undefined): string {
-  return before === undefined || before === 0 ? '' : `×${(now / before).toFixed(2)}`;
+function ratio(now: number | undefined, before: number | undefined): string {
+  return now === undefined || before === undefined || before === 0 ? '' : `×${(now / before).toFixed(2)}`;
+}
+
+function shownOr(value: number | undefined): string {
+  return value === undefined ? '' : shown(value);
 }
 
 function shown(value: number): string {
@@ -80,7 +111,7 @@ function shown(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }
 
-const RIGHT: ReadonlySet<number> = new Set([2, 4, 6, 7]);
+const RIGHT: ReadonlySet<number> = new Set([2, 4, 6, 7, 8]);
 
 function aligned(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -8,13 +8,15 @@ import { definitions } from '../../src/kinds/definitions.ts';
 import type { KubeApi } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import type { ControlPlane, ServiceAccount } from '../../tools/control-plane/control-plane.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { clusterManifest, NAMESPACE, spaceManifests, spaceNames } from './manifests.ts';
+import { clusterManifest, NAMESPACE, spaceManifests, spaceNames, VERIFY_INTERVAL_S } from './manifests.ts';
 import { type KubeRequests, readKubeRequests } from './measure/kube-requests.ts';
 import { Tracker } from './measure/tracker.ts';
+import type { Operator } from './operator.ts';
 import { OperatorProcess } from './operator-process.ts';
+import { type OtherCommand, OtherOperator } from './other-operator.ts';
 import { podEnvironment } from './pod.ts';
 import { SimulatedCloud } from './simulated-cloud.ts';
 
@@ -22,12 +24,16 @@ export interface SettingOptions {
   /** Such as 3s, or 3s-12s: drawn evenly, always in the same order. */
   readonly provisionTime: string;
   readonly pollInterval: string;
+  /** Default: that of a DatabaseSpace. */
+  readonly verifyIntervalS?: number;
   /** Default: one. */
   readonly spaces?: number;
   /** Of the management API, of all spaces together. Default: no limit. */
   readonly requestsPerSecond?: number;
   /** Whether the API server writes down who asks it for what. Default: false, as that takes it time. */
   readonly audit?: boolean;
+  /** Measured in the place of Mooring. */
+  readonly other?: OtherCommand | undefined;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -36,6 +42,8 @@ export interface SettingOptions {
 export interface Setting {
   readonly cloud: SimulatedCloud;
   readonly controlPlane: ControlPlane;
+  /** Name of the operator's user at the API server. */
+  readonly username: string;
   /** Ids of the spaces, which are the names of their DatabaseSpaces. */
   readonly spaces: readonly string[];
   /** As administrator. */
@@ -43,9 +51,9 @@ export interface Setting {
   readonly tracker: Tracker;
   readonly signal: AbortSignal;
   /** The running operator. Throws if there is none. */
-  operator(): OperatorProcess;
+  operator(): Operator;
   /** `flags`: besides those that it always gets. The one that was started last is the one that `operator` returns. */
-  startOperator(flags?: readonly string[]): Promise<OperatorProcess>;
+  startOperator(flags?: readonly string[]): Promise<Operator>;
   kubeRequests(): Promise<KubeRequests>;
   kubectl(args: readonly string[], input?: string): Promise<RunResult>;
   /** Creates DatabaseClusters, some at a time, in the space, or in all spaces by turns. */
@@ -70,26 +78,24 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
     const controlPlane = await startControlPlane({ log, signal, env, audit });
     toEnd.push(() => controlPlane.stop());
     const spaces = spaceNames(options.spaces ?? 1);
-    const { provisionTime, requestsPerSecond } = options;
+    const { provisionTime, pollInterval, verifyIntervalS = VERIFY_INTERVAL_S, requestsPerSecond } = options;
     const limit = requestsPerSecond === undefined ? {} : { requestsPerSecond };
     const folder = controlPlane.directory;
     const cloud = await SimulatedCloud.start({ provisionTime, spaces, folder, ...limit }, signal);
     toEnd.push(() => cloud.end());
     const kubectl = kubectlOf(controlPlane, signal);
-    await install(kubectl, spaceManifests(cloud.baseURL, options.pollInterval, spaces));
-    const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
-    // Where the Lease is, as in a pod.
-    await kubectl(['config', 'set-context', '--current', '--namespace=mooring-system', `--kubeconfig=${kubeconfig}`]);
-    const podEnv = podEnvironment(kubeconfig, controlPlane.directory);
+    await install(kubectl, spaceManifests(cloud.baseURL, { pollInterval, verifyIntervalS }, spaces));
+    const start = await starter(options, controlPlane, kubectl);
     const { api, requests, close } = await connect(controlPlane);
     toEnd.push(close);
     const tracker = new Tracker(api, NAMESPACE);
     toEnd.push(async () => tracker.stop());
 
-    let operator: OperatorProcess | undefined;
+    let operator: Operator | undefined;
     return {
       cloud,
       controlPlane,
+      username: `system:serviceaccount:${ACCOUNT.namespace}:${accountOf(options.other).name}`,
       spaces,
       api,
       tracker,
@@ -101,7 +107,7 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
         return operator;
       },
       async startOperator(flags = []) {
-        const started = await OperatorProcess.start(podEnv, signal, flags);
+        const started = await start(flags);
         toEnd.push(() => started.end());
         operator = started;
         return started;
@@ -121,6 +127,30 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
   }
 }
 
+/** What starts the operator that is measured. */
+async function starter(
+  { other, signal }: SettingOptions,
+  controlPlane: ControlPlane,
+  kubectl: Kubectl,
+): Promise<(flags: readonly string[]) => Promise<Operator>> {
+  if (other !== undefined) {
+    // What it may need of rights is not known.
+    const binding = `--serviceaccount=${OTHER_ACCOUNT.namespace}:${OTHER_ACCOUNT.name}`;
+    await must(kubectl(['create', 'serviceaccount', OTHER_ACCOUNT.name, `--namespace=${OTHER_ACCOUNT.namespace}`]));
+    await must(kubectl(['create', 'clusterrolebinding', 'other-operator', '--clusterrole=cluster-admin', binding]));
+  }
+  const kubeconfig = await controlPlane.kubeconfigFor(accountOf(other));
+  // Where the Lease is, as in a pod.
+  await kubectl(['config', 'set-context', '--current', '--namespace=mooring-system', `--kubeconfig=${kubeconfig}`]);
+  if (other !== undefined) return () => OtherOperator.start(other, kubeconfig);
+  const env = podEnvironment(kubeconfig, controlPlane.directory);
+  return (flags) => OperatorProcess.start(env, signal, flags);
+}
+
+const ACCOUNT: ServiceAccount = { namespace: 'mooring-system', name: 'mooring' };
+const OTHER_ACCOUNT: ServiceAccount = { namespace: 'mooring-system', name: 'other-operator' };
+const accountOf = (other: OtherCommand | undefined) => (other === undefined ? ACCOUNT : OTHER_ACCOUNT);
+
 /** All, some at a time. */
 export async function eachOf<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
   const queue = items.entries();
@@ -137,15 +167,17 @@ function kubectlOf({ kubectl, kubeconfig, directory }: ControlPlane, signal: Abo
   return (args, input) => run(kubectl, args, { env, signal, ...(input === undefined ? {} : { input }) });
 }
 
+/** Throws what kubectl said where it failed. */
+async function must(running: Promise<RunResult>): Promise<void> {
+  const { code, stderr } = await running;
+  if (code !== 0) throw new Error(`kubectl failed: ${stderr.trim()}`);
+}
+
 async function install(kubectl: Kubectl, manifests: string): Promise<void> {
-  const apply = async (input: string) => {
-    const { code, stderr } = await kubectl(['apply', '--server-side', '--filename=-'], input);
-    if (code !== 0) throw new Error(`kubectl apply failed: ${stderr.trim()}`);
-  };
+  const apply = (input: string) => must(kubectl(['apply', '--server-side', '--filename=-'], input));
   for (const { plural } of definitions) await apply(readFileSync(`${ROOT}crds/${GROUP}_${plural}.yaml`, 'utf8'));
   const names = definitions.map(({ plural }) => `${plural}.${GROUP}`);
-  const { code, stderr } = await kubectl(['wait', '--for=condition=Established', 'crd', ...names]);
-  if (code !== 0) throw new Error(`The definitions were not established: ${stderr.trim()}`);
+  await must(kubectl(['wait', '--for=condition=Established', 'crd', ...names]));
   for (const name of ['namespace', 'rbac']) await apply(readFileSync(`${ROOT}deploy/base/${name}.yaml`, 'utf8'));
   await apply(manifests);
 }

@@ -2,6 +2,7 @@ import type { Sheet } from '../figure.ts';
 import { type KubeRequests, minus, total } from '../measure/kube-requests.ts';
 import { percentile } from '../measure/percentile.ts';
 import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
+import type { OperatorMetrics } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
 import { since } from './since.ts';
@@ -35,10 +36,7 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   sheet.add('calls to its server', total(server) / count, 'per cluster', SERVER_TARGET);
   for (const [operation, calls] of server) sheet.add(`  ${operation}`, calls / count, 'per cluster');
   addWrites(sheet, kube, count);
-  sheet.add('passes', metrics.passes / count, 'per cluster');
-  sheet.add('passes of the space', metrics.spacePasses, 'count');
-  sheet.add('passes that failed', metrics.failedPasses, 'count');
-  sheet.add('heap in use', metrics.heapUsedMB, 'MB');
+  if (metrics !== undefined) addMetrics(sheet, metrics, count);
   if (canLookAtProcesses) {
     sheet.add('CPU until all are Ready', cpu, 's');
     sheet.add('CPU until all are Ready', (cpu / count) * 1000, 'ms');
@@ -46,6 +44,14 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
     sheet.add('memory, peak', peakMB, 'MB');
     sheet.add('memory, at rest', residentMB, 'MB');
   }
+}
+
+/** What only Mooring tells of itself. */
+function addMetrics(sheet: Sheet, metrics: OperatorMetrics, count: number): void {
+  sheet.add('passes', metrics.passes / count, 'per cluster');
+  sheet.add('passes of the space', metrics.spacePasses, 'count');
+  sheet.add('passes that failed', metrics.failedPasses, 'count');
+  sheet.add('heap in use', metrics.heapUsedMB, 'MB');
   sheet.add('event loop, longest block', metrics.longestBlockMs, 'ms', BLOCK_TARGET_MS);
 }
 

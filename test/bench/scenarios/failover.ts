@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sheet } from '../figure.ts';
-import type { OperatorProcess } from '../operator-process.ts';
+import { metricsOf, type Operator } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { until } from '../wait.ts';
 import { since } from './since.ts';
@@ -28,9 +28,9 @@ export async function failover(setting: Setting, sheet: Sheet): Promise<void> {
   sheet.add('deploy requests for each new cluster', (cloud.get('deploy') ?? 0) / 2, 'per cluster', 1);
 }
 
-async function leaderOf(setting: Setting): Promise<OperatorProcess> {
+async function leaderOf(setting: Setting): Promise<Operator> {
   const operator = await setting.startOperator(['--leader-elect']);
-  await until(async () => (await operator.metrics()).leads, 'it leads', TIMEOUT_MS, setting.signal);
+  await until(async () => (await metricsOf(operator)).leads, 'it leads', TIMEOUT_MS, setting.signal);
   return operator;
 }
 
@@ -38,8 +38,8 @@ async function leaderOf(setting: Setting): Promise<OperatorProcess> {
 async function takeOver(
   setting: Setting,
   sheet: Sheet,
-  leader: OperatorProcess,
-  standby: OperatorProcess,
+  leader: Operator,
+  standby: Operator,
   how: 'SIGKILL' | 'SIGTERM',
   targetS: number,
 ): Promise<void> {
@@ -52,6 +52,6 @@ async function takeOver(
   await tracker.until(() => tracker.readyAt(name) !== undefined, `cluster ${name} is Ready`, TIMEOUT_MS, signal);
   const deployedAt = await cloud.firstRequest('deploy', name);
   sheet.add(`${how} of the leader → first act of the other`, (deployedAt - begin) / 1000, 's', targetS);
-  await until(async () => (await standby.metrics()).leads, 'the other leads', TIMEOUT_MS, signal);
+  await until(async () => (await metricsOf(standby)).leads, 'the other leads', TIMEOUT_MS, signal);
   await sleep(500, undefined, { signal });
 }

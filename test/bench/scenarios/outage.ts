@@ -15,10 +15,8 @@ const RECOVERED_TARGET_S = 30;
 /** S9: the cloud is not reached for a while, in which some clusters are changed. An hour is scaled down to `seconds`. */
 export async function outage(setting: Setting, sheet: Sheet, names: readonly string[], seconds: number): Promise<void> {
   const { api, cloud, tracker, signal } = setting;
-  const operator = setting.operator();
   const end = await cloud.addFault({ effect: 'outage', match: { api: 'cloud' } });
   const changes = await since(setting);
-  const before = (await operator.metrics()).cloudRequests;
   const generations = new Map<string, number>();
   await eachOf(names, async (name) => {
     const patch = { spec: { storageSizeGB: 300 } };
@@ -26,8 +24,8 @@ export async function outage(setting: Setting, sheet: Sheet, names: readonly str
     generations.set(name, metadata.generation ?? 0);
   });
   await sleep(seconds * 1000, undefined, { signal });
-  const requests = (await operator.metrics()).cloudRequests - before;
-  const { kube } = await changes();
+  const { kube, cloud: asked } = await changes();
+  const requests = total(asked);
   const ours = new Map([...kube.writes].filter(([name]) => name.endsWith('/status')));
   sheet.add('time without the cloud', seconds, 's');
   sheet.add('requests to it meanwhile', requests, 'count', Math.ceil(seconds / PROBE_EVERY_S) + 10);

@@ -37,14 +37,15 @@ export async function quiet(
     sheet.add('CPU', cpuSeconds(operator.pid) - cpuBefore, 's');
     sheet.add('memory, growth', memoryOf(operator.pid).residentMB - memoryBefore, 'MB');
   }
-  sheet.add('event loop, longest block', (await operator.metrics()).longestBlockMs, 'ms', BLOCK_TARGET_MS);
+  const metrics = await operator.metrics();
+  if (metrics !== undefined) sheet.add('event loop, longest block', metrics.longestBlockMs, 'ms', BLOCK_TARGET_MS);
 }
 
 /**
  * Sign-ins that are due in this time: two for each login, one that must work and one that must not. Whose turn it is in
  * a short time is chance: twice the square root above the mean is still as it should be.
  */
-export function dueAtMost(clusters: number, seconds: number): number {
-  const due = (clusters * seconds) / VERIFY_INTERVAL_S;
+export function dueAtMost(clusters: number, seconds: number, intervalS = VERIFY_INTERVAL_S): number {
+  const due = (clusters * seconds) / intervalS;
   return Math.ceil(2 * (due + 2 * Math.sqrt(due)));
 }

@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.ts';
+import { DATABASE_USERS } from '../../../src/kinds/databaseuser/resource.ts';
+import { SECRETS } from '../../../src/kube/api.ts';
 import type { Sheet } from '../figure.ts';
-import { TOKENS } from '../manifests.ts';
+import { NAMESPACE, TOKENS } from '../manifests.ts';
 import { total } from '../measure/kube-requests.ts';
-import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
-import type { OperatorMetrics, OperatorProcess } from '../operator-process.ts';
+import { percentile } from '../measure/percentile.ts';
+import { canLookAtProcesses, cpuSeconds, forgetPeak, memoryOf } from '../measure/process.ts';
+import { metricsOf, type Operator, type OperatorMetrics } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { standingCrowd } from '../standing.ts';
 import { until, untilQuiet } from '../wait.ts';
+import { newcomer, newcomerTook } from './newcomer.ts';
 import { dueAtMost } from './quiet.ts';
 import { since } from './since.ts';
 
@@ -17,12 +22,21 @@ const TIMEOUT_MS = 300_000;
 /** Memory is looked at when nothing has happened for so long. */
 const REST_MS = 10_000;
 
+/**
+ * An hour, instead of ten minutes: of 20,000 logins some would wait for their turn at any time, and the end of the start
+ * would not be seen.
+ */
+export const SCALE_VERIFY_S = 3600;
+
 export interface Crowd {
   readonly clusters: number;
   readonly users: number;
+  /** How long objects go on being changed. */
+  readonly churnS: number;
+  readonly newcomers: number;
 }
 
-/** S13: the operator starts beside a great many objects that are Ready, and rests. */
+/** S13: the operator starts beside a great many objects that are Ready, rests, and works. */
 export async function scale(setting: Setting, sheet: Sheet, crowd: Crowd): Promise<void> {
   const { signal } = setting;
   const empty = await setting.startOperator();
@@ -32,19 +46,23 @@ export async function scale(setting: Setting, sheet: Sheet, crowd: Crowd): Promi
   await empty.end();
   await standingCrowd(setting, crowd.clusters, crowd.users);
   await settleSpaces(setting, crowd);
+  await addSizes(setting, sheet);
   await startBeside(setting, sheet, crowd, before);
+  await churn(setting, sheet, crowd);
+  await newcomer(setting, sheet, crowd.newcomers);
+  await startBusy(setting, sheet, crowd);
 }
 
 /** The objects are as they should be, but what the spaces tell of them in number is still to be written. */
 async function settleSpaces(setting: Setting, crowd: Crowd): Promise<void> {
   const operator = await setting.startOperator();
   await until(() => operator.isReady(), 'the operator is ready', TIMEOUT_MS, setting.signal);
-  await until(async () => lookedAt(await operator.metrics(), crowd), 'all is looked at', TIMEOUT_MS, setting.signal);
+  await until(async () => lookedAt(await metricsOf(operator), crowd), 'all is looked at', TIMEOUT_MS, setting.signal);
   await untilQuiet(setting);
   await operator.end('SIGKILL');
 }
 
-/** Some are always being verified, so that somebody always works; nobody waits for his turn. */
+/** Some logins are always being verified, so somebody may be at work; nobody waits for his turn. */
 function lookedAt({ passes, userPasses, depth }: OperatorMetrics, { clusters, users }: Crowd): boolean {
   return passes >= clusters && userPasses >= users && depth === 0;
 }
@@ -54,8 +72,8 @@ interface Rest {
   readonly heapMB: number;
 }
 
-async function restOf(operator: OperatorProcess): Promise<Rest> {
-  const { heapUsedMB } = await operator.metrics();
+async function restOf(operator: Operator): Promise<Rest> {
+  const { heapUsedMB } = await metricsOf(operator);
   return { residentMB: canLookAtProcesses ? memoryOf(operator.pid).residentMB : 0, heapMB: heapUsedMB };
 }
 
@@ -66,21 +84,21 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   const begin = performance.now();
   const operator = await setting.startOperator();
   let longestBlockMs = 0;
-  const metricsOf = async () => {
-    const metrics = await operator.metrics();
+  const look = async () => {
+    const metrics = await metricsOf(operator);
     longestBlockMs = Math.max(longestBlockMs, metrics.longestBlockMs);
     return metrics;
   };
   await until(() => operator.isReady(), 'the operator is ready', TIMEOUT_MS, signal);
   const readyMs = performance.now() - begin;
-  await until(async () => lookedAt(await metricsOf(), crowd), 'every object was looked at', TIMEOUT_MS, signal);
+  await until(async () => lookedAt(await look(), crowd), 'every object was looked at', TIMEOUT_MS, signal);
   const doneS = (performance.now() - begin) / 1000;
   const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   await untilQuiet(setting);
   const watchedS = (performance.now() - begin) / 1000;
   const { kube, cloud, server } = await changes();
   await sleep(REST_MS, undefined, { signal });
-  await metricsOf();
+  await look();
 
   sheet.add('clusters', clusters, 'count');
   sheet.add('users', users, 'count');
@@ -92,7 +110,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   sheet.add('tokens', total(cloud) - (cloud.get('list') ?? 0), 'count', TOKENS * spaces.length);
   sheet.add('Lists of the spaces', cloud.get('list') ?? 0, 'count');
   // A user is verified by a sign-in of its own, and by a List that takes one of the admin's.
-  sheet.add('calls to servers', total(server), 'count', dueAtMost(clusters + 2 * users, watchedS));
+  sheet.add('calls to servers', total(server), 'count', dueAtMost(clusters + 2 * users, watchedS, SCALE_VERIFY_S));
   sheet.add('event loop, longest block', longestBlockMs, 'ms', BLOCK_TARGET_MS);
   if (!canLookAtProcesses) return;
   const { residentMB, heapMB } = await restOf(operator);
@@ -102,4 +120,81 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   sheet.add('memory, at rest', residentMB, 'MB', MEMORY_TARGET_MB);
   sheet.add('memory, at rest, each object', ((residentMB - before.residentMB) * 1024) / (clusters + users), 'KB');
   sheet.add('heap in use, at rest', heapMB, 'MB');
+}
+
+/** Bytes of one object of each kind as JSON: what the API server sends for it, but for Secrets, of which it sends metadata. */
+async function addSizes({ api, signal }: Setting, sheet: Sheet): Promise<void> {
+  for (const [resource, name] of [
+    [DATABASE_CLUSTERS, 'standing-0'],
+    [DATABASE_USERS, 'standing-user-0'],
+    [SECRETS, 'standing-0-admin'],
+    [SECRETS, 'standing-user-0-connection'],
+  ] as const) {
+    const metadataOnly = resource === SECRETS;
+    const object = await api.get(resource, { namespace: NAMESPACE, name }, signal, { metadataOnly });
+    sheet.add(`size of ${resource.kind} ${name}`, Buffer.byteLength(JSON.stringify(object)), 'bytes');
+  }
+}
+
+const CHANGES_PER_SECOND = 50;
+
+/** Objects change all the time, but nothing that matters to the operator: it looks, and does nothing. */
+async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS }: Crowd): Promise<void> {
+  const { api, signal } = setting;
+  const operator = setting.operator();
+  const changes = await since(setting);
+  const cpuBefore = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
+  if (canLookAtProcesses) forgetPeak(operator.pid);
+  await metricsOf(operator);
+  const begin = performance.now();
+  let changed = 0;
+  while (performance.now() - begin < churnS * 1000) {
+    const ofUser = changed % 2 === 1;
+    const index = Math.floor(Math.random() * (ofUser ? users : clusters));
+    const [resource, name] = ofUser
+      ? ([DATABASE_USERS, `standing-user-${index}`] as const)
+      : ([DATABASE_CLUSTERS, `standing-${index}`] as const);
+    const patch = { metadata: { annotations: { 'example.com/changed': String(changed) } } };
+    await api.patch(resource, { namespace: NAMESPACE, name }, patch, {}, signal);
+    changed++;
+    const aheadMs = (changed / CHANGES_PER_SECOND) * 1000 - (performance.now() - begin);
+    if (aheadMs > 1) await sleep(aheadMs, undefined, { signal });
+  }
+  await sleep(REST_MS, undefined, { signal });
+  const { kube, cloud } = await changes();
+  const { longestBlockMs } = await metricsOf(operator);
+  sheet.add('changes that do not matter', changed, 'count');
+  sheet.add('  Kubernetes writes besides them', total(kube.writes) - changed, 'count', 0);
+  sheet.add('  management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
+  sheet.add('  event loop, longest block', longestBlockMs, 'ms', BLOCK_TARGET_MS);
+  if (!canLookAtProcesses) return;
+  const { residentMB, peakMB } = memoryOf(operator.pid);
+  sheet.add('  CPU, each change', ((cpuSeconds(operator.pid) - cpuBefore) / changed) * 1000, 'ms');
+  sheet.add('  memory, peak', peakMB, 'MB', MEMORY_TARGET_MB);
+  sheet.add('  memory, after them', residentMB, 'MB', MEMORY_TARGET_MB);
+}
+
+const FIRST_ACT_TARGET_S = 3;
+const NEWCOMER_TARGET_MS = 100;
+/** Fewer that wait are no crowd. */
+const CROWDED = 50;
+
+/** A new cluster is there when the operator starts, and more come while it looks at all the others. */
+async function startBusy(setting: Setting, sheet: Sheet, { newcomers }: Crowd): Promise<void> {
+  const { cloud, tracker, signal } = setting;
+  await setting.operator().end('SIGKILL');
+  await setting.createClusters(['while-away']);
+  const begin = Date.now();
+  const operator = await setting.startOperator();
+  await tracker.until(() => tracker.readyAt('while-away') !== undefined, 'it is Ready', TIMEOUT_MS, signal);
+  const firstAct = (await cloud.firstRequest('deploy', 'while-away')) - begin;
+  const took: number[] = [];
+  while (took.length < newcomers && (await metricsOf(operator)).depth > CROWDED) {
+    took.push(await newcomerTook(setting, `early-${took.length}`));
+  }
+  sheet.add('kill -9, start → deploy of what was created meanwhile', firstAct / 1000, 's', FIRST_ACT_TARGET_S);
+  sheet.add('newcomers while all others wait', took.length, 'count');
+  if (took.length === 0) return;
+  sheet.add('  API server answered → deploy request, p50', percentile(took, 0.5), 'ms');
+  sheet.add('  API server answered → deploy request, p99', percentile(took, 0.99), 'ms', NEWCOMER_TARGET_MS);
 }

@@ -9,13 +9,16 @@ const figures: readonly Figure[] = [
 ];
 
 test('chartOf() draws what has a target, as its share of that, and no further than the picture', () => {
-  const svg = chartOf(figures, 'A & B', [{ ...figures[0], value: 6 } as Figure]);
+  const svg = chartOf(figures, 'A & B', {
+    earlier: [{ ...figures[0], value: 6 } as Figure],
+    other: [{ ...figures[0], value: 9 } as Figure],
+  });
   expect(svg).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
   expect(svg).toContain('A &amp; B');
   expect(svg).toContain('S3: writes &lt;of Kubernetes&gt;');
   expect(svg).not.toContain('CPU');
   const widths = [...svg.matchAll(/<rect x="420" [^>]*width="(\d+)"/g)].map((match) => Number(match[1]));
-  expect(widths).toEqual([160, 320, 480]);
+  expect(widths).toEqual([160, 320, 480, 480]);
   expect(svg).toContain('#2a7f4f');
   expect(svg).toContain('#b3372c');
 });

@@ -1,0 +1,36 @@
+/** An operator in a process of its own, seen from outside. */
+export interface Operator {
+  readonly pid: number;
+  /** Throws if it has ended, with the last that it said. */
+  mustRun(): void;
+  /** The last lines that it wrote. */
+  readonly lastWords: readonly string[];
+  end(signal?: NodeJS.Signals): Promise<void>;
+  isReady(): Promise<boolean>;
+  /** What only Mooring says of itself; undefined: it is another one. Each look begins a new period for `longestBlockMs`. */
+  metrics(): Promise<OperatorMetrics | undefined>;
+}
+
+export interface OperatorMetrics {
+  /** Over DatabaseClusters. */
+  readonly passes: number;
+  readonly userPasses: number;
+  readonly failedPasses: number;
+  readonly spacePasses: number;
+  /** What JavaScript objects take, garbage included. */
+  readonly heapUsedMB: number;
+  /** Keys that wait, of all kinds. */
+  readonly depth: number;
+  /** Keys that wait or are worked on, of all kinds. */
+  readonly waiting: number;
+  readonly leads: boolean;
+  /** Since the last look. */
+  readonly longestBlockMs: number;
+}
+
+/** For what cannot be measured at all without them. */
+export async function metricsOf(operator: Operator): Promise<OperatorMetrics> {
+  const metrics = await operator.metrics();
+  if (metrics === undefined) throw new Error('This operator does not have the metrics of Mooring');
+  return metrics;
+}

@@ -1,0 +1,176 @@
+import { Sheet } from './figure.ts';
+import type { Options, ScenarioName } from './options.ts';
+import type { OtherCommand } from './other-operator.ts';
+import { apiServerKilled } from './scenarios/api-server.ts';
+import { coldStart } from './scenarios/cold-start.ts';
+import { failover } from './scenarios/failover.ts';
+import { newcomer } from './scenarios/newcomer.ts';
+import { outage } from './scenarios/outage.ts';
+import { quiet } from './scenarios/quiet.ts';
+import { ready } from './scenarios/ready.ts';
+import { restart } from './scenarios/restart.ts';
+import { SCALE_VERIFY_S, scale } from './scenarios/scale.ts';
+import { storm } from './scenarios/storm.ts';
+import { REQUESTS_PER_SECOND, SPACES, throttled } from './scenarios/throttled.ts';
+import { update } from './scenarios/update.ts';
+import { users } from './scenarios/users.ts';
+import { type Setting, type SettingOptions, startSetting } from './setting.ts';
+import { until } from './wait.ts';
+
+/** Short, so that a few polls fit into a measurement: time is scaled, not faked. */
+const CROWD_POLL_S = 10;
+const CROWD_SETTING = { provisionTime: '3s-12s', pollInterval: `${CROWD_POLL_S}s` } as const;
+const UPDATED = 100;
+const READY_TIMEOUT_MS = 60_000;
+
+/** What another operator cannot be measured at: how it elects a leader is not known, nor what its objects look like. */
+const OF_MOORING_ONLY: readonly ScenarioName[] = ['S11', 'S13'];
+
+export interface Run {
+  readonly options: Options;
+  /** Measured in the place of Mooring. */
+  readonly other: OtherCommand | undefined;
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Scenarios that share a setting. */
+interface Group {
+  /** For people. */
+  readonly name: string;
+  readonly setting: Omit<SettingOptions, 'other' | 'log' | 'signal'>;
+  /** Brings about what the others need; a scenario too, which is reported if it is wanted. */
+  readonly begin?: Part;
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly scenario?: ScenarioName;
+  /** Size, as in "S3 N=100". */
+  readonly size?: string;
+  readonly run: (setting: Setting, sheet: Sheet) => Promise<void>;
+}
+
+/** What each scenario measured, as they come. */
+export async function* measure(run: Run): AsyncIterableIterator<Sheet> {
+  const { only } = run.options;
+  const wanted = ({ scenario }: Part) =>
+    scenario !== undefined &&
+    (only.length === 0 || only.includes(scenario)) &&
+    !(run.other !== undefined && OF_MOORING_ONLY.includes(scenario));
+  for (const group of groupsOf(run.options)) {
+    const parts = group.parts.filter(wanted);
+    if (parts.length > 0 || (group.begin !== undefined && wanted(group.begin))) {
+      yield* measureGroup(run, { ...group, parts }, wanted);
+    }
+  }
+}
+
+async function* measureGroup(
+  { other, log, signal }: Run,
+  { name, setting: settingOptions, begin, parts }: Group,
+  wanted: (part: Part) => boolean,
+): AsyncIterableIterator<Sheet> {
+  log(`${name}: starting a control plane and a simulated cloud`);
+  const setting = await startSetting({ ...settingOptions, other, log, signal });
+  try {
+    for (const part of begin === undefined ? parts : [begin, ...parts]) {
+      const called = [part.scenario, part.size].filter((word) => word !== undefined).join(' ');
+      if (called !== '') log(called);
+      const sheet = new Sheet(called);
+      await part.run(setting, sheet);
+      if (wanted(part)) yield sheet;
+    }
+  } catch (error) {
+    for (const line of setting.lastWords()) log(`  the operator said: ${line}`);
+    throw error;
+  } finally {
+    await setting.stop();
+  }
+}
+
+function groupsOf(options: Options): readonly Group[] {
+  return [
+    alone(options),
+    ...options.crowds.map((count) => crowd(options, count)),
+    ...options.spaces.map((spaces) => coldStartIn(spaces, Math.min(...options.crowds))),
+    ...others(options),
+  ];
+}
+
+/** An operator that has nothing else to do. */
+function alone({ newcomers }: Options): Group {
+  return {
+    name: 'S1, S2',
+    setting: { provisionTime: '3s', pollInterval: '60s' },
+    begin: { run: startReady },
+    parts: [
+      { scenario: 'S1', run: (setting, sheet) => newcomer(setting, sheet, newcomers) },
+      { scenario: 'S2', run: (setting, sheet) => ready(setting, sheet, Math.ceil(newcomers / 3)) },
+    ],
+  };
+}
+
+async function startReady(setting: Setting): Promise<void> {
+  const operator = await setting.startOperator();
+  await until(() => operator.isReady(), 'the operator is ready', READY_TIMEOUT_MS, setting.signal);
+}
+
+const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `crowd-${index}`);
+
+/** What needs a crowd, in this order. */
+function crowd(options: Options, count: number): Group {
+  const names = namesOf(count);
+  const changed = names.slice(0, Math.min(UPDATED, Math.ceil(count / 2)));
+  const { newcomers, quietPolls, outageS, stormS } = options;
+  const part = (scenario: ScenarioName, run: Part['run']): Part => ({ scenario, size: `N=${count}`, run });
+  return {
+    name: `N=${count}`,
+    setting: CROWD_SETTING,
+    begin: part('S3', (setting, sheet) => coldStart(setting, sheet, names)),
+    parts: [
+      part('S4', (setting, sheet) => quiet(setting, sheet, count, quietPolls, CROWD_POLL_S)),
+      part('S5', (setting, sheet) => restart(setting, sheet, count)),
+      part('S6', (setting, sheet) => update(setting, sheet, changed)),
+      part('S7', (setting, sheet) => users(setting, sheet, names[0] ?? '', options.users)),
+      part('S8', (setting, sheet) => newcomer(setting, sheet, newcomers)),
+      part('S9', (setting, sheet) => outage(setting, sheet, changed.slice(0, 20), outageS)),
+      part('S10', (setting, sheet) => storm(setting, sheet, changed, stormS)),
+      part('S11', (setting, sheet) => failover(setting, sheet)),
+    ],
+  };
+}
+
+function coldStartIn(spaces: number, count: number): Group {
+  const size = `N=${count} S=${spaces}`;
+  return {
+    name: size,
+    setting: { ...CROWD_SETTING, spaces },
+    parts: [{ scenario: 'S3', size, run: (setting, sheet) => coldStart(setting, sheet, namesOf(count)) }],
+  };
+}
+
+/** Each in a setting of its own. */
+function others({ quiet, standing, crowds, churnS, newcomers }: Options): readonly Group[] {
+  return [
+    {
+      name: 'S12',
+      setting: { provisionTime: '1s', pollInterval: '60s', spaces: SPACES, requestsPerSecond: REQUESTS_PER_SECOND },
+      parts: [
+        { scenario: 'S12', run: (setting, sheet) => throttled(setting, sheet, { quiet, noisy: quiet * SPACES }) },
+      ],
+    },
+    {
+      name: 'S13',
+      setting: { provisionTime: '0s', pollInterval: '60s', verifyIntervalS: SCALE_VERIFY_S },
+      parts: [{ scenario: 'S13', run: (setting, sheet) => scale(setting, sheet, { ...standing, churnS, newcomers }) }],
+    },
+    {
+      name: 'S14',
+      setting: { provisionTime: '1s', pollInterval: '60s', audit: true },
+      parts: [
+        { scenario: 'S14', run: (setting, sheet) => apiServerKilled(setting, sheet, namesOf(Math.min(...crowds))) },
+      ],
+    },
+  ];
+}
