@@ -9,7 +9,18 @@ export interface Figure {
   readonly atLeast?: boolean;
 }
 
-export type Unit = 'ms' | 's' | 'bytes' | 'KB' | 'MB' | 'count' | 'per cluster' | 'per user' | 'per edit' | 'share';
+export type Unit =
+  | 'ms'
+  | 's'
+  | 'bytes'
+  | 'KB'
+  | 'MB'
+  | 'count'
+  | 'per cluster'
+  | 'KB per cluster'
+  | 'per user'
+  | 'per edit'
+  | 'share';
 
 /** Undefined where there is no target. */
 export function isMet({ value, target, atLeast = false }: Figure): boolean | undefined {

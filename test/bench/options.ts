@@ -124,7 +124,7 @@ export function parseOptions(args: readonly string[]): Options {
         churnS: 10,
         users: 50,
         standing: 200,
-        quiet: 3,
+        quiet: 5,
         outageS: 20,
         stormS: 5,
       }

@@ -27,6 +27,13 @@ export function memoryOf(pid: number): Memory {
   return { residentMB: kilobytes('VmRSS') / 1024, peakMB: kilobytes('VmHWM') / 1024 };
 }
 
+/** Bytes that it has read and written since it began: of connections, encryption and all, and of files (proc(5), io). */
+export function trafficOf(pid: number): { readonly readBytes: number; readonly writtenBytes: number } {
+  const io = readFileSync(`/proc/${pid}/io`, 'utf8');
+  const bytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(io)?.[1]);
+  return { readBytes: bytes('rchar'), writtenBytes: bytes('wchar') };
+}
+
 /** From now on the peak is that of what follows (clear_refs in proc(5)). */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -1,7 +1,7 @@
 import type { Sheet } from '../figure.ts';
 import { type KubeRequests, minus, total } from '../measure/kube-requests.ts';
 import { percentile } from '../measure/percentile.ts';
-import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
+import { canLookAtProcesses, cpuSeconds, memoryOf, trafficOf } from '../measure/process.ts';
 import type { OperatorMetrics } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
@@ -21,6 +21,8 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   const changes = await since(setting);
   const begin = Date.now();
   const operator = await setting.startOperator();
+  // What it read to start is not counted.
+  const trafficBefore = canLookAtProcesses ? trafficOf(operator.pid) : undefined;
   const timeoutMs = 120_000 + count * 200;
   const all = () => tracker.readyTimes().length >= count;
   await tracker.until(all, `${count} clusters are Ready`, timeoutMs, signal);
@@ -43,6 +45,11 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
     const { peakMB, residentMB } = memoryOf(operator.pid);
     sheet.add('memory, peak', peakMB, 'MB');
     sheet.add('memory, at rest', residentMB, 'MB');
+  }
+  if (trafficBefore !== undefined) {
+    const { readBytes, writtenBytes } = trafficOf(operator.pid);
+    sheet.add('bytes read', (readBytes - trafficBefore.readBytes) / count / 1024, 'KB per cluster');
+    sheet.add('bytes written', (writtenBytes - trafficBefore.writtenBytes) / count / 1024, 'KB per cluster');
   }
 }
 

@@ -35,10 +35,11 @@ export async function throttled(setting: Setting, sheet: Sheet, demand: Demand):
   }));
   const all = wanted.flatMap(({ names }) => names);
   const before = (await cloud.journal()).length;
-  const begin = Date.now();
-  // The noisy one is first, with all that it wants.
+  // All of it is there when the operator sees the first of it, and that is the noisy one's: else who came first had most.
+  process.kill(operator.pid, 'SIGSTOP');
   for (const { space, names } of wanted) await setting.createClusters(names, space);
-  const createdAt = Date.now();
+  const begin = Date.now();
+  process.kill(operator.pid, 'SIGCONT');
   const isDone = () => all.every((name) => tracker.readyAt(name) !== undefined);
   const timeoutMs = TIMEOUT_MS + (all.length / REQUESTS_PER_SECOND) * 10_000;
   await tracker.until(isDone, `${all.length} clusters are Ready`, timeoutMs, signal);
@@ -46,7 +47,7 @@ export async function throttled(setting: Setting, sheet: Sheet, demand: Demand):
 
   const journal = (await cloud.journal()).slice(before);
   const deploys = journal.filter(({ deploys, status }) => deploys !== '' && status < 300);
-  const waits = deploys.filter(({ space }) => quiet.includes(space)).map(({ at }) => Math.max(0, at - createdAt));
+  const waits = deploys.filter(({ space }) => quiet.includes(space)).map(({ at }) => at - begin);
   const served = servedWhileContended(
     deploys.map(({ space: who, at }) => ({ who, at })),
     spaces,
@@ -57,7 +58,7 @@ export async function throttled(setting: Setting, sheet: Sheet, demand: Demand):
   const good = journal.filter(({ status }) => status >= 200 && status < 300).length;
   sheet.addAtLeast('goodput: requests that succeed', good / journal.length, 'share', GOODPUT_TARGET);
   sheet.addAtLeast("fairness of deploys over spaces (Jain's index)", jain(served), 'share', JAIN_TARGET);
-  sheet.add('quiet spaces, created → deployed, p50', percentile(waits, 0.5), 'ms');
-  sheet.add('quiet spaces, created → deployed, p99', percentile(waits, 0.99), 'ms', fairShareMs * WAIT_SHARE);
+  sheet.add('quiet spaces, seen → deployed, p50', percentile(waits, 0.5), 'ms');
+  sheet.add('quiet spaces, seen → deployed, p99', percentile(waits, 0.99), 'ms', fairShareMs * WAIT_SHARE);
   sheet.add('all Ready', tookS, 's');
 }

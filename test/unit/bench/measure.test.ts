@@ -1,7 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { countRequests, difference, total } from '../../bench/measure/kube-requests.ts';
 import { percentile } from '../../bench/measure/percentile.ts';
-import { canLookAtProcesses, cpuSeconds, memoryOf } from '../../bench/measure/process.ts';
+import { canLookAtProcesses, cpuSeconds, memoryOf, trafficOf } from '../../bench/measure/process.ts';
 import { samplesOf, sumOf } from '../../bench/measure/prometheus.ts';
 
 describe('percentile()', () => {
@@ -59,5 +60,13 @@ describe.runIf(canLookAtProcesses)('a process seen from outside', () => {
     const { residentMB, peakMB } = memoryOf(process.pid);
     expect(residentMB).toBeGreaterThan(10);
     expect(peakMB).toBeGreaterThanOrEqual(residentMB);
+  });
+
+  it('has read and written', () => {
+    const before = trafficOf(process.pid);
+    writeFileSync('/dev/null', 'x'.repeat(10_000));
+    const after = trafficOf(process.pid);
+    expect(after.writtenBytes - before.writtenBytes).toBeGreaterThanOrEqual(10_000);
+    expect(after.readBytes).toBeGreaterThan(before.readBytes);
   });
 });
