@@ -70,19 +70,42 @@ describe('createSecrets()', () => {
 
   it('keeps a Secret from going, and lets go of it', async () => {
     const finalizer = 'mooring.dev/space-1';
-    const kept = () => [secrets.canBeKept('shop', 'login'), secrets.keptBy('shop', finalizer)];
-    expect(kept()).toEqual([false, []]);
+    const kept = async () => [secrets.canBeKept('shop', 'login'), await secrets.keptBy('shop', finalizer, [])];
+    expect(await kept()).toEqual([false, []]);
     await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
-    expect(kept()).toEqual([true, []]);
+    expect(await kept()).toEqual([true, []]);
     await secrets.keep('shop', 'login', finalizer, true);
-    expect(kept()).toEqual([true, ['login']]);
-    expect(secrets.keptBy('other', finalizer)).toEqual([]);
+    expect(await kept()).toEqual([true, ['login']]);
+    expect(await secrets.keptBy('other', finalizer, [])).toEqual([]);
     kube.remove(SECRETS, { namespace: 'shop', name: 'login' });
     expect(kube.all(SECRETS)).toHaveLength(1);
     // What is being deleted takes no finalizer any more.
-    expect(kept()).toEqual([false, ['login']]);
+    expect(await kept()).toEqual([false, ['login']]);
     await secrets.keep('shop', 'login', finalizer, false);
     expect(kube.all(SECRETS)).toEqual([]);
+  });
+});
+
+describe('createSecrets(), with a cache that is behind', () => {
+  const finalizer = 'mooring.dev/space-1';
+
+  it('knows and frees what is kept, also where the cache has not seen that it is', async () => {
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
+    const before = secretsOf(kube).get('shop/login');
+    await secrets.keep('shop', 'login', finalizer, true);
+    const behind = createSecrets(kube, { get: () => before, withFinalizer: () => [] });
+    expect(await behind.keptBy('shop', finalizer, ['gone', 'login'])).toEqual(['login']);
+    await behind.keep('shop', 'login', finalizer, false);
+    expect(kube.all(SECRETS)[0]?.metadata.finalizers).toEqual([]);
+    expect(await behind.keptBy('shop', finalizer, ['gone', 'login'])).toEqual([]);
+  });
+
+  it('keeps nothing that has changed since', async () => {
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
+    const before = secretsOf(kube).get('shop/login');
+    await secrets.patch('shop', 'login', await read(), { data: { password: 'two' } });
+    const behind = createSecrets(kube, { get: () => before, withFinalizer: () => [] });
+    await expect(behind.keep('shop', 'login', finalizer, true)).rejects.toSatisfy(isConflict);
   });
 });
 

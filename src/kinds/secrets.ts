@@ -53,11 +53,14 @@ export interface Secrets {
    */
   patch(namespace: string, name: string, read: SecretContents, changes: SecretChanges): Promise<string>;
   delete(namespace: string, name: string, read: SecretContents): Promise<void>;
-  /** Names of the Secrets of the namespace that, as last seen, are kept from going by this finalizer. */
-  keptBy(namespace: string, finalizer: string): readonly string[];
+  /**
+   * Names of the Secrets of the namespace that are kept from going by this finalizer: as last seen, and of those in `named`
+   * for which that says otherwise, as the API server says, as what was last seen may be behind.
+   */
+  keptBy(namespace: string, finalizer: string, named: readonly string[]): Promise<readonly string[]>;
   /** Whether the Secret, as last seen, is there to stay, so that it can be kept: one that is being deleted cannot. */
   canBeKept(namespace: string, name: string): boolean;
-  /** Keeps the Secret, or lets go of it; throws Conflict (409) if it is not as it was last seen. */
+  /** Keeps the Secret, if it is still as it was last seen, else throws Conflict (409); or lets go of it as it is now. */
   keep(namespace: string, name: string, finalizer: string, kept: boolean): Promise<void>;
 }
 
@@ -125,22 +128,29 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
     async delete(namespace, name, read) {
       await api.delete(SECRETS, { namespace, name }, { uid: read.uid });
     },
-    keptBy: (namespace, finalizer) =>
-      [...cache.withFinalizer(finalizer)]
-        .map(splitKey)
-        .filter((secret) => secret.namespace === namespace)
-        .map(({ name }) => name)
-        .toSorted(),
+    async keptBy(namespace, finalizer, named) {
+      const kept = new Set<string>();
+      for (const secret of [...cache.withFinalizer(finalizer)].map(splitKey))
+        if (secret.namespace === namespace) kept.add(secret.name);
+      for (const name of named) {
+        if (kept.has(name)) continue;
+        const secret = await api.get(SECRETS, { namespace, name }, undefined, { metadataOnly: true });
+        if (secret?.metadata.finalizers?.includes(finalizer)) kept.add(name);
+      }
+      return [...kept].toSorted();
+    },
     canBeKept: (namespace, name) => {
       const secret = lookUp(objectKey(namespace, name));
       return secret !== undefined && secret.metadata.deletionTimestamp === undefined;
     },
     async keep(namespace, name, finalizer, kept) {
-      // What was not seen yet is asked for: not all Secrets are watched where they are read by name only.
-      const secret = lookUp(objectKey(namespace, name)) ?? (await api.get(SECRETS, { namespace, name }));
+      // What is let go of and was kept unseen would stay for ever.
+      const secret = kept
+        ? lookUp(objectKey(namespace, name))
+        : await api.get(SECRETS, { namespace, name }, undefined, { metadataOnly: true });
       if (secret === undefined) return;
       const { resourceVersion, finalizers: before = [] } = secret.metadata;
-      // Since it was decided on, the watch may have told that it is done: by a pass before, whose answer was lost or older.
+      // It may be done already: by a pass before, whose answer was lost or older.
       if (before.includes(finalizer) === kept) return;
       const finalizers = [...before.filter((other) => other !== finalizer), ...(kept ? [finalizer] : [])];
       await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });

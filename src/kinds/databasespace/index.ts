@@ -32,9 +32,8 @@ export function databaseSpaceKind(
     async abandon({ metadata, status }) {
       const { namespace = '' } = metadata;
       const finalizer = secretFinalizer({ metadata });
-      for (const name of new Set([...world.secrets.keptBy(namespace, finalizer), ...(status.keptSecrets ?? [])])) {
+      for (const name of await world.secrets.keptBy(namespace, finalizer, status.keptSecrets ?? []))
         await world.secrets.keep(namespace, name, finalizer, false);
-      }
     },
     forget: (key) => {
       world.connections.disconnect(key);

@@ -201,6 +201,15 @@ describe('observeSpace()', () => {
     expect(await observe()).toMatchObject({ keptSecrets: [], staleSecrets: ['cloud-old'] });
   });
 
+  it('tells of a Secret that its status names as kept, though the cache has not seen that it is', async () => {
+    const { world, kube } = await bench();
+    await world.secrets.keep('shop', 'cloud-admin', secretFinalizer(aSpace().subject), true);
+    const behind = createSecrets(kube, { ...secretsOf(kube), withFinalizer: () => [] });
+    const space = aSpace().but({ deleting: true, status: { observedGeneration: 1, keptSecrets: ['cloud-admin'] } });
+    const { keptSecrets } = await observeSpace({ ...world, secrets: behind }, space.subject, signal);
+    expect(keptSecrets).toEqual(['cloud-admin']);
+  });
+
   it('does not try to keep a Secret that is going already', async () => {
     const { world, kube, observe } = await bench({ neededBy: () => ['shop/orders'] });
     await world.secrets.keep('shop', 'cloud-admin', 'example.com/other', true);

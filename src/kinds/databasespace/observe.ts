@@ -79,7 +79,7 @@ export async function observeSpace(
   signal: AbortSignal,
 ): Promise<SpaceObservation> {
   const namespace = subject.metadata.namespace ?? '';
-  const kept = world.secrets.keptBy(namespace, secretFinalizer(subject));
+  const kept = await world.secrets.keptBy(namespace, secretFinalizer(subject), subject.status.keptSecrets ?? []);
   const names = secretNames(subject.spec);
   const neededBy = world.neededBy(subject.key);
   return {
