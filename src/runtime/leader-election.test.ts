@@ -273,6 +273,28 @@ test.each([
   await ended;
 });
 
+test('LeaderElector that found its time to be over does not lead again when its wall clock is set back', async () => {
+  const { api, clock } = aWorld();
+  const jump = { ms: 0 };
+  const own = { ...clock, now: () => clock.now() + jump.ms };
+  const elector = new LeaderElector({ ...LEASE, api, clock: own, random: noChance, identity: 'one' });
+  let hasStopped = false;
+  const ended = elector.run(new AbortController().signal, {
+    onStartedLeading: (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+    onStoppedLeading: () => {
+      hasStopped = true;
+    },
+  });
+  await clock.advance(60_000);
+  jump.ms = 45_000;
+  expect(elector.isLeader()).toBe(false);
+  jump.ms = 0;
+  expect([elector.isLeader(), hasStopped]).toEqual([false, false]);
+  await clock.advance(2_000);
+  await ended;
+  expect(hasStopped).toBe(true);
+});
+
 test('LeaderElectors never lead two at once, whatever freezes, is cut off or restarts, and one leads in the end', async () => {
   for (let seed = 1; seed <= 6; seed++) {
     const world = aWorld();

@@ -129,8 +129,7 @@ export class LeaderElector {
     const { clock, random, retryPeriodMs } = this.#options;
     while (!signal.aborted) {
       this.#hold = await this.#limited((limit) => this.#take(limit), signal);
-      if (this.#hold !== undefined && !this.isLeader()) this.#hold = undefined;
-      if (this.#hold !== undefined) return;
+      if (this.isLeader()) return;
       await sleep(clock, retryPeriodMs * (1 + (JITTER_FACTOR - 1) * random.float()), signal);
     }
   }
@@ -145,7 +144,7 @@ export class LeaderElector {
       // Not cut short when the work ends: its answer says which version is to be given back.
       const renewed = await this.#limited((limit) => this.#renew(hold, limit));
       if (renewed === 'lost') this.#hold = undefined;
-      else if (renewed !== undefined) this.#hold = renewed;
+      else if (renewed !== undefined && this.isLeader()) this.#hold = renewed;
     }
   }
 
@@ -153,7 +152,10 @@ export class LeaderElector {
     const { clock, renewDeadlineMs } = this.#options;
     if (this.#hold === undefined) return 0;
     const { monotonic, wall } = this.#hold.askedAt;
-    return renewDeadlineMs - Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+    const remainingMs = renewDeadlineMs - Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+    // For good: a clock that is set back brings no time back.
+    if (remainingMs <= 0) this.#hold = undefined;
+    return Math.max(0, remainingMs);
   }
 
   /** Takes the Lease if nobody holds it; undefined: somebody does. */
