@@ -1,6 +1,7 @@
 import { sleep } from '../../src/base/clock.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
 import { type KubeApi, KubeError, type Resource, type WatchEvent, type WatchOptions } from '../../src/kube/api.ts';
+import { LEASE_TIMES } from '../../src/runtime/leader-election.ts';
 import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Effect, Fault } from './faults.ts';
 import type { Weather } from './weather.ts';
@@ -12,6 +13,22 @@ export interface Process {
   alive: boolean;
   /** Until then it does not reach the API server, by the world's clock. */
   partitionedUntil: number;
+  /** When it asked for its last renewal of the Lease that it got. */
+  renewedAt?: Moment;
+}
+
+/** A moment by the world's clock, and by both clocks of a process. */
+interface Moment {
+  readonly at: number;
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+/** Whether all clocks of the process tell of less time since its last renewal than passed: it cannot know that it is late. */
+export function isDeceived({ renewedAt, clock }: Process, now: number): boolean {
+  if (renewedAt === undefined) return false;
+  const told = Math.max(clock.monotonic() - renewedAt.monotonic, clock.now() - renewedAt.wall);
+  return told < LEASE_TIMES.renewDeadlineMs && now - renewedAt.at >= LEASE_TIMES.renewDeadlineMs;
 }
 
 /** What the world does around each call of a process. */
@@ -27,6 +44,8 @@ export interface Surroundings {
   /** Carries out what was asked for, when nobody waits for it any more. */
   landLater(what: string, work: () => Promise<unknown>): void;
   isPartitioned(process: Process): boolean;
+  /** By the world's clock. */
+  now(): number;
   /** The time that a call or an event takes on its way, from chance. */
   travel(): Promise<void>;
   /** Whether a call fails by chance, in flaky weather. */
@@ -112,10 +131,17 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
       return work();
     };
     // Leases are the elector's own business: they are written all the time, and struck by the weather only.
-    if (resource.plural === 'leases') return read(reached);
+    if (resource.plural === 'leases') return renewal(() => read(reached));
     return carryOut(process, world, { to: 'kube', what }, reached, (fault) =>
       fault === 'conflict' && !what.startsWith('patch') ? undefined : kubeFailure(fault),
     );
+  };
+  const renewal = async <T>(work: () => Promise<T>): Promise<T> => {
+    const { clock } = process;
+    const asked = { at: world.now(), monotonic: clock.monotonic(), wall: clock.now() };
+    const answer = await work();
+    process.renewedAt = asked;
+    return answer;
   };
   const read = async <T>(work: () => Promise<T>): Promise<T> => {
     await resumed(process);

@@ -13,7 +13,7 @@ import { Invariants } from './invariants.ts';
 import { countingMetrics } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan, Strike } from './plan.ts';
-import { apiOf, type Process, type Surroundings, transportOf } from './process.ts';
+import { apiOf, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
 import { CLUSTERS, KINDS, View } from './view.ts';
 import { Weather } from './weather.ts';
 
@@ -257,6 +257,7 @@ export class World {
           );
         }),
       isPartitioned: (process) => this.clock.monotonic() < process.partitionedUntil,
+      now: () => this.clock.monotonic(),
       travel: () => this.#travel(),
       fails: () => this.weather.is('flaky') && this.#chance.float() < FLAKINESS,
     };
@@ -283,7 +284,8 @@ export class World {
 
   async #before(process: Process, given: Omit<Effect, 'index'>): Promise<Fault | undefined> {
     const who = (this.#plan.replicas ?? 1) > 1 ? `[${process.number}] ` : '';
-    this.invariants.beforeEffect(process.number, (this.#plan.replicas ?? 1) === 1);
+    if (!isDeceived(process, this.clock.monotonic()))
+      this.invariants.beforeEffect(process.number, (this.#plan.replicas ?? 1) === 1);
     this.#stopRunaway();
     if (!this.#counting) {
       this.#note(`${who}${given.what}`);
