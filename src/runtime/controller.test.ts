@@ -116,6 +116,20 @@ test('Controller looks again when the spec, labels or annotations change', async
   expect(api.all(TOYS)[0]).toMatchObject({ status: { observedGeneration: 2 } });
 });
 
+test('Controller mends a status that somebody else wrote, within a minute', async () => {
+  const { create, passes, api, clock } = await aController();
+  await create('a');
+  await clock.advance(3_600_000);
+  const ref = { namespace: 'ns', name: 'a' };
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'Stale', message: '', lastTransitionTime: '' }];
+  await api.patch(TOYS, ref, { status: { conditions } }, { subresource: 'status' });
+  await clock.advance(60_000);
+  expect(passes).toHaveLength(2);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ status: 'True', reason: 'Done' }] } });
+  await clock.advance(3_600_000);
+  expect(passes).toHaveLength(2);
+});
+
 test('Controller looks at what refers to a thing when that thing changes, and at nothing else', async () => {
   const { create, change, passes, controller, clock } = await aController();
   await create('a', { friend: 'x' });

@@ -68,6 +68,8 @@ const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
 const SOON_MS = 500;
+/** A status may be another's, such as a former leader's last word; mostly it is our own, of which the watch told first. */
+const UNASKED_MS = 60_000;
 /** One worker in so many is left to others by a crowd: objects of one group, or routine checks. */
 const SPARE_WORKERS = 5;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
@@ -102,6 +104,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       if (key === this.#writing && after !== undefined) return;
       if (before === undefined && after !== undefined && status !== undefined) this.#arrived(key, after, status);
       else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
+      else this.queue.addAfter(key, UNASKED_MS, 'low');
     });
   }
 
@@ -287,7 +290,7 @@ function labelOf(outcome: Outcome): 'success' | 'requeue' | 'requeue_after' | 'e
   }
 }
 
-/** Whether a person or another controller changed something that a pass looks at: a status is only ever written by us. */
+/** Whether a person or another controller changed something that a pass goes by: a status is only ever written by us. */
 export function isNews(before: AnyObject | undefined, after: AnyObject | undefined): boolean {
   if (before === undefined || after === undefined) return true;
   const seen = ({ metadata }: AnyObject) =>

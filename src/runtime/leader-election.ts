@@ -6,7 +6,7 @@
  *   are for people.
  * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes
  *   by whichever clock says that more time has passed: the monotonic one stands still while a whole machine is suspended,
- *   the other one may be set back.
+ *   the other one may be set back. Where both tell of too little, as in a virtual machine that was stopped, nothing can.
  */
 
 import * as z from 'zod';

@@ -20,6 +20,7 @@ export const FAULTS = {
   serverOutage: 'nobody reaches a database server for five minutes',
   freeze: 'the process stands still for 45 s after the effect, and goes on',
   suspendMachine: 'as freeze, and its monotonic clock stands still as well',
+  stopMachine: 'as freeze, and no clock of the process goes on: a virtual machine that was stopped',
   partition: 'the process does not reach the API server for a minute, and hears nothing from it',
   stolenLease: 'somebody else stands in the Lease',
   clockForward: 'the wall clock of every process is a day ahead, for 20 minutes',
@@ -37,11 +38,19 @@ export type Fault = keyof typeof FAULTS;
 
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly Fault[];
 
+/** Those that seeds choose from: with calls that take their time, what a stopped machine had under way may do harm. */
+export const OF_CHANCE: readonly Fault[] = FAULT_NAMES.filter((name) => name !== 'stopMachine');
+
 /** After these, something else may be asked for than before, so that the scenario ends elsewhere. */
 export const TURNS: ReadonlySet<Fault> = new Set<Fault>(['delete', 'recreate', 'loseSecret', 'terminate']);
 
 /** Of these a single process without a Lease makes nothing, or nothing else than `freeze` does. */
-export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>(['suspendMachine', 'partition', 'stolenLease']);
+export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>([
+  'suspendMachine',
+  'stopMachine',
+  'partition',
+  'stolenLease',
+]);
 
 /** An effect: a write to the Kubernetes API, or an HTTP request that is not a GET. */
 export interface Effect {

@@ -21,7 +21,7 @@ export const INVARIANTS = {
   'a password works': 'One of the passwords in each of our Secrets signs in, unless somebody else changed it',
   'what is published works': 'While an object is Ready, a password in the Secret that its status names signs in',
   'a password is known': 'Once the login that a cluster came with is replaced, a Secret has one that signs in',
-  'one writer': 'Nothing is changed by a process without the Lease, or while another one holds it',
+  'one writer': 'Nothing is changed by a process that can know by its clocks that it does not hold the Lease',
   'no write without a change': 'No patch leaves an object as it was',
   'no secret shown': 'No password or token is in a status, an Event, a log line or a metric',
   'no hot key': 'Passes of an object rest at least as long as their backoff',

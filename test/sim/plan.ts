@@ -1,6 +1,6 @@
 import type { Random } from '../../src/base/random.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { FAULT_NAMES, FAULTS, type Fault } from './faults.ts';
+import { FAULT_NAMES, FAULTS, type Fault, OF_CHANCE } from './faults.ts';
 
 /** A fault, and the effect that it strikes: they are counted from 1, over all processes. */
 export interface Strike {
@@ -66,7 +66,7 @@ export function planOf(seed: number, scenarios: readonly string[]): Plan {
   const replicas = random.float() < 0.6 ? 1 : 2 + Math.floor(random.float() * 2);
   const strikes = Array.from({ length: 1 + Math.floor(random.float() * MAX_STRIKES) }, () => ({
     at: 1 + Math.floor(random.float() ** 1.5 * REACH),
-    fault: pick(FAULT_NAMES, random),
+    fault: pick(OF_CHANCE, random),
   }));
   const once = new Map(strikes.map((strike) => [strike.at, strike]));
   return {

@@ -31,6 +31,8 @@ export function isDeceived({ renewedAt, clock }: Process, now: number): boolean 
   return told < LEASE_TIMES.renewDeadlineMs && now - renewedAt.at >= LEASE_TIMES.renewDeadlineMs;
 }
 
+export type Freezing = Extract<Fault, 'freeze' | 'suspendMachine' | 'stopMachine'>;
+
 /** What the world does around each call of a process. */
 export interface Surroundings {
   readonly weather: Weather;
@@ -40,7 +42,7 @@ export interface Surroundings {
   /** The process ends at once: nothing that it still does takes effect. */
   crash(process: Process): void;
   /** The process stands still from now on, and the clock wakes it. */
-  freeze(process: Process, fault: 'freeze' | 'suspendMachine'): void;
+  freeze(process: Process, fault: Freezing): void;
   /** Carries out what was asked for, when nobody waits for it any more. */
   landLater(what: string, work: () => Promise<unknown>): void;
   isPartitioned(process: Process): boolean;
@@ -92,7 +94,7 @@ async function carryOut<T>(
   const answer = await settled(work(true));
   world.after(process);
   if (fault === 'crashAfter' || fault === 'crashTwice' || fault === 'upgrade') world.crash(process);
-  if (fault === 'freeze' || fault === 'suspendMachine') world.freeze(process, fault);
+  if (fault === 'freeze' || fault === 'suspendMachine' || fault === 'stopMachine') world.freeze(process, fault);
   await world.travel();
   await resumed(process);
   if (fault === 'lostAnswer') throw lost('The answer was lost');

@@ -49,7 +49,8 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
     if (invariants.violations.length === 0) invariants.fail('it comes to an end', why);
   }
   const { never } = scenario;
-  const needless = world.effects.find(({ what }) => never?.test(what) && !world.isTurned);
+  const isExcused = world.isTurned || world.haveTwoActed;
+  const needless = world.effects.find(({ what }) => never?.test(what) && !isExcused);
   if (needless !== undefined) invariants.fail('nothing needless', `There was no need to ${needless.what}`);
   invariants.check();
   invariants.checkSecrecy(world.view.shown() + world.logs.join(''));

@@ -13,7 +13,7 @@ import { Invariants } from './invariants.ts';
 import { countingMetrics } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan, Strike } from './plan.ts';
-import { apiOf, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
+import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
 import { CLUSTERS, KINDS, View } from './view.ts';
 import { Weather } from './weather.ts';
 
@@ -86,6 +86,8 @@ export class World {
   readonly #chance;
   readonly #living = new Set<Process>();
   readonly #stop = new AbortController();
+  /** A process went on after its time, of which no clock of its own told. */
+  haveTwoActed = false;
   /** Strikes at effects that the plan leaves alone. */
   chance: (() => Fault | undefined) | undefined;
   #processes = 0;
@@ -271,21 +273,22 @@ export class World {
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }
 
-  #freeze(process: Process, fault: 'freeze' | 'suspendMachine'): void {
+  #freeze(process: Process, fault: Freezing): void {
     this.#note(`process ${process.number} stands still`);
     process.clock.freeze();
     this.clock.after(FROZEN_MS, () => {
       if (!process.alive) return;
       this.#note(`process ${process.number} goes on`);
-      if (fault === 'suspendMachine') process.clock.lose(FROZEN_MS);
+      if (fault !== 'freeze') process.clock.lose(FROZEN_MS);
+      if (fault === 'stopMachine') process.clock.jump(-FROZEN_MS);
       process.clock.thaw();
     });
   }
 
   async #before(process: Process, given: Omit<Effect, 'index'>): Promise<Fault | undefined> {
     const who = (this.#plan.replicas ?? 1) > 1 ? `[${process.number}] ` : '';
-    if (!isDeceived(process, this.clock.monotonic()))
-      this.invariants.beforeEffect(process.number, (this.#plan.replicas ?? 1) === 1);
+    if (isDeceived(process, this.clock.monotonic())) this.haveTwoActed = true;
+    else this.invariants.beforeEffect(process.number, (this.#plan.replicas ?? 1) === 1);
     this.#stopRunaway();
     if (!this.#counting) {
       this.#note(`${who}${given.what}`);
