@@ -11,8 +11,7 @@ export function statusPatch(before: object, changes: object): Record<string, unk
   for (const [field, value] of Object.entries(changes)) {
     if (value === undefined) continue;
     const old = known.get(field);
-    if (value === null ? old !== undefined : !isDeepStrictEqual(plain(value), plain(old)))
-      patch[field] = merged(old, value);
+    if (value === null ? old !== undefined : !isSame(value, old)) patch[field] = merged(old, value);
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
@@ -21,6 +20,10 @@ function merged(old: unknown, value: unknown): unknown {
   if (!isObject(old) || !isObject(value)) return value;
   const gone = Object.keys(old).filter((key) => value[key] === undefined);
   return { ...value, ...Object.fromEntries(gone.map((key) => [key, null])) };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other) || isDeepStrictEqual(plain(one), plain(other));
 }
 
 /** As JSON would have it: keys that are undefined are not there. */

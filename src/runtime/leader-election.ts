@@ -67,6 +67,7 @@ const leaseSpec = z.object({
   renewTime: z.string().nullish(),
   leaseTransitions: z.number().nullish(),
 });
+const leaseObject = z.object({ spec: leaseSpec });
 
 /** A moment by both clocks. */
 interface Moment {
@@ -248,6 +249,6 @@ function held(lease: AnyObject, askedAt: Moment): Hold {
 }
 
 function specOf(lease: AnyObject): z.infer<typeof leaseSpec> {
-  const parsed = z.object({ spec: leaseSpec }).safeParse(lease);
+  const parsed = leaseObject.safeParse(lease);
   return parsed.success ? parsed.data.spec : {};
 }

@@ -32,6 +32,8 @@ export type FakeObject = AnyObject & Readonly<Record<string, unknown>>;
 export class FakeKube implements KubeApi {
   readonly #options: FakeKubeOptions;
   readonly #objects = new Map<string, FakeObject>();
+  /** Of each collection that was asked for since the last change, what is in it. */
+  readonly #collections = new Map<string, readonly FakeObject[]>();
   readonly #terminating = new Set<string>();
   readonly #history = new FakeHistory();
   /** Lists answer as of this version, as far as they may; undefined: as of now. */
@@ -155,10 +157,15 @@ export class FakeKube implements KubeApi {
 
   /** All objects of a collection now. */
   all(resource: Resource, namespace?: string): readonly FakeObject[] {
-    return [...this.#objects]
-      .filter(([path]) => path.startsWith(`${resource.plural}/${namespace === undefined ? '' : `${namespace}/`}`))
+    const prefix = `${resource.plural}/${namespace === undefined ? '' : `${namespace}/`}`;
+    const known = this.#collections.get(prefix);
+    if (known !== undefined) return known;
+    const found = [...this.#objects]
+      .filter(([path]) => path.startsWith(prefix))
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([, object]) => object);
+    this.#collections.set(prefix, found);
+    return found;
   }
 
   /** As a person deletes it: by name alone. */
@@ -237,6 +244,7 @@ export class FakeKube implements KubeApi {
 
   #remove(resource: Resource, path: string, object: FakeObject): void {
     this.#objects.delete(path);
+    this.#collections.clear();
     const resourceVersion = this.#history.next();
     const last = deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion } });
     this.#history.record(resource.plural, { type: 'DELETED', object: last });
@@ -251,6 +259,7 @@ export class FakeKube implements KubeApi {
     const metadata = { ...object.metadata, resourceVersion: this.#history.next() };
     const stored = deepFreeze(structuredClone({ ...object, metadata })) as unknown as FakeObject;
     this.#objects.set(path, stored);
+    this.#collections.clear();
     this.#history.record(resource.plural, { type, object: stored });
     return stored;
   }

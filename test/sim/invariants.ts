@@ -122,10 +122,11 @@ export class Invariants {
   }
 
   /** What is written right now is not the operator's doing. */
-  peopleWrite(write: () => unknown): void {
+  peopleWrite<T>(write: () => T): T {
     this.#peopleWrite = true;
-    write();
+    const answer = write();
     this.#peopleWrite = false;
+    return answer;
   }
 
   mustNotBeShown(secret: string): void {

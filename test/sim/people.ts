@@ -80,10 +80,10 @@ export class People {
     const { spec, annotations } = change;
     if (this.#find(resource, name) === undefined) return;
     const metadata = annotations === undefined ? {} : { metadata: { annotations } };
-    await this.#world.kube.patch(
-      resource,
-      { namespace: NAMESPACE, name },
-      { ...(spec === undefined ? {} : { spec }), ...metadata },
+    const patch = { ...(spec === undefined ? {} : { spec }), ...metadata };
+    // Who says the same twice changes nothing.
+    await this.#world.invariants.peopleWrite(() =>
+      this.#world.kube.patch(resource, { namespace: NAMESPACE, name }, patch),
     );
   }
 
