@@ -43,8 +43,14 @@ export class FakeKube implements KubeApi {
     this.#options = options;
   }
 
-  async get(resource: Resource, ref: ObjectRef): Promise<FakeObject | undefined> {
-    return this.#objects.get(pathOf(resource, ref));
+  async get(
+    resource: Resource,
+    ref: ObjectRef,
+    _signal?: AbortSignal,
+    options?: { readonly metadataOnly?: boolean },
+  ): Promise<FakeObject | undefined> {
+    const object = this.#objects.get(pathOf(resource, ref));
+    return object === undefined || options?.metadataOnly !== true ? object : { metadata: object.metadata };
   }
 
   async list(resource: Resource, options: ListOptions) {
@@ -83,11 +89,11 @@ export class FakeKube implements KubeApi {
     const name = metadata.name;
     if (name === undefined) throw refused(422, 'Invalid', 'metadata.name: Required value');
     const path = pathOf(resource, { namespace, name });
-    if (this.#objects.has(path)) throw refused(409, 'AlreadyExists', `${resource.plural} "${name}" already exists`);
     if (this.#terminating.has(namespace)) {
       const message = `namespace ${namespace} is being terminated`;
       throw new KubeError(message, { status: 403, reason: 'Forbidden', causes: ['NamespaceTerminating'] });
     }
+    if (this.#objects.has(path)) throw refused(409, 'AlreadyExists', `${resource.plural} "${name}" already exists`);
     const status = this.#options.statusDefaults?.[resource.plural];
     if (status !== undefined) delete (rest as { status?: unknown }).status;
     const created = {

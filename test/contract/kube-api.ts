@@ -89,6 +89,14 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     });
   });
 
+  test('get() of metadata has no contents', async () => {
+    const { api, namespace } = await aCase();
+    await api.create(SECRETS, namespace, aSecret('a', { password: Buffer.from('canary').toString('base64') }));
+    const secret = await api.get(SECRETS, { namespace, name: 'a' }, undefined, { metadataOnly: true });
+    expect(secret?.metadata.labels).toEqual({ app: 'contract' });
+    expect(Object.keys(secret ?? {})).not.toContain('data');
+  });
+
   test('create() gives a kind of ours the status of an object that nobody has looked at', async () => {
     const { object } = await aCase();
     expect(object).toMatchObject({ status: { observedGeneration: -1 } });
@@ -108,6 +116,8 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
       [EVENTS, anEvent('late', namespace)],
       [LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'late' }, spec: {} }],
       [SPACES, aSpace('late')],
+      // That it is there already is not looked at any more.
+      [SPACES, aSpace('one')],
     ];
     for (const [resource, object] of late) {
       const error = await errorOf(api.create(resource, namespace, object));
@@ -283,6 +293,12 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     const page = await api.list(SECRETS, { namespace, notOlderThan: metadata.resourceVersion });
     expect(page.items.map((each) => each.metadata.name)).toEqual(['a']);
     expect(Number(page.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
+  });
+
+  test('list() of a version that is yet to come is refused, as too large', async () => {
+    const { api, namespace, object } = await aCase();
+    const notOlderThan = String(Number(object.metadata.resourceVersion) + 1_000_000);
+    expect(statusOf(await errorOf(api.list(SPACES, { namespace, notOlderThan })))).toBe(504);
   });
 
   test('watch() tells all that happens after the version, in order, of its namespace and kind', async () => {

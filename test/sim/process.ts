@@ -156,7 +156,7 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     return answer();
   };
   return {
-    get: (resource, ref) => read(() => api.get(resource, ref)),
+    get: (resource, ref, _, options) => read(() => api.get(resource, ref, undefined, options)),
     list: (resource, options) => read(() => api.list(resource, options)),
     watch: (resource, options, signal) => watch(process, world, api, resource, options, signal),
     create: (resource, namespace, object) =>
