@@ -44,13 +44,17 @@ export const OF_CHANCE: readonly Fault[] = FAULT_NAMES.filter((name) => name !==
 /** After these, something else may be asked for than before, so that the scenario ends elsewhere. */
 export const TURNS: ReadonlySet<Fault> = new Set<Fault>(['delete', 'recreate', 'loseSecret', 'terminate']);
 
-/** Of these a single process without a Lease makes nothing, or nothing else than `freeze` does. */
+/** What takes the Lease from a process, or makes it late: these are played with two processes. */
 export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>([
+  'freeze',
   'suspendMachine',
   'stopMachine',
   'partition',
   'stolenLease',
 ]);
+
+/** Of these a single process without a Lease makes nothing, or nothing else than `freeze` does. */
+export const NOTHING_ALONE: ReadonlySet<Fault> = new Set<Fault>([...FOR_REPLICAS].filter((name) => name !== 'freeze'));
 
 /** An effect: a write to the Kubernetes API, or an HTTP request that is not a GET. */
 export interface Effect {
