@@ -28,8 +28,8 @@ function aReplica(
   const clock = processClock(world.clock);
   const failures: unknown[] = [];
   const stop = new AbortController();
-  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost. */
-  const link: { state: 'up' | 'cut' | 'deaf' } = { state: 'up' };
+  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost; so with 'deafToWrites'. */
+  const link: { state: 'up' | 'cut' | 'deaf' | 'deafToWrites' } = { state: 'up' };
   const inHand = new Set<string>();
   const never = new Promise<never>(() => {});
   const reach = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -41,13 +41,17 @@ function aReplica(
     await clock.running();
     return link.state === 'deaf' ? never : answer;
   };
+  const write = async <T>(call: () => Promise<T>): Promise<T> => {
+    const answer = await reach(call);
+    return link.state === 'deafToWrites' ? never : answer;
+  };
   const api: KubeApi = {
     get: (...args) => reach(() => world.api.get(...args)),
     list: (...args) => reach(() => world.api.list(...args)),
     watch: (...args) => world.api.watch(...args),
-    create: (...args) => reach(() => world.api.create(...args)),
-    patch: (...args) => reach(() => world.api.patch(...args)),
-    delete: (...args) => reach(() => world.api.delete(...args)),
+    create: (...args) => write(() => world.api.create(...args)),
+    patch: (...args) => write(() => world.api.patch(...args)),
+    delete: (...args) => write(() => world.api.delete(...args)),
   };
   const state = { ended: false };
   const membership = new Membership({
@@ -79,6 +83,49 @@ test('A replica that is alone owns all shards', async () => {
   await world.clock.advance(3_000);
   expect([one.owned(), one.failures]).toEqual([SHARDS, []]);
   await world.clock.advance(3_600_000);
+  expect(one.owned()).toEqual(SHARDS);
+});
+
+test('A replica that never heard that its Lease was created begins all the same', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  one.link.state = 'deafToWrites';
+  await world.clock.advance(1_000);
+  expect(world.leases()).toEqual(['mooring-replica-one']);
+  one.link.state = 'up';
+  await world.clock.advance(12_000);
+  expect([one.owned(), one.state.ended]).toEqual([SHARDS, false]);
+});
+
+test('A replica whose Lease was taken from it before it heard that it has one ends', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  one.link.state = 'deafToWrites';
+  await world.clock.advance(1_000);
+  one.clock.freeze();
+  const two = aReplica(world, 'two');
+  await world.clock.advance(20_000);
+  expect(two.owned()).toEqual(SHARDS);
+  one.link.state = 'up';
+  one.clock.thaw();
+  await world.clock.advance(20_000);
+  expect([one.state.ended, one.holds(), two.owned()]).toEqual([true, [], SHARDS]);
+});
+
+test('A Lease that somebody else stands in is still that of its replica, until it runs out', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  const [ref, spec] = [{ namespace: NAMESPACE, name: 'mooring-replica-two' }, { holderIdentity: 'somebody' }];
+  const lost = two.owned();
+  two.clock.freeze();
+  await world.api.patch(LEASES, ref, { spec });
+  await world.clock.advance(9_000);
+  expect(one.owned().some((shard) => lost.includes(shard))).toBe(false);
+  two.clock.thaw();
+  await world.clock.advance(4_000);
+  expect([two.state.ended, two.holds()]).toEqual([true, []]);
+  await world.clock.advance(20_000);
   expect(one.owned()).toEqual(SHARDS);
 });
 
@@ -213,7 +260,7 @@ test('No shard ever has two owners, whatever freezes, is cut off, comes or goes,
     for (let turn = 0; turn < 80; turn++) {
       const index = draw(alive.length);
       const one = alive[index] ?? replica();
-      switch (draw(9)) {
+      switch (draw(10)) {
         case 0:
           one.clock.freeze();
           break;
@@ -224,6 +271,9 @@ test('No shard ever has two owners, whatever freezes, is cut off, comes or goes,
           one.link.state = 'deaf';
           break;
         case 3:
+          one.link.state = 'deafToWrites';
+          break;
+        case 4:
           one.stop.abort();
           hire(index);
           break;

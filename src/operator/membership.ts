@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
-import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
+import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import { microTime } from '../kube/object.ts';
 import { LEASE_TIMES, LEASES, type LeaseTimes } from '../runtime/leader-election.ts';
 
@@ -102,9 +102,9 @@ export class Membership {
    */
   async run(signal: AbortSignal, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, retryPeriodMs } = this.#options;
-    while (!signal.aborted && !(await this.#attempt((limit) => this.#join(limit))))
+    while (!signal.aborted && !this.#lost && !(await this.#attempt((limit) => this.#join(limit))))
       await sleep(clock, retryPeriodMs, signal);
-    if (signal.aborted) return;
+    if (signal.aborted || this.#lost) return;
     const stop = new AbortController();
     const onAbort = () => stop.abort();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -157,18 +157,21 @@ export class Membership {
   async #join(limit: AbortSignal): Promise<void> {
     const { api, namespace, identity } = this.#options;
     const view = viewOf(identity, await this.#look(limit));
-    const created = await api.create(
-      LEASES,
-      namespace,
-      {
-        apiVersion: 'coordination.k8s.io/v1',
-        kind: 'Lease',
-        metadata: { name: this.#name, annotations: { [MEMBERS]: view.join() } },
-        spec: this.#record(),
-      },
-      limit,
-    );
-    this.#resourceVersion = created.metadata.resourceVersion;
+    const lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: this.#name, annotations: { [MEMBERS]: view.join() } },
+      spec: this.#record(),
+    };
+    try {
+      const created = await api.create(LEASES, namespace, lease, limit);
+      limit.throwIfAborted();
+      this.#resourceVersion = created.metadata.resourceVersion;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // An earlier attempt of ours created it, and the answer was lost.
+      await this.#readBack(error, limit);
+    }
     this.#coming = view;
   }
 
@@ -203,17 +206,22 @@ export class Membership {
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
       // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does.
-      const { api, namespace, identity } = this.#options;
-      const lease = await api.get(LEASES, { namespace, name: this.#name }, limit);
-      limit.throwIfAborted();
-      const parsed = replicaLease.safeParse(lease);
-      if (lease === undefined || parsed.data?.spec.holderIdentity !== identity) {
-        this.#lost = true;
-        throw error;
-      }
-      this.#resourceVersion = lease.metadata.resourceVersion;
+      await this.#readBack(error, limit);
       await this.#write(this.#record(), view, limit);
     }
+  }
+
+  /** The version of our Lease as it is now. Throws `error` if it is not ours any more, which it then never is again. */
+  async #readBack(error: unknown, limit: AbortSignal): Promise<void> {
+    const { api, namespace, identity } = this.#options;
+    const lease = await api.get(LEASES, { namespace, name: this.#name }, limit);
+    limit.throwIfAborted();
+    const parsed = replicaLease.safeParse(lease);
+    if (lease === undefined || parsed.data?.spec.holderIdentity !== identity) {
+      this.#lost = true;
+      throw error;
+    }
+    this.#resourceVersion = lease.metadata.resourceVersion;
   }
 
   /** Replicas that may act besides this one. */
@@ -252,7 +260,10 @@ export class Membership {
     const text = lease.metadata.resourceVersion;
     if (known?.text === text) return;
     const durationMs = (leaseDurationSeconds ?? 0) * 1000;
-    this.#seen.set(name, { text, since: now, identity: holderIdentity ?? '', view, durationMs });
+    const holder = holderIdentity ?? '';
+    // Whoever else stands in a replica's Lease: that replica acts until it has seen it, and its Lease runs out.
+    const identity = isLeader || holder === '' ? holder : name.slice(PREFIX.length);
+    this.#seen.set(name, { text, since: now, identity, view, durationMs });
   }
 
   /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
