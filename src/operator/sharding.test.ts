@@ -5,15 +5,12 @@ import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { EVENTS, type KubeApi, SECRETS } from '../kube/api.ts';
 import type { Condition } from '../kube/condition.ts';
-import type { KubeObject } from '../kube/object.ts';
 import { createOperator } from '../operator.ts';
 import { createMetrics } from '../runtime/metrics.ts';
-import { Store } from '../runtime/store.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { processClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createSimulator, createTeam, DEFAULT_CREDENTIALS } from '../simulator/simulator.ts';
-import { Sharding } from './sharding.ts';
 
 // Minutes of several operators' time.
 vi.setConfig({ testTimeout: 30_000 });
@@ -225,42 +222,15 @@ test('A space that is created later, and a cluster in it, are looked after by on
   expect(world.owners().get('space-7')).toHaveLength(1);
 });
 
-test('Sharding comes to thousands of objects in slices, between which others have their turn', async () => {
-  const clock = virtualClock();
-  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
-  const spaces = new Store<KubeObject>(() => {});
-  const clusters = new Store<KubeObject>(() => {});
-  const none = new Store<KubeObject>(() => {});
-  const object = (name: string, spec: object): KubeObject => ({
-    apiVersion: '',
-    kind: '',
-    metadata: { namespace: 'shop', name, uid: name, resourceVersion: '1' },
-    spec,
-  });
-  spaces.apply(object('production', space({ baseURL: 'https://cloud.test' })['spec'] as object));
-  for (let index = 0; index < 1_000; index++)
-    clusters.apply(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
-  const stores = { spaces, clusters, users: none, databases: none };
-  const informers = Object.fromEntries(Object.entries(stores).map(([kind, store]) => [kind, { store }]));
-  const log = createLog({ level: 'error', format: 'json', write: () => {} });
-  const lease = { namespace: 'system', name: 'mooring' };
-  const sharding = new Sharding({ api, clock, random: createSeededRandom(1), log, ...lease }, informers as never);
-  let [told, before, most] = [0, 0, 0];
-  const controller = { revisit: () => told++, letGo: () => {} };
-  const stop = new AbortController();
-  const running = sharding.run(
-    stop.signal,
-    { spaces: controller, clusters: controller, users: controller, databases: controller },
-    (end) => new Promise((resolve) => end.addEventListener('abort', () => resolve())),
-  );
-  for (let turn = 0; told < 1_001 && turn < 1_000; turn++) {
-    if (turn % 50 === 0) void clock.advance(1_000);
-    await new Promise((resolve) => setImmediate(resolve));
-    most = Math.max(most, told - before);
-    before = told;
-  }
-  expect([told, most <= 100]).toEqual([1_001, true]);
-  stop.abort();
-  await clock.advance(10_000);
-  await running;
+test('Nobody asks about a space that is gone any more', async () => {
+  const world = await aWorld();
+  await settled(world, 3);
+  for (const index of SPACES.keys())
+    world.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: `orders-${index}` });
+  for (const name of SPACES) world.kube.remove(DATABASE_SPACES, { namespace: 'shop', name });
+  await world.clock.advance(60_000);
+  expect([world.kube.all(DATABASE_CLUSTERS), world.kube.all(DATABASE_SPACES)]).toEqual([[], []]);
+  const asked = world.calls.length;
+  await world.clock.advance(300_000);
+  expect(world.calls.length).toBe(asked);
 });

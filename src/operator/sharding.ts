@@ -138,10 +138,11 @@ export class Sharding {
           await setImmediate();
           owned.clear();
         }
-        const ours = this.#ours[kind];
-        for (const key of ours) {
-          if (this.#informers[kind].store.get(key) !== undefined) continue;
-          ours.delete(key);
+        const { store } = this.#informers[kind];
+        for (const key of this.#refused[kind]) if (store.get(key) === undefined) this.#refused[kind].delete(key);
+        for (const key of this.#ours[kind]) {
+          if (store.get(key) !== undefined) continue;
+          this.#ours[kind].delete(key);
           // Its shard is not known any more, so nobody else may have forgotten what is held for it.
           this.#controllers?.[kind].letGo(key);
         }
@@ -161,17 +162,18 @@ export class Sharding {
     const shard = this.#shardOf(kind, key);
     const isOurs = owned.get(shard) ?? this.#membership.owns(shard);
     owned.set(shard, isOurs);
-    const ours = this.#ours[kind];
-    const refused = this.#refused[kind].delete(key);
-    if (isOurs === ours.has(key) && !(isOurs && refused)) return false;
-    if (isOurs) {
+    const [ours, refused] = [this.#ours[kind], this.#refused[kind]];
+    if (isOurs && (!ours.has(key) || refused.has(key))) {
+      refused.delete(key);
       ours.add(key);
       counts.gained++;
       this.#controllers?.[kind].revisit(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
       return true;
     }
-    if (this.#inHand.has(shard)) return false;
-    ours.delete(key);
+    // While something is in hand the shard may yet stay ours, and then nobody else has looked at what was turned away.
+    if (isOurs || this.#inHand.has(shard)) return false;
+    refused.delete(key);
+    if (!ours.delete(key)) return false;
     counts.lost++;
     this.#controllers?.[kind].letGo(key);
     return true;

@@ -1,0 +1,145 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { space } from '../../test/support/manifests.ts';
+import { createLog } from '../base/log.ts';
+import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
+import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
+import type { ObjectRef } from '../kube/api.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { LEASES } from '../runtime/leader-election.ts';
+import { Store } from '../runtime/store.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { processClock, virtualClock } from '../sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { ownerOf } from './membership.ts';
+import { Sharding } from './sharding.ts';
+
+/* Which keys a replica turns away, takes and lets go of. */
+
+/** One replica's share of a space with some clusters, without controllers: only what these are told. */
+function aShare(count: number) {
+  const world = virtualClock();
+  const clock = processClock(world);
+  const api = new FakeKube({ now: world.now, random: createSeededRandom(1) });
+  const spaces = new Store<KubeObject>(() => {});
+  const clusters = new Store<KubeObject>(() => {});
+  const none = new Store<KubeObject>(() => {});
+  const object = (name: string, spec: object): KubeObject => ({
+    apiVersion: '',
+    kind: '',
+    metadata: { namespace: 'shop', name, uid: name, resourceVersion: '1' },
+    spec,
+  });
+  spaces.apply(object('production', space({ baseURL: 'https://cloud.test' })['spec'] as object));
+  for (let index = 0; index < count; index++)
+    clusters.apply(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
+  const stores = { spaces, clusters, users: none, databases: none };
+  const informers = Object.fromEntries(Object.entries(stores).map(([kind, store]) => [kind, { store }]));
+  const log = createLog({ level: 'error', format: 'json', write: () => {} });
+  const lease = { namespace: 'system', name: 'mooring' };
+  const sharding = new Sharding({ api, clock, random: createSeededRandom(1), log, ...lease }, informers as never);
+  const revisited: string[] = [];
+  const released: string[] = [];
+  const controller = {
+    revisit: (key: string) => void revisited.push(key),
+    letGo: (key: string) => void released.push(key),
+  };
+  const stop = new AbortController();
+  const running = sharding.run(
+    stop.signal,
+    { spaces: controller, clusters: controller, users: controller, databases: controller },
+    (end) => new Promise((resolve) => end.addEventListener('abort', () => resolve())),
+  );
+  onTestFinished(async () => {
+    stop.abort();
+    await world.advance(10_000);
+    await running;
+  });
+  const shard = placeInFull(placeOf(space({ baseURL: 'https://cloud.test' })['spec'] as DatabaseSpaceSpec));
+  /** Another replica's Lease, under whose view it owns the space. Resolves with its name. */
+  const rival = async (): Promise<ObjectRef> => {
+    const own = api.all(LEASES)[0]?.metadata.name.replace('mooring-replica-', '') ?? '';
+    for (let index = 0; ; index++) {
+      const view = [own, `rival-${index}`].sort();
+      if (ownerOf(shard, view) === own) continue;
+      const name = `mooring-replica-rival-${index}`;
+      await api.create(LEASES, lease.namespace, {
+        metadata: { name, annotations: { 'mooring.dev/members': view.join() } },
+        spec: { holderIdentity: `rival-${index}`, leaseDurationSeconds: 15 },
+      });
+      return { namespace: lease.namespace, name };
+    }
+  };
+  return { world, clock, api, clusters, object, gate: sharding.gateOf('clusters'), revisited, released, rival };
+}
+
+test('Sharding comes to thousands of objects in slices, between which others have their turn', async () => {
+  const { world, revisited } = aShare(1_000);
+  let [before, most] = [0, 0];
+  for (let turn = 0; revisited.length < 1_001 && turn < 1_000; turn++) {
+    if (turn % 50 === 0) void world.advance(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, revisited.length - before);
+    before = revisited.length;
+  }
+  expect([revisited.length, most <= 100]).toEqual([1_001, true]);
+});
+
+test('A key that was turned away while the Lease was in doubt comes back once it is renewed', async () => {
+  const { world, clock, gate, revisited } = aShare(2);
+  await world.advance(3_000);
+  expect(gate.begin('shop/orders-0')).toBe(true);
+  gate.end('shop/orders-0');
+  revisited.length = 0;
+  clock.freeze();
+  await world.advance(12_000);
+  expect(gate.begin('shop/orders-0')).toBe(false);
+  clock.thaw();
+  await world.advance(3_000);
+  expect(revisited).toEqual(['shop/orders-0']);
+  await world.advance(60_000);
+  expect(revisited).toEqual(['shop/orders-0']);
+});
+
+test('A key that was turned away for a replica that then went, while a pass was in hand, comes back', async () => {
+  const { world, api, gate, revisited, released, rival } = aShare(2);
+  await world.advance(3_000);
+  expect(gate.begin('shop/orders-0')).toBe(true);
+  revisited.length = 0;
+  const ref = await rival();
+  await world.advance(3_000);
+  expect(gate.begin('shop/orders-1')).toBe(false);
+  await world.advance(6_000);
+  await api.patch(LEASES, ref, { spec: { holderIdentity: '' } });
+  await world.advance(3_000);
+  expect([revisited, released]).toEqual([['shop/orders-1'], []]);
+  gate.end('shop/orders-0');
+  expect(gate.begin('shop/orders-1')).toBe(true);
+});
+
+test('What a replica loses is forgotten once its last pass there has ended', async () => {
+  const { world, gate, released, rival } = aShare(2);
+  await world.advance(3_000);
+  expect(gate.begin('shop/orders-0')).toBe(true);
+  await rival();
+  await world.advance(6_000);
+  expect(released).toEqual([]);
+  gate.end('shop/orders-0');
+  await world.advance(3_000);
+  expect(released.sort()).toEqual(['shop/orders-0', 'shop/orders-1', 'shop/production']);
+});
+
+test('A key whose object is gone is turned away once, and leads to no further look at all objects', async () => {
+  const { world, clusters, gate, rival } = aShare(1);
+  const swept = vi.spyOn(clusters, 'keys');
+  await world.advance(3_000);
+  await rival();
+  await world.advance(3_000);
+  // Every replica hears that they went, and of some another one says so.
+  const begun = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => gate.begin(`shop/${name}`));
+  expect(new Set(begun)).toEqual(new Set([true, false]));
+  await world.advance(60_000);
+  swept.mockClear();
+  await world.advance(300_000);
+  // One comes with every fifteenth renewal, which are two seconds apart.
+  expect(swept.mock.calls.length).toBe(10);
+});
