@@ -201,6 +201,18 @@ test('A replica that cannot renew stops by itself, before another one may start'
   expect([one.owned(), two.state.ended]).toEqual([SHARDS, true]);
 });
 
+test('A replica that found its time to be over owns nothing before it has renewed, though its clock is set back', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(20_000);
+  one.clock.jump(45_000);
+  expect(one.membership.isMember()).toBe(false);
+  one.clock.jump(-45_000);
+  expect([one.membership.isMember(), one.owned()]).toEqual([false, []]);
+  await world.clock.advance(3_000);
+  expect([one.owned(), one.state.ended]).toEqual([SHARDS, false]);
+});
+
 test('Replicas own nothing while a leader of an operator that was started without shards holds its Lease', async () => {
   const world = aWorld();
   const lead = new AbortController();

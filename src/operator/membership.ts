@@ -73,6 +73,8 @@ export class Membership {
   /** What `owns` follows from. */
   #known = '';
   #resourceVersion = '';
+  /** Found to be over by a clock, which may be set back since; until the next renewal. */
+  #over = false;
   #lost = false;
 
   constructor(options: MembershipOptions) {
@@ -93,7 +95,11 @@ export class Membership {
 
   /** Whether what is in hand may still change anything. Ask before each effect. */
   isMember(): boolean {
-    return this.#remainingMs() > 0;
+    const { clock, renewDeadlineMs } = this.#options;
+    if (this.#standing === undefined || this.#lost) return false;
+    const { monotonic, wall } = this.#standing;
+    this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) >= renewDeadlineMs;
+    return !this.#over;
   }
 
   /**
@@ -126,13 +132,6 @@ export class Membership {
 
   get #name(): string {
     return `${PREFIX}${this.#options.identity}`;
-  }
-
-  #remainingMs(): number {
-    const { clock, renewDeadlineMs } = this.#options;
-    if (this.#standing === undefined || this.#lost) return 0;
-    const { monotonic, wall } = this.#standing;
-    return renewDeadlineMs - Math.max(clock.monotonic() - monotonic, clock.now() - wall);
   }
 
   /** Whether it succeeded in time. An attempt that did not goes no further, whatever it is answered later. */
@@ -187,6 +186,7 @@ export class Membership {
     const others = await this.#look(limit);
     limit.throwIfAborted();
     this.#standing = { view, others, monotonic, wall };
+    this.#over = false;
     const next = viewOf(identity, others);
     this.#coming = next.join() === view.join() ? undefined : next;
     const text = JSON.stringify([view, next, others.map((other) => [other.identity, other.view])]);
