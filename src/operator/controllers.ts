@@ -81,6 +81,12 @@ export function createControllers(
   /** What a start finds is no news to those who were there before. */
   const noNews = (source: { hasSynced(): boolean }, otherwise: Priority): Priority =>
     source.hasSynced() ? otherwise : 'low';
+  const members = new SpaceMembers();
+  clusters.onChange((key, before, after) => members.changed(key, before, after));
+  /** What is on the servers of a space's clusters knows of the space only by way of them. */
+  const tellServers = (space: ObjectKey, priority: Priority) => {
+    for (const cluster of members.of(space)) notify(`databaseclusters/${cluster}`, priority);
+  };
   const listed = new Set<ObjectKey>();
   const connections = new SpaceConnections({
     ...dependencies,
@@ -93,6 +99,7 @@ export function createControllers(
       notify(`spaces/${space}`);
       if (first) notify(`databasespaces/${space}`, 'low');
     },
+    onConnected: (space) => tellServers(space, 'low'),
   });
   const kept = new FinalizerIndex();
   secrets.onChange((key, before, after) => kept.changed(key, before, after));
@@ -147,8 +154,6 @@ export function createControllers(
   const namespaceLabels = async (name: string, signal: AbortSignal) =>
     (await api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
 
-  const members = new SpaceMembers();
-  clusters.onChange((key, before, after) => members.changed(key, before, after));
   const spaceController = controllerOf(
     databaseSpaceKind({
       secrets: secretAccess,
@@ -211,9 +216,7 @@ export function createControllers(
     hasSpace: (key: ObjectKey) => spaces.store.get(key) !== undefined,
   };
   spaces.onChange((key, _before, after) => {
-    if (after !== undefined) return;
-    // What is on the servers of its clusters knows of it only by way of them.
-    for (const cluster of members.of(key)) notify(`databaseclusters/${cluster}`);
+    if (after === undefined) tellServers(key, 'normal');
   });
 
   const userController = controllerOf(

@@ -53,6 +53,8 @@ export interface ConnectionsOptions {
   readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>) => void;
   /** The space was listed, or could not be. `first`: from now on its clusters are known by this connection. */
   readonly onListed: (space: ObjectKey, first: boolean) => void;
+  /** The space had no connection before. */
+  readonly onConnected?: (space: ObjectKey) => void;
 }
 
 /** Several DatabaseSpaces that mean the same space with the same tokens share this: one List for all of them. */
@@ -129,6 +131,7 @@ export class SpaceConnections {
         : factoryVersion,
     };
     this.#entries.set(space, { digest, placeDigest, connection: this.#connection(spec, shared, factory, ca) });
+    if (before === undefined) this.#options.onConnected?.(space);
     // What is listed already will not be for the first time again, and may mean something else by now.
     if (shared.listed) this.#options.onListed(space, true);
     return before?.digest !== digest;
