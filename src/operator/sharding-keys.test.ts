@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { space } from '../../test/support/manifests.ts';
 import { createLog } from '../base/log.ts';
 import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
 import type { ObjectRef } from '../kube/api.ts';
 import type { KubeObject } from '../kube/object.ts';
@@ -87,12 +88,12 @@ test('Sharding comes to thousands of objects in slices, between which others hav
 test('A key that was turned away while the Lease was in doubt comes back once it is renewed', async () => {
   const { world, clock, gate, revisited } = aShare(2);
   await world.advance(3_000);
-  expect(gate.begin('shop/orders-0')).toBe(true);
+  expect(await gate.begin('shop/orders-0')).toBe(true);
   gate.end('shop/orders-0');
   revisited.length = 0;
   clock.freeze();
   await world.advance(12_000);
-  expect(gate.begin('shop/orders-0')).toBe(false);
+  expect(await gate.begin('shop/orders-0')).toBe(false);
   clock.thaw();
   await world.advance(3_000);
   expect(revisited).toEqual(['shop/orders-0']);
@@ -103,23 +104,23 @@ test('A key that was turned away while the Lease was in doubt comes back once it
 test('A key that was turned away for a replica that then went, while a pass was in hand, comes back', async () => {
   const { world, api, gate, revisited, released, rival } = aShare(2);
   await world.advance(3_000);
-  expect(gate.begin('shop/orders-0')).toBe(true);
+  expect(await gate.begin('shop/orders-0')).toBe(true);
   revisited.length = 0;
   const ref = await rival();
   await world.advance(3_000);
-  expect(gate.begin('shop/orders-1')).toBe(false);
+  expect(await gate.begin('shop/orders-1')).toBe(false);
   await world.advance(6_000);
   await api.patch(LEASES, ref, { spec: { holderIdentity: '' } });
   await world.advance(3_000);
   expect([revisited, released]).toEqual([['shop/orders-1'], []]);
   gate.end('shop/orders-0');
-  expect(gate.begin('shop/orders-1')).toBe(true);
+  expect(await gate.begin('shop/orders-1')).toBe(true);
 });
 
 test('What a replica loses is forgotten once its last pass there has ended', async () => {
   const { world, gate, released, rival } = aShare(2);
   await world.advance(3_000);
-  expect(gate.begin('shop/orders-0')).toBe(true);
+  expect(await gate.begin('shop/orders-0')).toBe(true);
   await rival();
   await world.advance(6_000);
   expect(released).toEqual([]);
@@ -135,11 +136,27 @@ test('A key whose object is gone is turned away once, and leads to no further lo
   await rival();
   await world.advance(3_000);
   // Every replica hears that they went, and of some another one says so.
-  const begun = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => gate.begin(`shop/${name}`));
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const begun = await Promise.all(names.map((name) => gate.begin(`shop/${name}`)));
   expect(new Set(begun)).toEqual(new Set([true, false]));
   await world.advance(60_000);
   swept.mockClear();
   await world.advance(300_000);
   // One comes with every fifteenth renewal, which are two seconds apart.
   expect(swept.mock.calls.length).toBe(10);
+});
+
+test('A cluster whose space is there, and was not seen yet, is begun by nobody; one without a space by one replica', async () => {
+  const { world, api, clusters, object, gate, rival } = aShare(0);
+  await world.advance(3_000);
+  await rival();
+  await world.advance(3_000);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  for (const name of names) clusters.apply(object(`of-${name}`, { spaceRef: { name } }));
+  const begin = () => Promise.all(names.map((name) => gate.begin(`shop/of-${name}`)));
+  expect(new Set(await begin())).toEqual(new Set([true, false]));
+  for (const name of names) await api.create(DATABASE_SPACES, 'shop', { metadata: { name }, spec: {} });
+  expect(new Set(await begin())).toEqual(new Set([false]));
+  vi.spyOn(api, 'get').mockRejectedValue(new Error('Connection refused'));
+  expect(new Set(await begin())).toEqual(new Set([false]));
 });

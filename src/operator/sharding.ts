@@ -3,10 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Random, uuid } from '../base/random.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
 import type { KubeApi } from '../kube/api.ts';
-import { type KubeObject, type ObjectKey, objectKey } from '../kube/object.ts';
+import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import type { KeyGate } from '../runtime/controller.ts';
 import type { LeaseTimes } from '../runtime/leader-election.ts';
 import type { Informers } from './informers.ts';
@@ -48,6 +50,7 @@ const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
  */
 export class Sharding {
   readonly #informers: Pick<Informers, Sharded>;
+  readonly #api: KubeApi;
   readonly #membership: Membership;
   readonly #log: Log;
   readonly #shards = new WeakMap<KubeObject, string>();
@@ -74,6 +77,7 @@ export class Sharding {
 
   constructor({ random, log, ...options }: ShardingOptions, informers: Pick<Informers, Sharded>) {
     this.#informers = informers;
+    this.#api = options.api;
     this.#log = log;
     this.#membership = new Membership({
       ...options,
@@ -93,9 +97,11 @@ export class Sharding {
   /** What the controllers ask before they begin a pass. */
   gateOf(kind: Sharded): KeyGate {
     return {
-      begin: (key) => {
+      begin: async (key) => {
+        const unseen = this.#unseen(kind, key);
+        const isUncertain = unseen !== undefined && (await this.#exists(unseen));
         const shard = this.#shardOf(kind, key);
-        if (!this.#membership.owns(shard)) {
+        if (isUncertain || !this.#membership.owns(shard)) {
           this.#refused[kind].add(key);
           return false;
         }
@@ -183,10 +189,28 @@ export class Sharding {
     const object = this.#informers[kind].store.get(key);
     if (object === undefined) return key;
     if (kind === 'spaces') return this.#placeOf(object);
-    const { spaceRef, clusterRef } = object.spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
-    const ref = spaceRef ?? clusterRef;
-    const outer = objectKey(ref?.namespace ?? object.metadata.namespace ?? '', ref?.name ?? '');
-    return this.#shardOf(kind === 'clusters' ? 'spaces' : 'clusters', outer);
+    const outer = outerOf(kind, object);
+    return this.#shardOf(outer.kind, outer.key);
+  }
+
+  /** What says in which space the object is, and is not known here; undefined: all is known, or the object itself is gone. */
+  #unseen(kind: Sharded, key: ObjectKey): Outer | undefined {
+    const object = this.#informers[kind].store.get(key);
+    if (object === undefined || kind === 'spaces') return undefined;
+    const outer = outerOf(kind, object);
+    const isSeen = this.#informers[outer.kind].store.get(outer.key) !== undefined;
+    return isSeen ? this.#unseen(outer.kind, outer.key) : outer;
+  }
+
+  /** Whether it is there all the same: then another replica may know by now that what is in it is its own. */
+  async #exists({ kind, key }: Outer): Promise<boolean> {
+    try {
+      const resource = kind === 'spaces' ? DATABASE_SPACES : DATABASE_CLUSTERS;
+      return (await this.#api.get(resource, splitKey(key))) !== undefined;
+    } catch (error) {
+      this.#log.warn({ err: error }, `Cannot look for ${key}, so nobody knows whose it is: ${messageOf(error)}`);
+      return true;
+    }
   }
 
   #placeOf(object: KubeObject): string {
@@ -202,4 +226,17 @@ export class Sharding {
 interface Ref {
   readonly name: string;
   readonly namespace?: string;
+}
+
+/** What an object is in. */
+interface Outer {
+  readonly kind: 'spaces' | 'clusters';
+  readonly key: ObjectKey;
+}
+
+function outerOf(kind: Sharded, { metadata, spec }: KubeObject): Outer {
+  const { spaceRef, clusterRef } = spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
+  const ref = spaceRef ?? clusterRef;
+  const key = objectKey(ref?.namespace ?? metadata.namespace ?? '', ref?.name ?? '');
+  return { kind: kind === 'clusters' ? 'spaces' : 'clusters', key };
 }

@@ -460,7 +460,7 @@ test('Controller begins what its gate says is its own, tells the gate the end, a
   const told: string[] = [];
   const ours = new Set(['ns/a']);
   const gate: KeyGate = {
-    begin: (key) => {
+    begin: async (key) => {
       told.push(`begin ${key}`);
       return ours.has(key);
     },

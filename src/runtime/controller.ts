@@ -31,7 +31,7 @@ export interface ControllerLog {
 /** Whose work a key is, where several processes share it. */
 export interface KeyGate {
   /** Whether it is this process's; if so, `end` is called when its pass has ended. */
-  begin(key: ObjectKey): boolean;
+  begin(key: ObjectKey): Promise<boolean>;
   end(key: ObjectKey): void;
 }
 
@@ -136,7 +136,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   async #work(signal: AbortSignal): Promise<void> {
     const { gate } = this.#options;
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
-      if (gate?.begin(key) === false) {
+      if ((await gate?.begin(key)) === false) {
         this.queue.done(key);
         continue;
       }
