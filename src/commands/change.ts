@@ -1,12 +1,13 @@
-import { sleep, systemClock } from '../base/clock.ts';
-import { CHANGES, type Change, checkKind, failureOf, progressOf } from '../plugin/change.ts';
-import { type Item, itemOf } from '../plugin/inventory.ts';
-import { parseTarget, resourceOf } from '../plugin/kinds.ts';
+import { systemClock } from '../base/clock.ts';
+import { parseDuration } from '../base/duration.ts';
+import { UsageError } from '../plugin/arguments.ts';
+import { CHANGES, type Change, checkKind } from '../plugin/change.ts';
+import { parseTarget } from '../plugin/kinds.ts';
+import { makeChange } from '../plugin/make-change.ts';
 import type { Command } from './command.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 
-const LOOK_MS = 500;
-const DEFAULT_TIMEOUT_MS = 15 * 60_000;
+const DEFAULT_TIMEOUT = '15m';
 
 /** `mooring rotate|suspend|resume|pause|unpause KIND/NAME`: makes the change, waits, and says the outcome. */
 export function change(name: string): Command {
@@ -18,43 +19,39 @@ export function change(name: string): Command {
     usage: [wanted.kinds.map((kind) => `${kind.toLowerCase()}/NAME`).join(' | ')],
     takes: 'objects',
     flags: {
+      timeout: {
+        type: 'string',
+        about: `how long to wait for the outcome, such as 30s or 5m (default ${DEFAULT_TIMEOUT})`,
+      },
       'no-wait': { type: 'boolean', about: 'do not wait for the outcome' },
     },
-    run: (on) => make(name, wanted, on),
+    run: (on) => run(name, wanted, on),
   });
 }
 
-async function make(name: string, wanted: Change, { api, namespace, args, io, style }: OnCluster): Promise<number> {
+async function run(name: string, wanted: Change, { api, namespace, args, io, style }: OnCluster): Promise<number> {
   const target = parseTarget(args.words);
   checkKind(name, wanted, target.definition);
-  const resource = resourceOf(target.definition);
-  const ref = { namespace, name: target.name };
-  const value = new Date(systemClock.now()).toISOString();
-  const changed = await api.patch(resource, ref, wanted.patch(value), undefined, io.signal);
-  if (args.is('no-wait')) return 0;
-  const before = itemOf(target.definition, changed);
-  let item: Item = before;
-  let told = '';
-  const deadline = systemClock.monotonic() + DEFAULT_TIMEOUT_MS;
-  while (!io.signal.aborted && systemClock.monotonic() < deadline) {
-    const outcome = wanted.outcome(item, value, before);
-    if (outcome !== undefined) {
-      io.stdout(`${style.good('✓')} ${outcome}\n`);
-      return 0;
-    }
-    const failure = failureOf(item);
-    if (failure !== undefined) {
-      io.stderr(`${style.bad('✗')} ${failure}\n`);
-      return 1;
-    }
-    const progress = progressOf(item);
-    if (progress !== told) io.stdout(`${style.dim(progress)}\n`);
-    told = progress;
-    await sleep(systemClock, LOOK_MS, io.signal);
-    const found = await api.get(resource, ref, io.signal);
-    if (found === undefined) throw new Error(`${target.definition.kind} "${target.name}" is gone`);
-    item = itemOf(target.definition, found);
+  const { code, text } = await makeChange(
+    {
+      name,
+      change: wanted,
+      definition: target.definition,
+      ref: { namespace, name: target.name },
+      wait: !args.is('no-wait'),
+      timeoutMs: timeoutOf(args.text('timeout') ?? DEFAULT_TIMEOUT),
+    },
+    { api, clock: systemClock, signal: io.signal, tell: (line) => io.stdout(`${style.dim(line)}\n`) },
+  );
+  if (code === 0) io.stdout(`${style.good('✓')} ${text}\n`);
+  else io.stderr(`${style.bad('✗')} ${text}\n`);
+  return code;
+}
+
+function timeoutOf(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch {
+    throw new UsageError(`--timeout cannot be "${text}": write it like 30s, 5m or 1h`);
   }
-  io.stderr(`It is not done yet; the last word was: ${told}\n`);
-  return 1;
 }

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { explainText } from '../plugin/explain.ts';
-import { loadInventory, nodeName } from '../plugin/inventory.ts';
+import { loadChain, nodeName } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
 import { onCluster } from './on-cluster.ts';
 
@@ -13,14 +13,12 @@ export const explain = onCluster({
   flags: {},
   async run({ api, namespace, args, io, style }) {
     const { definition, name } = parseTarget(args.words);
-    const inventory = await loadInventory(api, namespace, io.signal);
-    const wanted = nodeName(definition.kind, `${namespace}/${name}`);
-    const item = inventory.items.find(({ kind, key }) => nodeName(kind, key) === wanted);
-    if (item === undefined) {
-      io.stderr(`${wanted} is not there\n`);
+    const found = await loadChain(api, definition, { namespace, name }, io.signal);
+    if (found === undefined) {
+      io.stderr(`${nodeName(definition.kind, `${namespace}/${name}`)} is not there\n`);
       return 1;
     }
-    io.stdout(explainText(inventory, item, systemClock.now(), style));
+    io.stdout(explainText(found.inventory, found.item, systemClock.now(), style));
     return 0;
   },
 });

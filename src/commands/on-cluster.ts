@@ -13,6 +13,7 @@ import {
   UsageError,
 } from '../plugin/arguments.ts';
 import type { Completable } from '../plugin/completion.ts';
+import { INTERRUPTED } from '../plugin/exit-code.ts';
 import { type Style, styleFor } from '../plugin/text.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
@@ -55,6 +56,10 @@ export function onCluster(command: ClusterCommand): Command & { readonly definit
       if (error instanceof UsageError) {
         io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);
         return 2;
+      }
+      if (io.signal.aborted) {
+        io.stderr('Interrupted.\n');
+        return INTERRUPTED;
       }
       io.stderr(`${explained(error)}\n`);
       return 1;

@@ -1,7 +1,7 @@
 import { dump } from 'js-yaml';
 import { sleep, systemClock } from '../base/clock.ts';
 import { ALL_NAMESPACES, OUTPUT, UsageError } from '../plugin/arguments.ts';
-import { type Inventory, loadInventory, nodeName } from '../plugin/inventory.ts';
+import { type Inventory, isPaused, loadInventory, nameOf, nodeName } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
 import { statusText } from '../plugin/status.ts';
 import { blockerOf } from '../plugin/tree.ts';
@@ -24,10 +24,16 @@ export const status = onCluster({
   },
   async run(on) {
     if (!on.args.is('watch')) return show(on, '');
+    const { signal } = on.io;
     let code = 0;
-    while (!on.io.signal.aborted) {
-      code = await show(on, on.io.isTerminal === true ? REDRAW : '');
-      await sleep(systemClock, WATCH_MS, on.io.signal);
+    while (!signal.aborted) {
+      try {
+        code = await show(on, on.io.isTerminal === true ? REDRAW : '');
+      } catch (error) {
+        // Ctrl-C is how it ends.
+        if (!signal.aborted) throw error;
+      }
+      await sleep(systemClock, WATCH_MS, signal);
     }
     return code;
   },
@@ -38,8 +44,9 @@ async function show({ api, namespace, args, io, style }: OnCluster, before: stri
   const scope = args.is('all-namespaces') ? undefined : namespace;
   const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
   const inventory = await loadInventory(api, scope, io.signal);
-  if (only !== undefined && !inventory.items.some(({ kind, key }) => nodeName(kind, key) === only)) {
-    io.stderr(`${only} is not there\n`);
+  const { refused = [] } = inventory;
+  if (only !== undefined && !inventory.items.some((item) => nameOf(item) === only)) {
+    io.stderr(`${only} is not there${refused.map((message) => `, or you lack a right: ${message}`).join('')}\n`);
     return 1;
   }
   const output = args.text('output');
@@ -47,10 +54,11 @@ async function show({ api, namespace, args, io, style }: OnCluster, before: stri
     before +
       (output === undefined ? statusText(inventory, only, systemClock.now(), style) : printed(output, inventory)),
   );
-  return inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
+  return refused.length > 0 || inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
 }
 
 function printed(output: string, inventory: Inventory): string {
+  const { refused = [] } = inventory;
   const items = inventory.items.map((item) => {
     const { kind, metadata, conditions } = item;
     const ready = conditions.find(({ type }) => type === 'Ready');
@@ -60,10 +68,11 @@ function printed(output: string, inventory: Inventory): string {
       name: metadata.name,
       ready: ready?.status ?? 'Unknown',
       reason: ready?.reason ?? '',
+      paused: isPaused(item),
       blockedBy: blockerOf(inventory, item) ?? null,
     };
   });
-  if (output === 'json') return `${JSON.stringify({ items }, null, 2)}\n`;
-  if (output === 'yaml') return dump({ items }, { lineWidth: 120 });
+  if (output === 'json') return `${JSON.stringify({ items, refused }, null, 2)}\n`;
+  if (output === 'yaml') return dump({ items, refused }, { lineWidth: 120 });
   throw new UsageError(`--output cannot be "${output}": use json or yaml`);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
-import { CHANGES, failureOf } from './change.ts';
+import { CHANGES, failureOf, progressOf } from './change.ts';
+import type { Item } from './inventory.ts';
 
 describe('rotate', () => {
   const user = (version: string, handled: string) =>
@@ -15,6 +16,7 @@ describe('rotate', () => {
   it('is done when the Secret was verified again, not when the asking was written down', () => {
     expect(outcome(user('1', 'before'))).toBeUndefined();
     expect(outcome(user('1', 'now'))).toBeUndefined();
+    expect(outcome(user('2', 'before'))).toBeUndefined();
     expect(outcome(user('2', 'now'))).toContain('Rotated');
   });
 });
@@ -35,5 +37,18 @@ describe('failureOf()', () => {
     const stuck = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', 'InvalidSpec', 'No'], stalled: true });
     expect(failureOf(stuck)).toBe('InvalidSpec: No');
     expect(failureOf(anItem('DatabaseCluster', 'shop/orders'))).toBeUndefined();
+  });
+});
+
+describe('progressOf()', () => {
+  it('says what the object does that is waited for', () => {
+    const waiting = ['Unknown', 'WaitingForCluster', 'It waits'] as const;
+    const item = anItem('DatabaseUser', 'shop/app', { spec: { clusterRef: { name: 'orders' } }, ready: waiting });
+    const resuming = anItem('DatabaseCluster', 'shop/orders', {
+      ready: ['Unknown', 'Resuming', 'It is being resumed'],
+    });
+    const progress = (...others: readonly Item[]) => progressOf({ items: [item, ...others], hidden: new Set() }, item);
+    expect(progress(resuming)).toBe('Waiting for DatabaseCluster shop/orders: Resuming: It is being resumed');
+    expect(progress(anItem('DatabaseCluster', 'shop/orders'))).toBe('WaitingForCluster: It waits');
   });
 });

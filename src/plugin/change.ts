@@ -2,13 +2,16 @@ import { ROTATE_AT } from '../kinds/rotation.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { PAUSED } from '../runtime/reconcile.ts';
 import { UsageError } from './arguments.ts';
-import { type Item, isOutOfDate, isRecord, readyOf } from './inventory.ts';
+import { type Inventory, type Item, isOutOfDate, isRecord, nameOf, readyOf, stalledOf } from './inventory.ts';
+import { blockerOf } from './tree.ts';
 
 /** A change that a person makes with one word, and how it is seen to be done. */
 export interface Change {
   /** Kinds that take it. */
   readonly kinds: readonly string[];
   readonly about: string;
+  /** What is set, in words: it stays when nobody waits any more. */
+  readonly sets: string;
   /** A merge patch. `value`: new each time. */
   patch(value: string): object;
   /** Undefined: not yet. Otherwise the outcome in words. `before`: the object when the change was made. */
@@ -22,9 +25,10 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   rotate: {
     kinds: ['DatabaseCluster', 'DatabaseUser'],
     about: 'replaces the password by a new one now',
+    sets: `annotation ${ROTATE_AT}`,
     patch: (value) => annotate(ROTATE_AT, value),
     outcome: (item, value, before) => {
-      const handled = field(item, 'lastHandledRotateAt') === value && readyOf(item)?.status === 'True';
+      const handled = field(item, 'lastHandledRotateAt') === value;
       // It is written down when the new password stands beside the old one; it is done when the Secret was verified again.
       const done = handled && verifiedSecret(item) !== verifiedSecret(before);
       return done ? 'Rotated: the new password is in the Secret, and works' : undefined;
@@ -33,24 +37,28 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   suspend: {
     kinds: ['DatabaseCluster'],
     about: 'suspends the cluster: its servers stop, its data stays',
+    sets: 'state: Suspended',
     patch: () => ({ spec: { state: 'Suspended' } }),
     outcome: (item) => reached(item, 'Suspended'),
   },
   resume: {
     kinds: ['DatabaseCluster'],
     about: 'resumes the cluster',
+    sets: 'state: Running',
     patch: () => ({ spec: { state: 'Running' } }),
     outcome: (item) => reached(item, 'Running'),
   },
   pause: {
     kinds: ALL,
     about: 'has Mooring look and tell, but change nothing',
+    sets: `annotation ${PAUSED}`,
     patch: () => annotate(PAUSED, 'true'),
-    outcome: () => 'Paused: Mooring changes nothing until mooring unpause',
+    outcome: () => 'Paused: Mooring looks and tells, and changes nothing until kubectl mooring unpause',
   },
   unpause: {
     kinds: ALL,
     about: 'has Mooring go on',
+    sets: `no annotation ${PAUSED}`,
     patch: () => annotate(PAUSED, null),
     outcome: (item) => (item.metadata.annotations?.[PAUSED] === undefined ? 'Mooring goes on' : undefined),
   },
@@ -71,15 +79,18 @@ function reached(item: Item, reason: string): string | undefined {
 
 /** A person must act: waiting longer leads nowhere. */
 export function failureOf(item: Item): string | undefined {
-  const stalled = item.conditions.find(({ type }) => type === 'Stalled');
+  const stalled = stalledOf(item);
   return isOutOfDate(item) || stalled === undefined ? undefined : `${stalled.reason}: ${stalled.message}`;
 }
 
-/** The line shown while it is waited for. */
-export function progressOf(item: Item): string {
+/** The line shown while it is waited for; where another object is waited for, what that is doing. */
+export function progressOf(inventory: Inventory, item: Item): string {
   const ready = readyOf(item);
-  return ready === undefined || isOutOfDate(item)
-    ? 'Waiting for Mooring to look at it'
+  if (ready === undefined || isOutOfDate(item)) return 'Waiting for Mooring to look at it';
+  const blocker = blockerOf(inventory, item);
+  const away = blocker !== undefined && blocker.name !== nameOf(item);
+  return away
+    ? `Waiting for ${blocker.name}: ${blocker.reason}: ${blocker.message}`
     : `${ready.reason}: ${ready.message}`;
 }
 

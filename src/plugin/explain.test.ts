@@ -40,6 +40,13 @@ describe('explainText()', () => {
     );
   });
 
+  it('says of what is paused how to have it go on, also where it is Ready', () => {
+    const text = explain(anItem('DatabaseCluster', 'shop/orders', { annotations: { 'mooring.dev/paused': 'true' } }));
+    expect(text).toContain(
+      'Paused\n  Mooring changes nothing about it until: kubectl mooring unpause databasecluster/orders --namespace shop',
+    );
+  });
+
   it('follows the cause to the object that is really in the way', () => {
     const space = anItem('DatabaseSpace', 'shop/production', {
       ready: ['False', 'CredentialsInvalid', 'Secret "cloud" is refused'],

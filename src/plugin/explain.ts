@@ -1,5 +1,6 @@
 import type { Condition } from '../kube/condition.ts';
-import { type Inventory, type Item, isOutOfDate, isRecord, nodeName, readyOf } from './inventory.ts';
+import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, readyOf } from './inventory.ts';
+import { commandFor } from './kinds.ts';
 import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf } from './tree.ts';
@@ -10,12 +11,13 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
   const headline = ready === undefined || isOutOfDate(item) ? 'not looked at yet' : `${ready.status} ${ready.reason}`;
   const paint = ready?.status === 'True' ? style.good : ready?.status === 'False' ? style.bad : style.going;
   const parts = [
-    `${style.strong(nodeName(item.kind, item.key))}: Ready is ${paint(headline)}${lasting(ready, nowMs)}`,
+    `${style.strong(nameOf(item))}: Ready is ${paint(headline)}${lasting(ready, nowMs)}`,
     section(
       'Why',
       [ready?.message ?? 'Mooring has not looked at it: is the operator running, and does it watch this namespace?'],
       style,
     ),
+    section('Paused', pausedLines(item), style),
     section('What to do', whatToDo(inventory, item), style),
     section('Comes from', causes(inventory, item), style),
     section('Next try', nextTry(item, ready), style),
@@ -29,6 +31,10 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
 
 function section(title: string, lines: readonly string[], style: Style): string {
   return lines.length === 0 ? '' : [style.strong(title), ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+function pausedLines(item: Item): readonly string[] {
+  return isPaused(item) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
 }
 
 function lasting(ready: Condition | undefined, nowMs: number): string {
@@ -47,12 +53,12 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
 /** Up to the object that is really in the way. */
 function causes(inventory: Inventory, item: Item): readonly string[] {
   const blocker = blockerOf(inventory, item);
-  if (blocker === undefined || blocker.name === nodeName(item.kind, item.key)) return [];
+  if (blocker === undefined || blocker.name === nameOf(item)) return [];
   const above = ancestorsOf(inventory.items, item).map((each) => {
     if (typeof each === 'string')
       return `${each}: ${inventory.hidden.has(each) ? 'you may not see it, or it is not there' : 'it is not there'}`;
     const ready = readyOf(each);
-    return `${nodeName(each.kind, each.key)}: Ready is ${ready?.status ?? 'Unknown'} ${ready?.reason ?? ''}: ${ready?.message ?? ''}`;
+    return `${nameOf(each)}: Ready is ${ready?.status ?? 'Unknown'} ${ready?.reason ?? ''}: ${ready?.message ?? ''}`;
   });
   return above;
 }

@@ -7,6 +7,7 @@ import { type AnyObject, type KubeApi, KubeError } from '../kube/api.ts';
 import type { Condition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
+import { PAUSED } from '../runtime/reconcile.ts';
 import { resourceOf } from './kinds.ts';
 
 /** An object of any of our kinds, with what is shown of it. */
@@ -26,53 +27,112 @@ export interface Inventory {
   readonly items: readonly Item[];
   /** Objects, as `kind namespace/name`, that are referred to and that the caller may not read. */
   readonly hidden: ReadonlySet<string>;
+  /** Rights that the caller lacks, in the API server's words: what they are needed for is not among the items. */
+  readonly refused?: readonly string[];
 }
 
 const PAGE = 500;
+/** More objects of one kind and namespace than these are listed, fewer are read by name. */
+const READ_BY_NAME = 3;
 
 /**
  * All objects of our kinds, of one namespace or of all: one List a kind, in pages. What they need in other namespaces is
- * read by name.
+ * read as well. Throws KubeError where the caller may list none of them.
  */
 export async function loadInventory(
   api: KubeApi,
   namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<Inventory> {
-  const lists = await Promise.all(definitions.map((definition) => listAll(api, definition, namespace, signal)));
-  const items = lists.flat();
-  const hidden = new Set<string>();
-  if (namespace === undefined) return { items, hidden };
-  for (let wanted = missingParents(items, hidden, namespace); wanted.length > 0; ) {
-    for (const name of wanted) {
-      const found = await readNode(api, name, signal);
-      if (found === undefined) hidden.add(name);
-      else items.push(found);
-    }
-    wanted = missingParents(items, hidden, namespace);
-  }
-  return { items, hidden };
-}
-
-/** Of other namespaces only: what is missing in the listed one is not there. */
-function missingParents(items: readonly Item[], hidden: ReadonlySet<string>, listed: string): readonly string[] {
-  const present = new Set(items.map(({ kind, key }) => nodeName(kind, key)));
-  const parents = new Set(items.flatMap(({ parent }) => (parent === undefined ? [] : [parent])));
-  return [...parents].filter(
-    (name) => !present.has(name) && !hidden.has(name) && splitKey(name.split(' ')[1] ?? '').namespace !== listed,
+  const lists = await Promise.all(
+    definitions.map((definition) => unlessForbidden(listAll(api, definition, namespace, signal))),
   );
+  const refused = lists.filter((list) => list instanceof KubeError);
+  const [first] = refused;
+  if (first !== undefined && refused.length === lists.length) throw first;
+  const items = new Map(
+    lists.flatMap((list) => (list instanceof KubeError ? [] : list.map((item) => [nameOf(item), item]))),
+  );
+  const known = new Map<string, 'hidden' | 'absent'>();
+  const mayList = (kind: string) => !(lists[definitions.findIndex((each) => each.kind === kind)] instanceof KubeError);
+  const missing = () => {
+    const parents = new Set([...items.values()].flatMap(({ parent }) => (parent === undefined ? [] : [parent])));
+    return [...parents].filter((name) => !items.has(name) && !known.has(name));
+  };
+  for (let wanted = missing(); wanted.length > 0; wanted = missing()) {
+    for (const [place, names] of Map.groupBy(wanted, placeOf)) {
+      const [kind = '', elsewhere = ''] = place.split(' ');
+      const looked = (namespace === undefined || namespace === elsewhere) && mayList(kind);
+      const found = looked ? [] : await readNodes(api, kind, elsewhere, names, signal);
+      for (const item of found) if (item !== 'hidden') items.set(nameOf(item), item);
+      const rest = found.includes('hidden') ? 'hidden' : 'absent';
+      for (const name of names) if (!items.has(name)) known.set(name, rest);
+    }
+  }
+  const hidden = new Set([...known].flatMap(([name, why]) => (why === 'hidden' ? [name] : [])));
+  return { items: [...items.values()], hidden, refused: refused.map(({ message }) => message) };
 }
 
-/** Undefined: it is not there, or the caller may not read it. */
-async function readNode(api: KubeApi, node: string, signal: AbortSignal): Promise<Item | undefined> {
+/** One object with all that it needs; undefined: it is not there. What may not be read of that is hidden. */
+export async function loadChain(
+  api: KubeApi,
+  definition: ResourceDefinition,
+  ref: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<{ readonly item: Item; readonly inventory: Inventory } | undefined> {
+  const object = await api.get(resourceOf(definition), ref, signal);
+  if (object === undefined) return undefined;
+  const item = itemOf(definition, object);
+  const items = [item];
+  const hidden = new Set<string>();
+  for (let name = item.parent; name !== undefined; name = items.at(-1)?.parent) {
+    const found = await readNode(api, name, signal);
+    if (found === 'hidden') hidden.add(name);
+    if (typeof found !== 'object') break;
+    items.push(found);
+  }
+  return { item, inventory: { items, hidden } };
+}
+
+/** `kind namespace` of what is named so. */
+function placeOf(node: string): string {
+  return node.slice(0, node.indexOf('/'));
+}
+
+/** Those of them that are there, and perhaps more; `hidden` among them: something may not be read by the caller. */
+async function readNodes(
+  api: KubeApi,
+  kind: string,
+  namespace: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly (Item | 'hidden')[]> {
+  const definition = definitions.find((each) => each.kind === kind);
+  if (definition !== undefined && names.length > READ_BY_NAME) {
+    const listed = await unlessForbidden(listAll(api, definition, namespace, signal));
+    const wanted = new Set(names);
+    return listed instanceof KubeError ? ['hidden'] : listed.filter((item) => wanted.has(nameOf(item)));
+  }
+  const found = await Promise.all(names.map((name) => readNode(api, name, signal)));
+  return found.filter((item) => item !== undefined);
+}
+
+/** `hidden`: the caller may not read it. Undefined: it is not there. */
+async function readNode(api: KubeApi, node: string, signal: AbortSignal): Promise<Item | 'hidden' | undefined> {
   const [kind = '', key = ''] = node.split(' ');
   const definition = definitions.find((each) => each.kind === kind);
   if (definition === undefined) return undefined;
+  const object = await unlessForbidden(api.get(resourceOf(definition), splitKey(key), signal));
+  if (object instanceof KubeError) return 'hidden';
+  return object === undefined ? undefined : itemOf(definition, object);
+}
+
+/** The KubeError of what the caller may not do. */
+async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
   try {
-    const object = await api.get(resourceOf(definition), splitKey(key), signal);
-    return object === undefined ? undefined : itemOf(definition, object);
+    return await answer;
   } catch (error) {
-    if (error instanceof KubeError && error.status === 403) return undefined;
+    if (error instanceof KubeError && error.status === 403) return error;
     throw error;
   }
 }
@@ -125,6 +185,10 @@ function parentOf(
   return nodeName(String(parentKind), objectKey(String(ref['namespace'] ?? namespace), String(ref['name'] ?? '')));
 }
 
+export function nameOf({ kind, key }: Pick<Item, 'kind' | 'key'>): string {
+  return nodeName(kind, key);
+}
+
 /** Names an item among all kinds. */
 export function nodeName(kind: string, key: ObjectKey): string {
   return `${kind} ${key}`;
@@ -132,6 +196,16 @@ export function nodeName(kind: string, key: ObjectKey): string {
 
 export function readyOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {
   return conditions.find(({ type }) => type === 'Ready');
+}
+
+/** There only while a person must act. */
+export function stalledOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {
+  return conditions.find(({ type }) => type === 'Stalled');
+}
+
+/** A person told Mooring to change nothing about it. */
+export function isPaused({ metadata }: Pick<Item, 'metadata'>): boolean {
+  return metadata.annotations?.[PAUSED] === 'true';
 }
 
 /** The status speaks of an older spec, or of none yet. */

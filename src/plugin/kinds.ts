@@ -10,6 +10,19 @@ export function resourceOf({ plural, kind }: ResourceDefinition): Resource {
   return { group: GROUP, version: VERSION, plural, kind };
 }
 
+/** What a person types to have this done to the object. */
+export function commandFor(
+  name: string,
+  { kind, metadata }: { readonly kind: string; readonly metadata: Named },
+): string {
+  return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}`;
+}
+
+interface Named {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
 /** `KIND/NAME` or `KIND NAME`, the kind by any of its names, as kubectl takes it. Throws UsageError. */
 export function parseTarget(words: readonly string[]): {
   readonly definition: ResourceDefinition;

@@ -59,6 +59,32 @@ describe('statusText()', () => {
     expect(show(items)[1]).toMatch(/Unknown +Fine +2h +Mooring has not looked at this version/);
   });
 
+  it('shows that an object is paused, also where it is Ready', () => {
+    const paused = { annotations: { 'mooring.dev/paused': 'true' }, spec: onSpace };
+    const would =
+      'Paused by annotation mooring.dev/paused: Mooring changes nothing, and would update cluster "stock": storageSizeGB. Remove the annotation to go on';
+    const items = [
+      anItem('DatabaseCluster', 'shop/orders', paused),
+      anItem('DatabaseCluster', 'shop/stock', { ...paused, ready: ['Unknown', 'Paused', would] }),
+      space,
+    ];
+    const lines = show(items);
+    expect(lines[2]).toMatch(/orders +True +Fine +2h +paused: Mooring changes nothing about it$/);
+    expect(lines[3]).toMatch(
+      /stock +Unknown +Paused +2h +paused: Mooring would update cluster "stock": storageSizeGB$/,
+    );
+  });
+
+  it('says what it does not show for want of a right', () => {
+    const text = statusText(
+      { items: [space], hidden: NONE, refused: ['Cannot list databases: No'] },
+      undefined,
+      NOW,
+      styleFor(false),
+    );
+    expect(text).toContain('Not shown, as you lack a right: Cannot list databases: No\n');
+  });
+
   it('narrows to one object, with what it needs and what needs it', () => {
     const items = [
       space,

@@ -1,4 +1,4 @@
-import { type Inventory, type Item, isOutOfDate, isRecord, nodeName, readyOf } from './inventory.ts';
+import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, readyOf } from './inventory.ts';
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, type Node, treeOf } from './tree.ts';
 
@@ -6,19 +6,21 @@ import { ancestorsOf, blockerOf, type Node, treeOf } from './tree.ts';
 export function statusText(inventory: Inventory, only: string | undefined, nowMs: number, style: Style): string {
   const shown = only === undefined ? inventory : narrowed(inventory, only);
   const lines = treeOf(shown.items).flatMap((node) => linesOf(node, '', ''));
-  if (lines.length === 0) return 'There are no DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases here.\n';
+  const refused = (inventory.refused ?? []).map((message) => `Not shown, as you lack a right: ${message}`);
+  const none = 'There are no DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases here.';
+  if (lines.length === 0) return `${[...(refused.length === 0 ? [none] : refused)].join('\n')}\n`;
   const rows = lines.map(({ label, node }) => [label, ...cellsOf(node, inventory, nowMs)]);
   const text = table([['OBJECT', 'READY', 'REASON', 'AGE', 'WHAT BLOCKS IT'], ...rows], (cell, row, column) => {
     if (row === 0) return style.dim(cell);
     return column === 1 ? paint(cell, style) : cell;
   });
   const unmanaged = shown.items.flatMap(unmanagedOf);
-  return `${[text, ...unmanaged].join('\n')}\n`;
+  return `${[text, ...unmanaged, ...refused].join('\n')}\n`;
 }
 
 /** The object with its ancestors, and all that hangs on it. */
 function narrowed(inventory: Inventory, only: string): Inventory {
-  const item = inventory.items.find(({ kind, key }) => nodeName(kind, key) === only);
+  const item = inventory.items.find((item) => nameOf(item) === only);
   if (item === undefined) return { ...inventory, items: [] };
   const above = ancestorsOf(inventory.items, item).filter((each) => typeof each !== 'string');
   const below = inventory.items.filter((each) =>
@@ -48,21 +50,32 @@ function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): rea
       : ['-', 'NotThere', '', 'it is not there: create it'];
   }
   const ready = readyOf(item);
-  const blocker = blockerOf(inventory, item);
   const readiness = ready === undefined || isOutOfDate(item) ? 'Unknown' : ready.status;
-  const away = blocker === undefined || blocker.name === nodeName(item.kind, item.key) ? '' : `${blocker.name}: `;
-  return [
-    readiness,
-    ready?.reason ?? '',
-    age(item.metadata.creationTimestamp, nowMs),
-    blocker === undefined ? '' : `${away}${away === '' ? '' : `${blocker.reason}: `}${firstSentence(blocker.message)}`,
-  ];
+  return [readiness, ready?.reason ?? '', age(item.metadata.creationTimestamp, nowMs), inTheWay(item, inventory)];
 }
+
+function inTheWay(item: Item, inventory: Inventory): string {
+  const blocker = blockerOf(inventory, item);
+  const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
+  if (blocker === undefined) return paused;
+  if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))
+    return WOULD.test(blocker.message) ? shortened(blocker.message.replace(WOULD, 'paused: Mooring would $1')) : paused;
+  const away = blocker.name === nameOf(item) ? '' : `${blocker.name}: ${blocker.reason}: `;
+  const text = `${away}${firstSentence(blocker.message)}`;
+  return paused === '' ? text : `paused; ${text}`;
+}
+
+const PAUSED_REASON = 'Paused';
+/** What the operator says that it would do. */
+const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go on$/;
 
 /** A status line is one line; `explain` shows the rest. */
 function firstSentence(message: string): string {
   const end = message.search(/[.:;] [A-Za-z]/);
-  const text = end < 20 ? message : message.slice(0, end);
+  return shortened(end < 20 ? message : message.slice(0, end));
+}
+
+function shortened(text: string): string {
   return text.length <= 120 ? text : `${text.slice(0, 119)}…`;
 }
 
@@ -71,9 +84,9 @@ function paint(cell: string, style: Style): string {
   return cell.startsWith('False') || cell.startsWith('-') ? style.bad(cell) : style.going(cell);
 }
 
-function unmanagedOf({ kind, key, status }: Item): readonly string[] {
-  const found = isRecord(status) ? status['unmanagedClusters'] : undefined;
+function unmanagedOf(item: Item): readonly string[] {
+  const found = isRecord(item.status) ? item.status['unmanagedClusters'] : undefined;
   if (!Array.isArray(found) || found.length === 0) return [];
   const ids = found.map((each) => (isRecord(each) ? String(each['clusterID']) : '')).join(', ');
-  return [`${nodeName(kind, key)}: the cloud has ${found.length} more, which no object stands for: ${ids}`];
+  return [`${nameOf(item)}: the cloud has ${found.length} more, which no object stands for: ${ids}`];
 }

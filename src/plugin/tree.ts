@@ -1,4 +1,4 @@
-import { type Inventory, type Item, isOutOfDate, nodeName, readyOf } from './inventory.ts';
+import { type Inventory, type Item, isOutOfDate, nameOf, readyOf } from './inventory.ts';
 
 /** A line of the tree: one object, or one that is referred to and not there. */
 export interface Node {
@@ -10,10 +10,10 @@ export interface Node {
 
 /** Objects under what they cannot be without: spaces, their clusters, these clusters' users and databases. */
 export function treeOf(items: readonly Item[]): readonly Node[] {
-  const present = new Set(items.map(({ kind, key }) => nodeName(kind, key)));
+  const present = new Set(items.map(nameOf));
   const children = Map.groupBy(items, ({ parent }) => parent);
   const node = (item: Item): Node => {
-    const name = nodeName(item.kind, item.key);
+    const name = nameOf(item);
     return { item, name, children: (children.get(name) ?? []).map(node).toSorted(byName) };
   };
   const roots = (children.get(undefined) ?? []).map(node);
@@ -32,7 +32,7 @@ function byName(a: Node, b: Node): number {
 
 /** The objects from this one up to its space, nearest first; ends where one is not there. */
 export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item | string)[] {
-  const byNode = new Map(items.map((each) => [nodeName(each.kind, each.key), each]));
+  const byNode = new Map(items.map((each) => [nameOf(each), each]));
   const found: (Item | string)[] = [];
   for (let name = item.parent; name !== undefined; ) {
     const parent = byNode.get(name);
@@ -55,7 +55,7 @@ export interface Blocker {
 /** The first thing in the way of the object; undefined: it is Ready. */
 export function blockerOf(inventory: Inventory, item: Item): Blocker | undefined {
   const ready = readyOf(item);
-  const name = nodeName(item.kind, item.key);
+  const name = nameOf(item);
   if (ready === undefined || isOutOfDate(item)) {
     const message = 'Mooring has not looked at this version of the object yet: is the operator running?';
     return { name, reason: 'NotSeen', message };

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { HttpError } from '../base/http.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import type { KubeApi } from '../kube/api.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { CHANGES, type Change } from './change.ts';
+import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
+import { type ChangeTools, makeChange } from './make-change.ts';
+
+const ref = { namespace: 'shop', name: 'orders' };
+
+/** A cluster that runs, and nobody who works on it. */
+async function aDesk(annotations: Readonly<Record<string, string>> = {}) {
+  const clock = virtualClock();
+  const statusDefaults = { databaseclusters: { observedGeneration: -1 } };
+  const kube = new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults });
+  const object = { metadata: { name: 'orders', annotations }, spec: { state: 'Running' } };
+  await kube.create(DATABASE_CLUSTERS, 'shop', object);
+  const tell = async (status: string, reason: string, message: string, stalled = false) => {
+    const { metadata } = (await kube.get(DATABASE_CLUSTERS, ref)) ?? {
+      metadata: { generation: 0, resourceVersion: '' },
+    };
+    const condition = {
+      status,
+      reason,
+      message,
+      observedGeneration: metadata.generation,
+      lastTransitionTime: '2026-11-21T10:00:00Z',
+    };
+    const conditions = [
+      { ...condition, type: 'Ready' },
+      ...(stalled ? [{ ...condition, type: 'Stalled', status: 'True' }] : []),
+    ];
+    const body = {
+      metadata: { resourceVersion: metadata.resourceVersion },
+      status: { observedGeneration: metadata.generation, conditions },
+    };
+    await kube.patch(DATABASE_CLUSTERS, ref, body, { subresource: 'status' });
+  };
+  await tell('True', 'Running', 'It runs');
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const make = async (name: string, given: Partial<ChangeTools> & { timeoutMs?: number; wait?: boolean } = {}) => {
+    const { timeoutMs = 60_000, wait = true, ...tools } = given;
+    const change = CHANGES[name] as Change;
+    const request = { name, change, definition: databaseClusterDefinition, ref, wait, timeoutMs };
+    const making = makeChange(request, {
+      api: kube,
+      clock,
+      signal: stop.signal,
+      tell: (line) => lines.push(line),
+      ...tools,
+    });
+    return { ended: making, end: (ms: number) => clock.advance(ms).then(() => making) };
+  };
+  const spec = async () => ((await kube.get(DATABASE_CLUSTERS, ref)) as { spec?: object } | undefined)?.spec;
+  return { clock, kube, make, tell, lines, stop, spec };
+}
+
+describe('makeChange()', () => {
+  it('sets it, tells what goes on, and says the outcome', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('suspend');
+    await desk.clock.advance(1_000);
+    expect(await desk.spec()).toEqual({ state: 'Suspended' });
+    await desk.tell('Unknown', 'Suspending', 'It is being suspended');
+    await desk.clock.advance(1_000);
+    await desk.tell('True', 'Suspended', 'It sleeps');
+    expect(await end(1_000)).toEqual({ code: 0, text: 'It sleeps' });
+    expect(desk.lines).toEqual(['Waiting for Mooring to look at it', 'Suspending: It is being suspended']);
+  });
+
+  it('sets nothing where nothing would come of it, and says so at once', async () => {
+    const desk = await aDesk({ 'mooring.dev/paused': 'true' });
+    const { ended } = await desk.make('suspend');
+    expect(await ended).toEqual({ code: 1, text: expect.stringMatching(/^Nothing was set\. It is paused/) });
+    expect(await desk.spec()).toEqual({ state: 'Running' });
+  });
+
+  it('ends when something gets in the way, and says what was set', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('suspend');
+    await desk.clock.advance(1_000);
+    await desk.kube.patch(DATABASE_CLUSTERS, ref, { metadata: { annotations: { 'mooring.dev/paused': 'true' } } });
+    const { code, text } = await end(1_000);
+    expect(code).toBe(1);
+    expect(text).toMatch(/^It is paused/);
+    expect(text).toContain('What was set stays (state: Suspended)');
+  });
+
+  it('ends when a person must act', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('resume');
+    await desk.tell('False', 'RefusedByCloud', 'No', true);
+    expect(await end(1_000)).toMatchObject({ code: 1, text: expect.stringContaining('RefusedByCloud: No') });
+  });
+
+  it('says after the time-out what was set, that it goes on, and where to look', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('rotate', { timeoutMs: 5_000 });
+    const { code, text } = await end(6_000);
+    expect(code).toBe(TIMED_OUT);
+    expect(text).toBe(
+      'Not done in 5 s. The last word was: Running: It runs\n' +
+        'What was set stays (annotation mooring.dev/rotate-at), and Mooring goes on with it. Look with: kubectl mooring status databasecluster/orders --namespace shop',
+    );
+  });
+
+  it('says the same after Ctrl-C', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('suspend');
+    await desk.clock.advance(1_000);
+    desk.stop.abort();
+    const { code, text } = await end(0);
+    expect(code).toBe(INTERRUPTED);
+    expect(text).toMatch(/interrupted.*\n.*state: Suspended.*kubectl mooring status/);
+  });
+
+  it('asks again when the API server does not answer for a while', async () => {
+    const desk = await aDesk();
+    let broken = false;
+    const api: KubeApi = {
+      ...wrapped(desk.kube),
+      get: (resource, where) =>
+        broken ? Promise.reject(new HttpError('unreachable', 'Refused')) : desk.kube.get(resource, where),
+    };
+    const { end } = await desk.make('suspend', { api });
+    await desk.clock.advance(1_000);
+    broken = true;
+    await desk.clock.advance(2_000);
+    broken = false;
+    await desk.tell('True', 'Suspended', 'It sleeps');
+    expect(await end(1_000)).toMatchObject({ code: 0 });
+    expect(desk.lines.filter((line) => line.includes('is asked again: Refused'))).toHaveLength(1);
+  });
+
+  it('does not claim that anything was set where the answer to that was lost', async () => {
+    const desk = await aDesk();
+    const api = { ...wrapped(desk.kube), patch: () => Promise.reject(new HttpError('lost', 'GET https://x: gone')) };
+    const { ended } = await desk.make('suspend', { api });
+    expect(await ended).toEqual({
+      code: 1,
+      text: expect.stringMatching(/^Whether state: Suspended was set is not known/),
+    });
+  });
+
+  it('says of an object that goes meanwhile, or is not there, that it is gone', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('suspend');
+    await desk.clock.advance(1_000);
+    desk.kube.remove(DATABASE_CLUSTERS, ref);
+    expect(await end(1_000)).toMatchObject({ code: 1, text: expect.stringContaining('The object is gone') });
+    const { ended } = await desk.make('suspend');
+    expect(await ended).toEqual({ code: 1, text: 'DatabaseCluster shop/orders is not there' });
+  });
+
+  it('does not wait where nobody wants to', async () => {
+    const desk = await aDesk();
+    const { ended } = await desk.make('suspend', { wait: false });
+    expect(await ended).toMatchObject({ code: 0, text: expect.stringContaining('Set: state: Suspended') });
+  });
+});
+
+function wrapped(kube: FakeKube): KubeApi {
+  return {
+    get: (resource, where) => kube.get(resource, where),
+    list: (resource, options) => kube.list(resource, options),
+    watch: (resource, options, signal) => kube.watch(resource, options, signal),
+    create: (resource, namespace, object) => kube.create(resource, namespace, object),
+    patch: (resource, where, patch, options) => kube.patch(resource, where, patch, options),
+    delete: (resource, where, preconditions) => kube.delete(resource, where, preconditions),
+  };
+}

@@ -1,0 +1,133 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { HttpError } from '../base/http.ts';
+import { type KubeApi, KubeError } from '../kube/api.ts';
+import type { ResourceDefinition } from '../kube/definition.ts';
+import { type Change, failureOf, progressOf } from './change.ts';
+import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
+import { type Item, itemOf, loadChain, nodeName } from './inventory.ts';
+import { commandFor, resourceOf } from './kinds.ts';
+import { obstacleOf } from './obstacle.ts';
+
+export interface ChangeRequest {
+  /** Of the command. */
+  readonly name: string;
+  readonly change: Change;
+  readonly definition: ResourceDefinition;
+  readonly ref: { readonly namespace: string; readonly name: string };
+  /** Whether to wait for the outcome, and for how long. */
+  readonly wait: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface ChangeTools {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  /** Aborting ends the wait; what was set stays. */
+  readonly signal: AbortSignal;
+  /** Takes each line of progress. */
+  readonly tell: (line: string) => void;
+}
+
+/** How it ended: the exit code (0 well, 1 failed, TIMED_OUT, INTERRUPTED), and what to say. */
+export interface ChangeEnd {
+  readonly code: number;
+  readonly text: string;
+}
+
+const LOOK_MS = 500;
+
+/**
+ * Sets what the change sets, unless nothing could come of it, and waits for the outcome. Throws KubeError or HttpError where
+ * nothing was set.
+ */
+export async function makeChange(request: ChangeRequest, tools: ChangeTools): Promise<ChangeEnd> {
+  const { name, change, definition, ref } = request;
+  const { api, clock, signal } = tools;
+  const found = await loadChain(api, definition, ref, signal);
+  if (found === undefined)
+    return { code: 1, text: `${nodeName(definition.kind, `${ref.namespace}/${ref.name}`)} is not there` };
+  const obstacle = obstacleOf(name, found.inventory, found.item);
+  if (obstacle !== undefined) return { code: 1, text: `Nothing was set. ${obstacle}` };
+  const value = new Date(clock.now()).toISOString();
+  const status = commandFor('status', found.item);
+  let set: Item;
+  try {
+    set = itemOf(definition, await api.patch(resourceOf(definition), ref, change.patch(value), undefined, signal));
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.kind === 'unreachable') throw error;
+    const text = `Whether ${change.sets} was set is not known: the API server's answer did not come. Look with: ${status}`;
+    return { code: signal.aborted ? INTERRUPTED : 1, text };
+  }
+  if (!request.wait) return { code: 0, text: `Set: ${change.sets}. Look with: ${status}` };
+  const end = await wait(request, tools, { value, before: set });
+  if (end.code === 0) return end;
+  return {
+    ...end,
+    text: `${end.text}\nWhat was set stays (${change.sets}), and Mooring goes on with it. Look with: ${status}`,
+  };
+}
+
+/** What was set, and the object as it was then. */
+interface Set {
+  readonly value: string;
+  readonly before: Item;
+}
+
+async function wait(request: ChangeRequest, tools: ChangeTools, set: Set): Promise<ChangeEnd> {
+  const { api, clock, signal } = tools;
+  const overdue = new AbortController();
+  const cancel = clock.after(request.timeoutMs, () => overdue.abort());
+  const over = AbortSignal.any([signal, overdue.signal]);
+  let told = '';
+  const tell = (line: string) => {
+    if (line !== told) tools.tell(line);
+    told = line;
+  };
+  try {
+    for (;;) {
+      const end = await look(api, request, set, over, tell);
+      if (end !== undefined) return end;
+      await sleep(clock, LOOK_MS, over);
+      if (signal.aborted) return { code: INTERRUPTED, text: 'The wait was interrupted.' };
+      if (overdue.signal.aborted)
+        return { code: TIMED_OUT, text: `Not done in ${request.timeoutMs / 1000} s. The last word was: ${told}` };
+    }
+  } finally {
+    cancel();
+  }
+}
+
+/** Undefined: not yet. */
+async function look(
+  api: KubeApi,
+  { name, change, definition, ref }: ChangeRequest,
+  { value, before }: Set,
+  over: AbortSignal,
+  tell: (line: string) => void,
+): Promise<ChangeEnd | undefined> {
+  let found: Awaited<ReturnType<typeof loadChain>>;
+  try {
+    found = await loadChain(api, definition, ref, over);
+  } catch (error) {
+    if (over.aborted) return undefined;
+    if (!isPassing(error)) return { code: 1, text: messageOf(error) };
+    tell(`The API server does not answer, and is asked again: ${messageOf(error)}`);
+    return undefined;
+  }
+  if (found === undefined || found.item.metadata.uid !== before.metadata.uid)
+    return { code: 1, text: 'The object is gone.' };
+  const { item, inventory } = found;
+  const outcome = change.outcome(item, value, before);
+  if (outcome !== undefined) return { code: 0, text: outcome };
+  // What is stalled does not keep a password from being replaced, unless the obstacle says so.
+  const failure = obstacleOf(name, inventory, item) ?? (name === 'rotate' ? undefined : failureOf(item));
+  if (failure !== undefined) return { code: 1, text: failure };
+  tell(progressOf(inventory, item));
+  return undefined;
+}
+
+/** A connection that broke, or a server that is busy or starts: asking again may help. */
+function isPassing(error: unknown): boolean {
+  return error instanceof HttpError || (error instanceof KubeError && (error.status >= 500 || error.status === 429));
+}

@@ -1,0 +1,58 @@
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, stalledOf } from './inventory.ts';
+import { commandFor } from './kinds.ts';
+import { ancestorsOf, blockerOf } from './tree.ts';
+
+/* What keeps a change that a person asks for from coming about, as far as the objects tell. */
+
+/**
+ * Why nothing will come of the change before something else is changed, and what that is; undefined: nothing speaks against
+ * it. `name`: of the command. `inventory`: the object with what it needs.
+ */
+export function obstacleOf(name: string, inventory: Inventory, item: Item): string | undefined {
+  if (name === 'pause' || name === 'unpause') return undefined;
+  if (item.metadata.deletionTimestamp !== undefined) return 'It is being deleted.';
+  if (isPaused(item)) return `It is paused: Mooring changes nothing about it. First: ${commandFor('unpause', item)}`;
+  if (isOnlyObserved(item))
+    return 'It is only observed (managementPolicy: Observe): Mooring changes nothing about it. First set Manage there.';
+  return (name === 'rotate' ? againstRotation(inventory, item) : undefined) ?? inTheWay(inventory, item);
+}
+
+function isOnlyObserved({ kind, spec }: Item): boolean {
+  return kind === databaseClusterDefinition.kind && spec['managementPolicy'] === 'Observe';
+}
+
+/** A password is replaced on a server that runs, with a login that works. */
+function againstRotation(inventory: Inventory, item: Item): string | undefined {
+  const own = item.kind === databaseUserDefinition.kind ? item.spec['passwordSecretRef'] : undefined;
+  if (isRecord(own))
+    return `Its password is your own: change it in Secret "${String(own['name'])}", and Mooring takes it over.`;
+  const [parent] = ancestorsOf(inventory.items, item);
+  const cluster = item.kind === databaseClusterDefinition.kind ? item : parent;
+  if (typeof cluster === 'object' && cluster.spec['state'] === 'Suspended') {
+    const what = cluster === item ? 'It' : nameOf(cluster);
+    return `${what} is suspended: there is no server to change a password on. First: ${commandFor('resume', cluster)}`;
+  }
+  const stalled = stalledOf(item);
+  // A cluster may be stuck on something else, and its login be looked after.
+  const works = item.conditions.some(({ type, status }) => type === 'Available' && status === 'True');
+  if (stalled === undefined || works || isOutOfDate(item)) return undefined;
+  return `It is stalled, and a person must act first: ${stalled.reason}: ${stalled.message}`;
+}
+
+/** Another object that a person must do something about. What is on its way is not in the way. */
+function inTheWay(inventory: Inventory, item: Item): string | undefined {
+  const blocker = blockerOf(inventory, item);
+  if (blocker === undefined || blocker.name === nameOf(item)) return undefined;
+  const found = inventory.items.find((each) => nameOf(each) === blocker.name);
+  if (found === undefined) return `It waits for what is not there: ${blocker.message}`;
+  if (isPaused(found) && !isReady(found))
+    return `It waits for ${blocker.name}, which is paused. First: ${commandFor('unpause', found)}`;
+  if (stalledOf(found) === undefined) return undefined;
+  return `It waits for ${blocker.name}: ${blocker.reason}: ${blocker.message}`;
+}
+
+function isReady({ conditions }: Item): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
