@@ -1,18 +1,15 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { loadAll } from 'js-yaml';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Cluster } from '../cloud/schema.ts';
-import { definitions } from '../kinds/definitions.ts';
+import { type Problem, readDocuments } from '../plan/manifests.ts';
 import { spacesOf } from '../plan/objects.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
-import { type Manifest, type ReadResult, readObjects } from '../plan/read.ts';
+import { type ReadResult, readObjects } from '../plan/read.ts';
 import { planText } from '../plan/text.ts';
 import { UsageError } from '../plugin/arguments.ts';
-import { isRecord, nodeName } from '../plugin/inventory.ts';
-import { API_VERSION, parseTarget } from '../plugin/kinds.ts';
+import { nodeName } from '../plugin/inventory.ts';
+import { parseTarget } from '../plugin/kinds.ts';
 import { cloudOf } from '../plugin/space.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
@@ -47,10 +44,15 @@ export const plan = onCluster({
     const targets = args.words.map((word) => parseTarget([word]));
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
     if (args.is('delete') && named.size === 0) throw new UsageError('Say which objects are to be deleted');
-    const manifests = args.texts('filename').flatMap(readManifests);
-    if (args.texts('filename').length > 0) mustBeOurs(manifests);
+    const paths = args.texts('filename');
+    const { documents, problems } = paths.length === 0 ? { documents: [], problems: [] } : readDocuments(paths);
     const deleted = args.is('delete') ? named : new Set<string>();
-    const read = await readObjects(api, { namespace, manifests, deleted }, io.signal);
+    const read = await readObjects(api, { namespace, documents, deleted }, io.signal);
+    const wrong = [...problems, ...read.problems];
+    if (wrong.length > 0) {
+      io.stderr(problemsText(wrong));
+      return 1;
+    }
     for (const name of named) {
       if (!read.objects.some(({ definition, key }) => nodeName(definition.kind, key) === name))
         throw new Error(`${name} is not there`);
@@ -68,16 +70,10 @@ export const plan = onCluster({
   },
 });
 
-/** A plan of nothing would say that all is well. */
-function mustBeOurs(manifests: readonly Manifest[]): void {
-  const kinds = new Set(definitions.map(({ kind }) => kind));
-  const wrong = manifests.find(({ apiVersion, kind = '' }) => kinds.has(kind) && apiVersion !== API_VERSION);
-  if (wrong !== undefined)
-    throw new UsageError(
-      `${wrong.kind} "${wrong.metadata.name}" has apiVersion ${wrong.apiVersion}: use ${API_VERSION}`,
-    );
-  if (!manifests.some(({ apiVersion }) => apiVersion === API_VERSION))
-    throw new UsageError(`No object of Mooring is in these files: its apiVersion is ${API_VERSION}`);
+function problemsText(problems: readonly Problem[]): string {
+  const lines = problems.map(({ where, text }) => `  ${where}: ${text}`);
+  const manifests = new Set(problems.map(({ where }) => where)).size;
+  return `${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} cannot be applied:\n${lines.join('\n')}\n`;
 }
 
 function narrowed({ outcomes, steps }: Plan, named: ReadonlySet<string>): Plan {
@@ -114,21 +110,4 @@ async function listClouds({ api, io }: OnCluster, { objects }: ReadResult) {
     await transports.close();
   }
   return { listed, notes };
-}
-
-function readManifests(path: string): readonly Manifest[] {
-  if (path !== '-' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).toSorted();
-    return names.filter((name) => /\.(ya?ml|json)$/.test(name)).flatMap((name) => readManifests(join(path, name)));
-  }
-  let documents: unknown[];
-  try {
-    documents = loadAll(readFileSync(path === '-' ? 0 : path, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${messageOf(error).split('\n')[0]}`);
-  }
-  return documents.flatMap((document) => {
-    if (!isRecord(document) || !isRecord(document['metadata'])) return [];
-    return [document as unknown as Manifest];
-  });
 }

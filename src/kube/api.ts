@@ -99,16 +99,25 @@ export class KubeError extends Error {
   readonly retryAfterMs: number | undefined;
   /** metav1.StatusCause reasons, such as NamespaceTerminating. */
   readonly causes: readonly string[];
+  /** metav1.StatusCause of fields that are refused: path and the server's words. */
+  readonly fields: readonly { readonly field: string; readonly message: string }[];
 
   constructor(
     message: string,
-    details: { status: number; reason?: string; retryAfterMs?: number | undefined; causes?: readonly string[] },
+    details: {
+      status: number;
+      reason?: string;
+      retryAfterMs?: number | undefined;
+      causes?: readonly string[];
+      fields?: KubeError['fields'];
+    },
   ) {
     super(message);
     this.status = details.status;
     this.reason = details.reason ?? '';
     this.retryAfterMs = details.retryAfterMs;
     this.causes = details.causes ?? [];
+    this.fields = details.fields ?? [];
   }
 }
 

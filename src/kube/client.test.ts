@@ -84,11 +84,19 @@ test('The client gives up when the fresh token is refused too', async () => {
 });
 
 test('The client throws what the server says, with cause and time to wait', async () => {
-  const details = { retryAfterSeconds: 3, causes: [{ reason: 'NamespaceTerminating' }] };
+  const details = {
+    retryAfterSeconds: 3,
+    causes: [
+      { reason: 'NamespaceTerminating' },
+      { reason: 'FieldValueRequired', field: 'spec.size', message: 'Required value' },
+      { reason: 'FieldValueInvalid', field: '<nil>', message: 'Invalid value: null: more was not checked' },
+    ],
+  };
   const { api } = aClient(() => status(403, 'Forbidden', { details }));
   const error = await errorOf(api.create(TOYS, 'ns', {}));
   expect(error).toMatchObject({ name: 'KubeError', status: 403, reason: 'Forbidden', retryAfterMs: 3_000 });
   expect(error).toMatchObject({ message: 'Cannot create toys: Forbidden!' });
+  expect(error).toMatchObject({ fields: [{ field: 'spec.size', message: 'Required value' }] });
   expect(isNamespaceTerminating(error)).toBe(true);
 });
 

@@ -38,16 +38,18 @@ const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io
 export interface KubeClient extends KubeApi {
   /**
    * What server-side apply would make of the object, with defaults and after validation; nothing is stored (`dryRun=All`).
-   * Throws KubeError as the API server refuses it.
+   * `manager`: who applies; undefined: this client. Throws KubeError as the API server refuses it.
    */
-  applyDryRun(resource: Resource, object: AnyObject, signal?: AbortSignal): Promise<AnyObject>;
+  applyDryRun(resource: Resource, object: AnyObject, manager?: string, signal?: AbortSignal): Promise<AnyObject>;
+  /** The same of a JSON merge patch; fields that there are not are refused. */
+  patchDryRun(resource: Resource, ref: ObjectRef, patch: unknown, signal?: AbortSignal): Promise<AnyObject>;
 }
 
 /** KubeApi over HTTP. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const server = options.server.replace(/\/$/, '');
 
-  const { refusal } = options;
+  const { refusal, fieldManager = 'mooring' } = options;
 
   async function send(
     verb: string,
@@ -151,19 +153,23 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
     async patch(resource, ref, patch, patchOptions, signal) {
       const subresource = patchOptions?.subresource === undefined ? '' : `/${patchOptions.subresource}`;
-      const path = `${objectPath(resource, ref)}${subresource}?fieldManager=${options.fieldManager ?? 'mooring'}`;
+      const path = `${objectPath(resource, ref)}${subresource}?fieldManager=${fieldManager}`;
       const request = { method: 'PATCH', path, ...json(patch, 'application/merge-patch+json') } as const;
       return toObject(await call('patch', resource, { ...request, ...given(signal) }));
     },
 
-    async applyDryRun(resource, object, signal) {
-      const manager = options.fieldManager ?? 'mooring';
-      const path = `${objectPath(resource, object.metadata)}?fieldManager=${manager}&force=true&dryRun=All`;
+    async applyDryRun(resource, object, manager, signal) {
+      const query = new URLSearchParams({ fieldManager: manager ?? fieldManager, force: 'true', dryRun: 'All' });
+      const path = `${objectPath(resource, object.metadata)}?${query}`;
       const request = { method: 'PATCH', path, ...json(object, 'application/apply-patch+yaml') } as const;
-      const answer = asRecord(await call('apply', resource, { ...request, ...given(signal) }));
-      // What is not stored has no version.
-      const metadata = { resourceVersion: '', ...asRecord(answer['metadata']) };
-      return toObject({ ...answer, metadata });
+      return notStored(await call('apply', resource, { ...request, ...given(signal) }));
+    },
+
+    async patchDryRun(resource, ref, patch, signal) {
+      const query = new URLSearchParams({ fieldManager, dryRun: 'All', fieldValidation: 'Strict' });
+      const path = `${objectPath(resource, ref)}?${query}`;
+      const request = { method: 'PATCH', path, ...json(patch, 'application/merge-patch+json') } as const;
+      return notStored(await call('apply', resource, { ...request, ...given(signal) }));
     },
 
     async delete(resource, ref, preconditions, signal) {
@@ -229,6 +235,12 @@ function toObject(value: unknown): AnyObject {
   return value as AnyObject;
 }
 
+/** What is not stored has no version. */
+function notStored(value: unknown): AnyObject {
+  const answer = asRecord(value);
+  return toObject({ ...answer, metadata: { resourceVersion: '', ...asRecord(answer['metadata']) } });
+}
+
 function toWatchEvent(value: unknown, resource: Resource): WatchEvent {
   const event = asRecord(value);
   switch (event['type']) {
@@ -258,15 +270,18 @@ function toKubeError(response: HttpResponse, text: string, what: string): KubeEr
 
 function statusError(status: Record<string, unknown>, fallback: number, what: string, retryAfter?: string): KubeError {
   const details = asRecord(status['details']);
-  const causes = Array.isArray(details['causes'])
-    ? details['causes'].map((cause) => String(asRecord(cause)['reason'] ?? ''))
-    : [];
+  const given = Array.isArray(details['causes']) ? details['causes'].map(asRecord) : [];
+  const causes = given.map((cause) => String(cause['reason'] ?? ''));
+  const fields = given.flatMap(({ field, message }) =>
+    typeof field === 'string' && field.startsWith('<') === false ? [{ field, message: String(message ?? '') }] : [],
+  );
   const seconds = Number(retryAfter ?? details['retryAfterSeconds']);
   const code = typeof status['code'] === 'number' ? status['code'] : fallback;
   return new KubeError(`${what}: ${String(status['message'] ?? '') || `HTTP ${code}`}`, {
     status: code,
     reason: String(status['reason'] ?? ''),
     causes,
+    fields,
     retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
   });
 }

@@ -47,7 +47,22 @@ export type ParsedSpec<Spec> =
 export function parseSpec<Spec>(definition: { readonly spec: z.ZodType<Spec> }, raw: unknown): ParsedSpec<Spec> {
   const result = definition.spec.safeParse(raw ?? {});
   if (result.success) return { ok: true, spec: result.data };
-  return { ok: false, message: result.error.issues.map((issue) => describeIssue(issue, raw)).join('; ') };
+  const issues = result.error.issues.map((issue) => describeIssue(issue, raw));
+  return { ok: false, message: issues.map(({ field, text }) => `${field} ${text}`).join('; ') };
+}
+
+/** A field that cannot be as it is. */
+export interface FieldIssue {
+  /** Such as `spec.storageSizeGB`. */
+  readonly field: string;
+  /** What it is, and what it should be. */
+  readonly text: string;
+}
+
+/** What is wrong with a spec, a field each; none: it can be read. */
+export function specIssues(definition: { readonly spec: z.ZodType }, raw: unknown): readonly FieldIssue[] {
+  const { error } = definition.spec.safeParse(raw ?? {});
+  return error === undefined ? [] : error.issues.map((issue) => describeIssue(issue, raw));
 }
 
 /**
@@ -65,7 +80,7 @@ export function parseStatus<Status>(definition: { readonly status: z.ZodType<Sta
 
 const SHOWN_VALUE_LENGTH = 80;
 
-function describeIssue(issue: z.core.$ZodIssue, raw: unknown): string {
+function describeIssue(issue: z.core.$ZodIssue, raw: unknown): FieldIssue {
   const path = issue.path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
     'spec',
@@ -74,10 +89,10 @@ function describeIssue(issue: z.core.$ZodIssue, raw: unknown): string {
     (parent, step) => (isRecord(parent) ? parent[String(step)] : undefined),
     raw,
   );
-  if (value === undefined) return `${path} is missing: set it`;
+  if (value === undefined) return { field: path, text: 'is missing: set it' };
   const shown = JSON.stringify(value);
   const short = shown.length <= SHOWN_VALUE_LENGTH ? shown : `${shown.slice(0, SHOWN_VALUE_LENGTH)}…`;
-  return `${path} cannot be ${short}: ${issue.message}`;
+  return { field: path, text: `cannot be ${short}: ${issue.message}` };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

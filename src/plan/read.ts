@@ -8,21 +8,16 @@ import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { itemOf, nodeName } from '../plugin/inventory.ts';
 import { API_VERSION, resourceOf } from '../plugin/kinds.ts';
 import { sourcesOf } from './copy.ts';
+import { dryRun } from './dry-run.ts';
+import type { Document, Problem } from './manifests.ts';
 import type { PlannedObject } from './objects.ts';
-
-/** A manifest as a person wrote it, of any kind. */
-export interface Manifest {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly spec?: unknown;
-  readonly data?: Readonly<Record<string, string>>;
-}
 
 export interface ReadResult {
   readonly objects: readonly PlannedObject[];
   readonly configMaps: readonly AnyObject[];
   readonly namespaces: readonly AnyObject[];
+  /** What keeps manifests from being applied. */
+  readonly problems: readonly Problem[];
   /** What could not be read, or not be asked of the API server: the plan is less sure there. */
   readonly notes: readonly string[];
 }
@@ -32,51 +27,71 @@ export async function readObjects(
   api: KubeClient,
   given: {
     readonly namespace: string;
-    readonly manifests: readonly Manifest[];
+    readonly documents: readonly Document[];
     /** `kind namespace/name` of objects that are to be deleted. */
     readonly deleted: ReadonlySet<string>;
   },
   signal: AbortSignal,
 ): Promise<ReadResult> {
   const notes: string[] = [];
-  const ours = given.manifests.filter(({ apiVersion }) => apiVersion === API_VERSION);
+  const ours = given.documents.filter(({ manifest }) => manifest.apiVersion === API_VERSION);
   const namespaces = new Set([
     given.namespace,
-    ...ours.map(({ metadata }) => metadata.namespace ?? given.namespace),
+    ...ours.map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
     ...[...given.deleted].map((name) => splitKey(name.split(' ')[1] ?? '').namespace),
   ]);
   const live = await liveObjects(api, namespaces, notes, signal);
-  const wanted = new Map<string, AnyObject>();
-  for (const manifest of ours) {
-    const definition = definitions.find(({ kind }) => kind === manifest.kind);
-    if (definition === undefined) continue;
-    const namespace = manifest.metadata.namespace ?? given.namespace;
-    const name = nodeName(definition.kind, objectKey(namespace, manifest.metadata.name));
-    const before = live.get(name)?.object;
-    wanted.set(
-      name,
-      await applied(
-        api,
-        definition,
-        { ...manifest, metadata: { ...manifest.metadata, namespace } },
-        before,
-        notes,
-        signal,
-      ),
-    );
-  }
+  const { wanted, problems } = await wantedObjects(api, ours, given.namespace, live, notes, signal);
   const names = [...new Set([...live.keys(), ...wanted.keys()])];
   const objects = names.flatMap((name): readonly PlannedObject[] => {
     const definition = definitions.find(({ kind }) => name.startsWith(`${kind} `));
     if (definition === undefined) return [];
-    const object = live.get(name)?.object;
+    const found = live.get(name)?.object;
+    const object = found === undefined ? undefined : withoutManagedFields(found);
     const next = given.deleted.has(name) ? undefined : (wanted.get(name) ?? object);
     return [{ definition, key: name.slice(definition.kind.length + 1), live: object, wanted: next }];
   });
   if (objects.some(({ live: object }) => isShared(object)))
     notes.push('Objects of other namespaces, which a space or cluster here admits, were not looked at');
   const configMaps = await configMapsFor(api, given, objects, notes, signal);
-  return { objects, configMaps, namespaces: await namespacesOf(api, objects, notes, signal), notes };
+  return { objects, configMaps, namespaces: await namespacesOf(api, objects, notes, signal), problems, notes };
+}
+
+/** What the manifests make of the objects that there are, by name. */
+async function wantedObjects(
+  api: KubeClient,
+  ours: readonly Document[],
+  defaultNamespace: string,
+  live: ReadonlyMap<string, Live>,
+  notes: string[],
+  signal: AbortSignal,
+) {
+  const wanted = new Map<string, AnyObject>();
+  const problems: Problem[] = [];
+  const places = new Map<string, string>();
+  const asked = ours.flatMap(({ manifest, where }) => {
+    const definition = definitions.find(({ kind }) => kind === manifest.kind);
+    if (definition === undefined) return [];
+    const namespace = manifest.metadata.namespace ?? defaultNamespace;
+    const whole = { ...manifest, metadata: { ...manifest.metadata, namespace } };
+    const name = nodeName(definition.kind, objectKey(namespace, manifest.metadata.name));
+    const before = places.get(name);
+    if (before !== undefined)
+      problems.push({ where, text: `${name}: it stands in ${before} already: keep one of them` });
+    places.set(name, where);
+    return [{ name, where, definition, whole }];
+  });
+  await Promise.all(
+    asked.map(async ({ name, where, definition, whole }) => {
+      const answer = await dryRun(api, definition, whole, live.get(name)?.object, signal);
+      if ('problems' in answer) problems.push(...answer.problems.map((text) => ({ where, text: `${name}: ${text}` })));
+      else wanted.set(name, withoutManagedFields(answer.object));
+      if ('note' in answer && answer.note !== undefined) notes.push(answer.note);
+    }),
+  );
+  const order = [...places.values()];
+  const sorted = problems.toSorted((one, other) => order.indexOf(one.where) - order.indexOf(other.where));
+  return { wanted, problems: sorted };
 }
 
 /** Whether others than those of its own namespace may be on it. */
@@ -118,7 +133,7 @@ async function liveObjects(
   const found = new Map<string, Live>();
   const take = (definition: ResourceDefinition, object: AnyObject) => {
     const item = itemOf(definition, object);
-    found.set(nodeName(definition.kind, item.key), { object: withoutManagedFields(object), parent: item.parent });
+    found.set(nodeName(definition.kind, item.key), { object, parent: item.parent });
   };
   for (const namespace of namespaces) {
     for (const definition of definitions) {
@@ -159,31 +174,6 @@ async function readOrNote(
   }
 }
 
-/** What the API server would make of the manifest; where it may not be asked, the manifest over what is there. */
-async function applied(
-  api: KubeClient,
-  definition: ResourceDefinition,
-  manifest: Manifest,
-  before: AnyObject | undefined,
-  notes: string[],
-  signal: AbortSignal,
-): Promise<AnyObject> {
-  try {
-    return withoutManagedFields(
-      await api.applyDryRun(resourceOf(definition), manifest as unknown as AnyObject, signal),
-    );
-  } catch (error) {
-    const asked = error instanceof KubeError && (error.status === 403 || error.status === 404);
-    if (!asked) throw error;
-    const { namespace, name } = manifest.metadata;
-    notes.push(`${definition.kind} ${namespace}/${name} was not checked by the API server: ${error.message.trim()}`);
-    const spec = { ...specOf(before), ...specOf(manifest as unknown as AnyObject) };
-    const parsed = definition.spec.safeParse(spec);
-    const metadata = { ...before?.metadata, ...manifest.metadata };
-    return { metadata, spec: parsed.success ? parsed.data : spec } as unknown as AnyObject;
-  }
-}
-
 function specOf(object: AnyObject | undefined): object {
   const spec = (object as { readonly spec?: unknown } | undefined)?.spec;
   return typeof spec === 'object' && spec !== null ? spec : {};
@@ -199,13 +189,14 @@ function withoutManagedFields(object: AnyObject): AnyObject {
 /** ConfigMaps that hold schema sources: those of the manifests before those that are there. */
 async function configMapsFor(
   api: KubeApi,
-  given: { readonly namespace: string; readonly manifests: readonly Manifest[] },
+  given: { readonly namespace: string; readonly documents: readonly Document[] },
   objects: readonly PlannedObject[],
   notes: string[],
   signal: AbortSignal,
 ): Promise<readonly AnyObject[]> {
   const written = new Map<ObjectKey, AnyObject>(
-    given.manifests
+    given.documents
+      .map(({ manifest }) => manifest)
       .filter(({ kind }) => kind === CONFIG_MAPS.kind)
       .map(({ metadata, data = {} }) => {
         const namespace = metadata.namespace ?? given.namespace;

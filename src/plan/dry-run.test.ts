@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { type AnyObject, KubeError } from '../kube/api.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { dryRun } from './dry-run.ts';
+
+const SPEC = {
+  spaceRef: { name: 'production' },
+  provider: 'gcp',
+  region: 'europe-west2',
+  machineType: 'c2d-highcpu-4',
+  storageSizeGB: 100,
+  version: '3.5.0',
+};
+const manifestOf = (spec: object) => ({
+  apiVersion: 'mooring.dev/v1alpha1',
+  kind: 'DatabaseCluster',
+  metadata: { name: 'orders', namespace: 'shop' },
+  spec,
+});
+const liveOf = (metadata: object) =>
+  ({ metadata: { name: 'orders', namespace: 'shop', ...metadata }, spec: SPEC }) as unknown as AnyObject;
+
+/** An API server that answers with the error, or with what it was sent; and what that was. */
+function aServer(error?: KubeError) {
+  const sent: unknown[] = [];
+  const answer = async (...what: readonly unknown[]) => {
+    sent.push(what);
+    if (error !== undefined) throw error;
+    return liveOf({});
+  };
+  const api: Pick<KubeClient, 'applyDryRun' | 'patchDryRun'> = {
+    applyDryRun: (_resource, object, manager) => answer('apply', (object as { spec?: unknown }).spec, manager),
+    patchDryRun: (_resource, _ref, patch) => answer('patch', patch),
+  };
+  return { api: api as KubeClient, sent };
+}
+
+const { signal } = new AbortController();
+const run = (api: KubeClient, spec: object, live?: AnyObject) =>
+  dryRun(api, databaseClusterDefinition, manifestOf(spec), live, signal);
+
+describe('dryRun()', () => {
+  it('removes what is left out, where kubectl applies on its side', async () => {
+    const { api, sent } = aServer();
+    const last = JSON.stringify(
+      manifestOf({ ...SPEC, deletionProtection: true, backup: { frequency: 'daily', retentionDays: 3 } }),
+    );
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': last };
+    await run(api, { ...SPEC, backup: { frequency: 'weekly' } }, liveOf({ annotations }));
+    const spec = { ...SPEC, deletionProtection: null, backup: { frequency: 'weekly', retentionDays: null } };
+    expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
+  });
+
+  it("applies as who applies on the server's side", async () => {
+    const { api, sent } = aServer();
+    const managedFields = [
+      { manager: 'mooring', operation: 'Update', fieldsV1: { 'f:spec': {} } },
+      { manager: 'argocd-controller', operation: 'Apply', fieldsV1: { 'f:spec': {} } },
+    ];
+    await run(api, SPEC, liveOf({ managedFields }));
+    await run(api, SPEC);
+    expect(sent).toEqual([
+      ['apply', SPEC, 'argocd-controller'],
+      ['apply', SPEC, undefined],
+    ]);
+  });
+
+  it('tells all fields that are wrong, of which the server names but the first', async () => {
+    const error = new KubeError(
+      'failed to create typed patch object (…): .spec.nonsense: field not declared in schema',
+      {
+        status: 500,
+      },
+    );
+    const { api } = aServer(error);
+    expect(await run(api, { ...SPEC, nonsense: 3, storageSizeGB: '100', state: 'Asleep' })).toEqual({
+      problems: [
+        expect.stringMatching(/^spec\.storageSizeGB cannot be "100": /),
+        expect.stringMatching(/^spec\.state cannot be "Asleep": /),
+        'spec.nonsense cannot be 3: there is no such field: correct its name, or remove it',
+      ],
+    });
+  });
+
+  it('tells each field that the server refuses', async () => {
+    const fields = [
+      { field: 'spec.region', message: 'Forbidden: region cannot change' },
+      { field: 'spec.provider', message: 'Forbidden: provider cannot change' },
+    ];
+    const { api } = aServer(new KubeError('invalid', { status: 422, fields }));
+    expect(await run(api, SPEC)).toEqual({
+      problems: ['spec.region: Forbidden: region cannot change', 'spec.provider: Forbidden: provider cannot change'],
+    });
+  });
+
+  it('takes the manifest over what is there where nobody may be asked, and checks what it can', async () => {
+    const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
+    const taken = await run(api, { storageSizeGB: 200 }, liveOf({}));
+    expect(taken).toMatchObject({
+      object: { spec: { ...SPEC, storageSizeGB: 200 } },
+      note: expect.stringContaining('was not checked by the API server: cannot patch'),
+    });
+    expect(await run(api, { ...SPEC, storageSizeGB: -1 })).toMatchObject({
+      problems: [expect.stringContaining('spec.storageSizeGB cannot be -1')],
+    });
+  });
+});

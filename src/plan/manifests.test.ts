@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { documentsIn, readDocuments } from './manifests.ts';
+
+const OURS = 'apiVersion: mooring.dev/v1alpha1\nkind: DatabaseUser\nmetadata: {name: app}\n';
+const read = (text: string) => {
+  const { documents, problems } = documentsIn('a.yaml', text);
+  return {
+    names: documents.map(({ where, manifest }) => `${where}: ${manifest.metadata.name}`),
+    problems: problems.map(({ where, text: what }) => `${where}: ${what}`),
+  };
+};
+
+describe('documentsIn()', () => {
+  it('finds what is of our kinds, and ConfigMaps, in documents and lists', () => {
+    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: schema}\ndata: {}\n';
+    const list = `apiVersion: v1\nkind: List\nitems:\n- ${OURS.replaceAll('\n', '\n  ')}`;
+    const other = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n';
+    expect(read(`# Only a comment\n---\n${OURS}---\n${other}---\n${map}---\n${list}`)).toEqual({
+      names: ['a.yaml, document 1: app', 'a.yaml, document 3: schema', 'a.yaml, document 4, item 1: app'],
+      problems: [],
+    });
+  });
+
+  it('tells everything that is wrong, each with its place, and what would be right', () => {
+    const text = [
+      OURS.replace('v1alpha1', 'v1'),
+      'a: [1',
+      OURS.replace('DatabaseUser', 'DatabaseUsr').replace('{name: app}', '{}'),
+      OURS,
+      '- a list',
+      OURS.replace('apiVersion: mooring.dev/v1alpha1\n', ''),
+    ].join('\n---\n');
+    expect(read(text)).toEqual({
+      names: ['a.yaml, document 4: app'],
+      problems: [
+        'a.yaml, document 1: DatabaseUser app: apiVersion cannot be "mooring.dev/v1": use mooring.dev/v1alpha1',
+        expect.stringMatching(/^a\.yaml, document 2: is no YAML: .*\(line 7\)$/),
+        'a.yaml, document 3: kind cannot be "DatabaseUsr": use DatabaseSpace, DatabaseCluster, DatabaseUser, Database',
+        'a.yaml, document 3: metadata.name is missing: set it to a text',
+        'a.yaml, document 5: is a list: write an object',
+        'a.yaml, document 6: DatabaseUser app: apiVersion is missing: use mooring.dev/v1alpha1',
+      ],
+    });
+  });
+});
+
+describe('readDocuments()', () => {
+  it('says which file cannot be read', () => {
+    expect(() => readDocuments(['nowhere.yaml'])).toThrow(/nowhere\.yaml cannot be read: ENOENT/);
+  });
+
+  it('refuses to plan nothing', () => {
+    expect(() => readDocuments(['package.json'])).toThrow('No object of Mooring is in these files');
+  });
+});

@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadAll, YAMLException } from 'js-yaml';
+import { messageOf } from '../base/errors.ts';
+import { GROUP } from '../base/group.ts';
+import { definitions } from '../kinds/definitions.ts';
+import { CONFIG_MAPS } from '../kube/api.ts';
+import { UsageError } from '../plugin/arguments.ts';
+import { isRecord } from '../plugin/inventory.ts';
+import { API_VERSION } from '../plugin/kinds.ts';
+
+/** A manifest as a person wrote it: of our kinds, or a ConfigMap. */
+export interface Manifest {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: unknown;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface Document {
+  /** Such as `cluster.yaml, document 2`. */
+  readonly where: string;
+  readonly manifest: Manifest;
+}
+
+/** What keeps a manifest from being applied, with where it stands and what would be right. */
+export interface Problem {
+  readonly where: string;
+  readonly text: string;
+}
+
+export interface Documents {
+  readonly documents: readonly Document[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * What plans are made of, in files and folders, or in standard input where a path is `-`. What is of other kinds is left
+ * out. Throws UsageError where a path cannot be read, or nothing of ours is there: a plan of nothing would say that all is well.
+ */
+export function readDocuments(paths: readonly string[]): Documents {
+  const found = paths.flatMap(filesOf).map((path) => documentsIn(path, textOf(path)));
+  const documents = found.flatMap((each) => each.documents);
+  const problems = found.flatMap((each) => each.problems);
+  if (problems.length === 0 && !documents.some(({ manifest }) => manifest.apiVersion === API_VERSION))
+    throw new UsageError(`No object of Mooring is in these files: its apiVersion is ${API_VERSION}`);
+  return { documents, problems };
+}
+
+function filesOf(path: string): readonly string[] {
+  if (path === '-' || statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).toSorted();
+  return names.filter((name) => /\.(ya?ml|json)$/.test(name)).map((name) => join(path, name));
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${messageOf(error).split('\n')[0]}`);
+  }
+}
+
+/** Exported for its test. `file`: for the places. */
+export function documentsIn(file: string, text: string): Documents {
+  const name = file === '-' ? 'standard input' : file;
+  const documents: Document[] = [];
+  const problems: Problem[] = [];
+  let count = 0;
+  for (const { source, line } of sourcesIn(text)) {
+    let values: readonly unknown[];
+    try {
+      values = loadAll(source);
+    } catch (error) {
+      problems.push({ where: `${name}, document ${++count}`, text: `is no YAML: ${syntaxError(error, line)}` });
+      continue;
+    }
+    for (const value of values) {
+      if (value === null || value === undefined) continue;
+      const where = `${name}, document ${++count}`;
+      for (const each of itemsOf(value, where)) {
+        const wrong = problemsOf(each.value);
+        problems.push(...wrong.map((problem) => ({ where: each.where, text: problem })));
+        if (wrong.length === 0 && isWanted(each.value))
+          documents.push({ where: each.where, manifest: each.value as unknown as Manifest });
+      }
+    }
+  }
+  return { documents, problems };
+}
+
+/** A file's documents apart, so that what is wrong in one hides no other. `line`: of its first, from 0. */
+function sourcesIn(text: string): readonly { readonly source: string; readonly line: number }[] {
+  // Directives stand before the mark of the document that they are for.
+  if (/^%/m.test(text)) return [{ source: text, line: 0 }];
+  let line = 0;
+  return text.split(/^---(?=\s|$)/m).map((source) => {
+    const begin = line;
+    line += source.split('\n').length - 1;
+    return { source, line: begin };
+  });
+}
+
+function syntaxError(error: unknown, line: number): string {
+  if (!(error instanceof YAMLException)) return messageOf(error);
+  const { reason, mark } = error;
+  return `${reason} (line ${line + (mark?.line ?? 0) + 1})`;
+}
+
+function itemsOf(value: unknown, where: string): readonly { readonly value: unknown; readonly where: string }[] {
+  if (!isRecord(value) || value['kind'] !== 'List' || !Array.isArray(value['items'])) return [{ value, where }];
+  return value['items'].map((item: unknown, index) => ({ value: item, where: `${where}, item ${index + 1}` }));
+}
+
+const KINDS = definitions.map(({ kind }) => kind);
+
+function isOurs({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
+  return String(apiVersion).startsWith(`${GROUP}/`) || KINDS.includes(String(kind));
+}
+
+function isWanted(value: unknown): boolean {
+  return isRecord(value) && (isOurs(value) || value['kind'] === CONFIG_MAPS.kind);
+}
+
+/** What the API server would not even look at. */
+function problemsOf(value: unknown): readonly string[] {
+  if (!isRecord(value))
+    return [`is ${Array.isArray(value) ? 'a list' : `the text "${String(value)}"`}: write an object`];
+  if (!isWanted(value)) return [];
+  const { apiVersion, kind, metadata } = value;
+  const problems: string[] = [];
+  if (isOurs(value) && apiVersion !== API_VERSION) problems.push(`apiVersion ${shown(apiVersion)}: use ${API_VERSION}`);
+  if (isOurs(value) && !KINDS.includes(String(kind))) problems.push(`kind ${shown(kind)}: use ${KINDS.join(', ')}`);
+  const name = isRecord(metadata) ? metadata['name'] : undefined;
+  if (typeof name !== 'string' || name === '') problems.push(`metadata.name ${shown(name)}: set it to a text`);
+  const what = typeof name === 'string' && KINDS.includes(String(kind)) ? `${String(kind)} ${name}: ` : '';
+  return problems.map((problem) => `${what}${problem}`);
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'is missing' : `cannot be ${JSON.stringify(value)}`;
+}
