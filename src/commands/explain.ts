@@ -1,24 +1,31 @@
 import { systemClock } from '../base/clock.ts';
-import { explainText } from '../plugin/explain.ts';
+import { explainText, explanationOf } from '../plugin/explain.ts';
 import { loadChain, nodeName } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
+import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { onCluster } from './on-cluster.ts';
 
 /** `mooring explain KIND/NAME`. Exit code 1 where there is no such object. */
 export const explain = onCluster({
   name: 'explain',
   about: 'says of one object what is declared, what is there, what is missing, why, and what to do',
-  usage: ['databasecluster/orders', 'dbu app --namespace shop'],
+  usage: ['databasecluster/orders', 'dbu app --namespace shop', 'dbd/orders --output json'],
   takes: 'objects',
-  flags: {},
+  flags: OUTPUT,
   async run({ api, namespace, args, io, style }) {
+    const output = outputOf(args);
     const { definition, name } = parseTarget(args.words);
     const found = await loadChain(api, definition, { namespace, name }, io.signal);
     if (found === undefined) {
       io.stderr(`${nodeName(definition.kind, `${namespace}/${name}`)} is not there\n`);
       return 1;
     }
-    io.stdout(explainText(found.inventory, found.item, systemClock.now(), style));
+    const { inventory, item } = found;
+    io.stdout(
+      output === 'text'
+        ? explainText(inventory, item, systemClock.now(), style)
+        : printed(output, explanationOf(inventory, item)),
+    );
     return 0;
   },
 });

@@ -55,7 +55,8 @@ export function onCluster(command: ClusterCommand): Command & { readonly definit
     } catch (error) {
       if (error instanceof UsageError) {
         io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);
-        return 2;
+        // There, 2 is an answer.
+        return argv.includes('--exit-code') ? 1 : 2;
       }
       if (io.signal.aborted) {
         io.stderr('Interrupted.\n');

@@ -10,6 +10,7 @@ import { planText } from '../plan/text.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { nodeName } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
+import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { cloudOf } from '../plugin/space.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
@@ -37,10 +38,11 @@ export const plan = onCluster({
       type: 'boolean',
       about: 'exit with 2 where something would change, 3 where data or access is destroyed',
     },
-    output: { type: 'string', short: 'o', about: 'json, instead of text for people' },
+    ...OUTPUT,
   },
   async run(on) {
     const { api, namespace, args, io, style } = on;
+    const output = outputOf(args);
     const targets = args.words.map((word) => parseTarget([word]));
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
     if (args.is('delete') && named.size === 0) throw new UsageError('Say which objects are to be deleted');
@@ -61,11 +63,7 @@ export const plan = onCluster({
     const whole = await makePlan({ ...read, listed }, systemClock);
     const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
     const all = [...read.notes, ...notes];
-    io.stdout(
-      args.text('output') === 'json'
-        ? `${JSON.stringify({ ...shown, notes: all }, null, 2)}\n`
-        : planText(shown, all, style),
-    );
+    io.stdout(output === 'text' ? planText(shown, all, style) : printed(output, { ...shown, notes: all }));
     return args.is('exit-code') ? exitCodeOf(shown) : 0;
   },
 });

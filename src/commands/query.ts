@@ -32,6 +32,9 @@ export const query = onCluster({
     if (cluster === '' || text === undefined || more.length > 0)
       throw new UsageError('Name a DatabaseCluster and one query in quotes');
     const type = TYPES.find((each) => each === (args.text('type') ?? 'read'));
+    const output = args.text('output');
+    // Integers that YAML's readers would round are digits in JSON.
+    if (output !== undefined && output !== 'json') throw new UsageError(`--output cannot be "${output}": use json`);
     if (type === undefined) throw new UsageError(`--type cannot be "${args.text('type')}": use ${TYPES.join(', ')}`);
     const transports = transportsFor();
     try {
@@ -45,7 +48,7 @@ export const query = onCluster({
         commit: type !== 'read',
       };
       const answer = await session.use((client, token) => client.oneShotQuery(token, request, io.signal), io.signal);
-      io.stdout(args.text('output') === 'json' ? answerJson(answer) : answerText(answer));
+      io.stdout(output === 'json' ? answerJson(answer) : answerText(answer));
       return 0;
     } finally {
       await transports.close();

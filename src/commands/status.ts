@@ -1,9 +1,9 @@
-import { dump } from 'js-yaml';
 import { sleep, systemClock } from '../base/clock.ts';
-import { ALL_NAMESPACES, OUTPUT, UsageError } from '../plugin/arguments.ts';
+import { ALL_NAMESPACES } from '../plugin/arguments.ts';
 import { type Inventory, isPaused, loadInventory, nameOf, nodeName } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
-import { statusText } from '../plugin/status.ts';
+import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
+import { narrowed, statusText } from '../plugin/status.ts';
 import { blockerOf } from '../plugin/tree.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 
@@ -40,24 +40,25 @@ export const status = onCluster({
 });
 
 async function show({ api, namespace, args, io, style }: OnCluster, before: string): Promise<number> {
+  const output = outputOf(args);
   const target = args.words.length === 0 ? undefined : parseTarget(args.words);
   const scope = args.is('all-namespaces') ? undefined : namespace;
   const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
-  const inventory = await loadInventory(api, scope, io.signal);
-  const { refused = [] } = inventory;
-  if (only !== undefined && !inventory.items.some((item) => nameOf(item) === only)) {
+  const all = await loadInventory(api, scope, io.signal);
+  const { refused = [] } = all;
+  if (only !== undefined && !all.items.some((item) => nameOf(item) === only)) {
     io.stderr(`${only} is not there${refused.map((message) => `, or you lack a right: ${message}`).join('')}\n`);
     return 1;
   }
-  const output = args.text('output');
+  const inventory = only === undefined ? all : narrowed(all, only);
   io.stdout(
     before +
-      (output === undefined ? statusText(inventory, only, systemClock.now(), style) : printed(output, inventory)),
+      (output === 'text' ? statusText(inventory, systemClock.now(), style) : printed(output, forPrograms(inventory))),
   );
   return refused.length > 0 || inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
 }
 
-function printed(output: string, inventory: Inventory): string {
+function forPrograms(inventory: Inventory): object {
   const { refused = [] } = inventory;
   const items = inventory.items.map((item) => {
     const { kind, metadata, conditions } = item;
@@ -72,7 +73,5 @@ function printed(output: string, inventory: Inventory): string {
       blockedBy: blockerOf(inventory, item) ?? null,
     };
   });
-  if (output === 'json') return `${JSON.stringify({ items, refused }, null, 2)}\n`;
-  if (output === 'yaml') return dump({ items, refused }, { lineWidth: 120 });
-  throw new UsageError(`--output cannot be "${output}": use json or yaml`);
+  return { items, refused };
 }

@@ -232,6 +232,44 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('says what stays when an object goes', async () => {
+    const specs = { 'DatabaseCluster orders': CLUSTER, 'DatabaseUser app': ON_ORDERS, 'Database orders': ON_ORDERS };
+    const world = await aWorld(specs);
+    const all = ['DatabaseCluster orders', 'DatabaseUser app', 'Database orders'];
+    const stays = async (policy: object, deleted: readonly string[]) => {
+      const plan = await makePlan(
+        await world.input({ 'DatabaseCluster orders': { ...CLUSTER, ...policy } }),
+        world.clock,
+      );
+      expect(plan.outcomes.every((outcome) => outcome.stays === undefined)).toBe(true);
+      await world.apply({ 'DatabaseCluster orders': { ...CLUSTER, ...policy } });
+      const { outcomes } = await makePlan(await world.input({}, deleted), world.clock);
+      return outcomes.flatMap((outcome) => (outcome.stays === undefined ? [] : [outcome.stays])).toSorted();
+    };
+    expect(await stays({}, all)).toEqual([
+      'cluster "orders" stays in the cloud',
+      'database "orders" stays on the server',
+    ]);
+    expect(await stays({ deletionPolicy: 'Suspend' }, ['DatabaseCluster orders'])).toEqual([
+      'cluster "orders" stays in the cloud',
+    ]);
+    expect(await stays({ deletionPolicy: 'Delete' }, all)).toEqual([]);
+    await world.end();
+  });
+
+  it('shows once what the cloud refuses each time, as a step that fails', async () => {
+    const world = await aWorld({});
+    const nowhere = { ...CLUSTER, region: 'nowhere', allowUnlisted: true };
+    const plan = await makePlan(await world.input({ 'DatabaseCluster orders': nowhere }), world.clock);
+    expect(plan.steps).toEqual([
+      { name: 'DatabaseCluster shop/orders', description: 'deploy cluster "orders"', weight: 'costs', fails: true },
+    ]);
+    expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end?.reason).toBe(
+      'RefusedByCloud',
+    );
+    await world.end();
+  });
+
   it('knows by the labels of a namespace whom a space admits', async () => {
     const selector = { matchLabels: { team: 'shop' } };
     const space = { ...SPACE, allowedNamespaces: { from: 'Selector', selector } };

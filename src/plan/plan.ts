@@ -3,9 +3,9 @@ import { createLog } from '../base/log.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import type { AnyObject } from '../kube/api.ts';
-import type { ObjectKey } from '../kube/object.ts';
+import { keyOf, type ObjectKey } from '../kube/object.ts';
 import { createOperator } from '../operator.ts';
-import { type Item, isOutOfDate, itemOf, nodeName, readyOf } from '../plugin/inventory.ts';
+import { type Item, isOutOfDate, isRecord, itemOf, nodeName, readyOf } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { StepTold } from '../runtime/controller.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -17,6 +17,7 @@ import { copyClouds } from './clouds.ts';
 import { copyObjects } from './copy.ts';
 import type { PlannedObject } from './objects.ts';
 import { copySchemas } from './schemas.ts';
+import { staysOf } from './stays.ts';
 import { type Weight, weightOf } from './weight.ts';
 
 /** What is known before anything is done. */
@@ -32,6 +33,8 @@ export interface PlanInput {
 export interface PlannedStep {
   readonly description: string;
   readonly weight: Weight;
+  /** It does not succeed, and is tried again until something else changes. */
+  readonly fails?: true;
 }
 
 /** What becomes of one object. */
@@ -44,6 +47,8 @@ export interface Outcome {
   readonly steps: readonly PlannedStep[];
   /** How it ends; undefined: it is gone then. */
   readonly end: { readonly ready: string; readonly reason: string; readonly message: string } | undefined;
+  /** Where the object goes and what it stands for does not: what stays where. */
+  readonly stays?: string;
 }
 
 export interface Plan {
@@ -106,17 +111,49 @@ const STATUS_DEFAULTS = Object.fromEntries(
 );
 
 function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Plan {
-  const withLogin = new Set(objects.filter(hasLogin).map(({ definition, key }) => nodeName(definition.kind, key)));
+  const withLogin = new Set(objects.filter(hasLogin).map(nameOfPlanned));
   // What a space does is to look after its own Secrets' finalizers: nobody needs to plan for that.
   const meant = told.filter(({ kind }) => kind !== databaseSpaceDefinition.kind);
-  const steps = meant.map(({ kind, key, description, step }) => {
-    const name = nodeName(kind, key);
-    return { name, description, weight: weightOf(step, !withLogin.has(name)) };
-  });
+  const failing = new Set(objects.filter((planned) => isFailing(planned, kube)).map(nameOfPlanned));
+  const steps = oncePerTry(
+    meant.map(({ kind, key, description, step }) => {
+      const name = nodeName(kind, key);
+      return { name, description, weight: weightOf(step, !withLogin.has(name)) };
+    }),
+    failing,
+  );
   const begun = [...new Set(steps.map(({ name }) => name))];
   const outcomes = objects.map((planned) => outcomeOf(planned, kube, steps));
   const rank = ({ name }: Outcome) => (begun.includes(name) ? begun.indexOf(name) : begun.length);
   return { outcomes: outcomes.toSorted((a, b) => rank(a) - rank(b)), steps };
+}
+
+type NamedStep = Plan['steps'][number];
+
+/** What is tried again stands once; of an object that fails, the last step is what fails. */
+function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<string>): readonly NamedStep[] {
+  const last = new Map<string, NamedStep>();
+  const once = steps.filter((step) => {
+    const isAgain = last.get(step.name)?.description === step.description;
+    if (!isAgain) last.set(step.name, step);
+    return !isAgain;
+  });
+  return once.map((step) => (failing.has(step.name) && last.get(step.name) === step ? { ...step, fails: true } : step));
+}
+
+/** The last thing that was tried for it did not succeed. */
+function isFailing(planned: PlannedObject, kube: FakeKube): boolean {
+  const found = foundIn(kube, planned);
+  const status = found !== undefined && 'status' in found ? found.status : undefined;
+  return isRecord(status) && isRecord(status['lastError']);
+}
+
+function foundIn(kube: FakeKube, { definition, key }: PlannedObject): AnyObject | undefined {
+  return kube.all(resourceOf(definition)).find(({ metadata }) => keyOf({ metadata }) === key);
+}
+
+function nameOfPlanned({ definition, key }: PlannedObject): string {
+  return nodeName(definition.kind, key);
 }
 
 /** A login of its own was published for it. */
@@ -126,18 +163,19 @@ function hasLogin({ live }: PlannedObject): boolean {
 }
 
 function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps']): Outcome {
-  const { definition, key, live, wanted } = planned;
+  const { definition, live, wanted, key } = planned;
   const name = nodeName(definition.kind, key);
-  const found = kube
-    .all(resourceOf(definition))
-    .find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
+  const found = foundIn(kube, planned);
+  const own = steps.filter((step) => step.name === name).map(({ name: _, ...step }) => step);
+  const stays = found === undefined && wanted === undefined ? staysOf(planned, steps) : undefined;
   const fields = live !== undefined && wanted !== undefined ? changesOf(specOf(live), specOf(wanted)) : [];
   return {
     name,
     change: live === undefined ? 'create' : wanted === undefined ? 'delete' : fields.length > 0 ? 'update' : 'none',
     fields,
-    steps: steps.filter((step) => step.name === name).map(({ description, weight }) => ({ description, weight })),
+    steps: own,
     end: found === undefined ? undefined : endOf(itemOf(definition, found)),
+    ...(stays === undefined ? {} : { stays }),
   };
 }
 

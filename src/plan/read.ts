@@ -76,8 +76,10 @@ async function wantedObjects(
     const whole = { ...manifest, metadata: { ...manifest.metadata, namespace } };
     const name = nodeName(definition.kind, objectKey(namespace, manifest.metadata.name));
     const before = places.get(name);
-    if (before !== undefined)
+    if (before !== undefined) {
       problems.push({ where, text: `${name}: it stands in ${before} already: keep one of them` });
+      return [];
+    }
     places.set(name, where);
     return [{ name, where, definition, whole }];
   });

@@ -60,6 +60,41 @@ Note: Nobody was asked
 `);
   });
 
+  it('shows once what is tried again and again, and counts it as no cost', () => {
+    const refused: Outcome = {
+      name: 'DatabaseCluster shop/other',
+      change: 'create',
+      fields: [],
+      steps: [{ description: 'deploy it', weight: 'costs', fails: true }],
+      end: { ready: 'False', reason: 'RefusedByCloud', message: 'No such region' },
+    };
+    expect(show(planOf(refused))).toBe(`This would be tried, and fail
+  ✗ DatabaseCluster shop/other: deploy it
+
++ DatabaseCluster shop/other (create)
+    1. ✗ deploy it
+    then Ready is False RefusedByCloud: No such region
+
+1 step: 1 failing; 1 object does not become Ready.
+`);
+  });
+
+  it('says of a deletion that destroys nothing what stays', () => {
+    const gone: Outcome = {
+      name: 'DatabaseCluster shop/orders',
+      change: 'delete',
+      fields: [],
+      steps: [],
+      end: undefined,
+      stays: 'cluster "orders" stays in the cloud',
+    };
+    expect(show(planOf(gone))).toBe(`~ DatabaseCluster shop/orders (delete)
+    then the object is gone, and cluster "orders" stays in the cloud
+
+0 steps.
+`);
+  });
+
   it('says why something does not become Ready', () => {
     const stuck: Outcome = {
       ...same,

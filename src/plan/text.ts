@@ -13,9 +13,8 @@ const CALLED: Readonly<Record<Weight, string>> = {
 export function planText(plan: Plan, notes: readonly string[], style: Style): string {
   const told = plan.outcomes.filter(isTold);
   const parts = [
-    ...WEIGHTS.filter((weight) => weight === 'destroys' || weight === 'interrupts' || weight === 'costs').map(
-      (weight) => heavy(plan, weight, style),
-    ),
+    ...WEIGHTS.filter((weight) => weight !== 'changes').map((weight) => heavy(plan, weight, style)),
+    failing(plan, style),
     ...told.map((outcome) => outcomeText(outcome, style)),
     notes.map((note) => `Note: ${note}`).join('\n'),
     summary(plan),
@@ -28,28 +27,46 @@ function isTold({ change, steps, end }: Outcome): boolean {
 }
 
 function heavy({ steps }: Plan, weight: Weight, style: Style): string {
-  const found = steps.filter((step) => step.weight === weight);
+  const found = steps.filter((step) => step.weight === weight && !step.fails);
   if (found.length === 0) return '';
   const paint = weight === 'destroys' ? style.bad : style.going;
   const lines = found.map(({ name, description }) => `  ${paint(MARKS[weight])} ${name}: ${description}`);
   return [paint(`This ${CALLED[weight]}`), ...lines].join('\n');
 }
 
+function failing({ steps }: Plan, style: Style): string {
+  const found = steps.filter(({ fails }) => fails);
+  if (found.length === 0) return '';
+  const lines = found.map(({ name, description }) => `  ${style.bad(FAILS)} ${name}: ${description}`);
+  return [style.bad('This would be tried, and fail'), ...lines].join('\n');
+}
+
+const FAILS = '✗';
 const MARKS: Readonly<Record<Weight, string>> = { destroys: '-', interrupts: '!', costs: '$', changes: '~' };
 const CHANGE_MARKS = { create: '+', update: '~', delete: '-', none: ' ' } as const;
 
-function outcomeText({ name, change, fields, steps, end }: Outcome, style: Style): string {
+/** An object may go without anything being destroyed. */
+function markOf({ change, steps }: Outcome): string {
+  const destroys = steps.some(({ weight, fails }) => weight === 'destroys' && !fails);
+  return change === 'delete' && !destroys ? MARKS.changes : CHANGE_MARKS[change];
+}
+
+function outcomeText(outcome: Outcome, style: Style): string {
+  const { name, change, fields, steps, end, stays } = outcome;
   const lines = [
-    `${style.strong(`${CHANGE_MARKS[change]} ${name}`)}${change === 'none' ? '' : style.dim(` (${change})`)}`,
+    `${style.strong(`${markOf(outcome)} ${name}`)}${change === 'none' ? '' : style.dim(` (${change})`)}`,
     ...fields.map(({ path, from, to }) => `    ${path}: ${shown(from)} → ${shown(to)}`),
-    ...steps.map(({ description, weight }, index) => `    ${index + 1}. ${MARKS[weight]} ${description}`),
-    endText(end, style),
+    ...steps.map(
+      ({ description, weight, fails }, index) => `    ${index + 1}. ${fails ? FAILS : MARKS[weight]} ${description}`,
+    ),
+    endText(end, stays, style),
   ];
   return lines.join('\n');
 }
 
-function endText(end: Outcome['end'], style: Style): string {
-  if (end === undefined) return '    then it is gone';
+function endText(end: Outcome['end'], stays: string | undefined, style: Style): string {
+  if (end === undefined)
+    return stays === undefined ? '    then it is gone' : `    then the object is gone, and ${stays}`;
   const paint = end.ready === 'True' ? style.good : style.bad;
   return `    then Ready is ${paint(`${end.ready} ${end.reason}`)}${end.ready === 'True' ? '' : `: ${end.message}`}`;
 }
@@ -62,9 +79,12 @@ function summary({ steps, outcomes }: Plan): string {
   const stuck = outcomes.filter(({ end }) => end !== undefined && end.ready !== 'True').length;
   if (steps.length === 0 && stuck === 0 && outcomes.every(({ change }) => change === 'none'))
     return 'Nothing to do: everything is as it is declared.';
-  const counts = WEIGHTS.map((weight) => [steps.filter((step) => step.weight === weight).length, weight] as const);
   const words = { destroys: 'destructive', interrupts: 'interrupting', costs: 'costly', changes: 'other' };
-  const parts = counts.filter(([count]) => count > 0).map(([count, weight]) => `${count} ${words[weight]}`);
+  const counts = WEIGHTS.map(
+    (weight) => [steps.filter((step) => step.weight === weight && !step.fails).length, words[weight]] as const,
+  );
+  const failed = [steps.filter(({ fails }) => fails).length, 'failing'] as const;
+  const parts = [...counts, failed].filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   const rest = stuck === 0 ? '' : `; ${stuck} ${stuck === 1 ? 'object does' : 'objects do'} not become Ready`;
   return `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${rest}.`;
 }

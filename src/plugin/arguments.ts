@@ -24,10 +24,6 @@ export const ALL_NAMESPACES = {
   'all-namespaces': { type: 'boolean', short: 'A', about: 'all namespaces' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-export const OUTPUT = {
-  output: { type: 'string', short: 'o', about: 'json or yaml, instead of text for people' },
-} as const satisfies Readonly<Record<string, Flag>>;
-
 export interface Arguments {
   readonly words: readonly string[];
   text(flag: string): string | undefined;

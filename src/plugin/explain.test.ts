@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
-import { explainText } from './explain.ts';
+import { explainText, explanationOf } from './explain.ts';
 import type { Item } from './inventory.ts';
 import { reasonHelp } from './reasons.ts';
 import { styleFor } from './text.ts';
@@ -64,6 +64,20 @@ describe('explainText()', () => {
   it('says of what is Ready nothing that is not the case', () => {
     const text = explain(anItem('Database', 'shop/orders', { spec: { name: 'orders' } }));
     expect(text).not.toMatch(/What to do|Last error|Missing|Next try|Comes from/);
+  });
+
+  it('gives programs the same', () => {
+    const waiting = ['Unknown', 'WaitingForCluster', 'It waits'] as const;
+    const item = anItem('DatabaseUser', 'shop/app', { spec: { clusterRef: { name: 'orders' } }, ready: waiting });
+    expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({
+      kind: 'DatabaseUser',
+      ready: 'Unknown',
+      paused: false,
+      blockedBy: { name: 'DatabaseCluster shop/orders', reason: 'NotThere' },
+      comesFrom: ['DatabaseCluster shop/orders: it is not there'],
+      lastError: null,
+      spec: { clusterRef: { name: 'orders' } },
+    });
   });
 });
 

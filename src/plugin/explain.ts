@@ -29,6 +29,29 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
+/** The same for programs. */
+export function explanationOf(inventory: Inventory, item: Item): object {
+  const { kind, metadata, spec, status } = item;
+  const ready = readyOf(item);
+  return {
+    kind,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    ready: ready === undefined || isOutOfDate(item) ? 'Unknown' : ready.status,
+    reason: ready?.reason ?? '',
+    message: ready?.message ?? '',
+    paused: isPaused(item),
+    blockedBy: blockerOf(inventory, item) ?? null,
+    whatToDo: whatToDo(inventory, item),
+    comesFrom: causes(inventory, item),
+    nextTry: nextTry(item, ready),
+    lastError: (isRecord(status) ? status['lastError'] : undefined) ?? null,
+    missing: missing(item),
+    status,
+    spec,
+  };
+}
+
 function section(title: string, lines: readonly string[], style: Style): string {
   return lines.length === 0 ? '' : [style.strong(title), ...lines.map((line) => `  ${line}`)].join('\n');
 }

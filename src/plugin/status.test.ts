@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
 import type { Item } from './inventory.ts';
-import { statusText } from './status.ts';
+import { narrowed, statusText } from './status.ts';
 import { styleFor } from './text.ts';
 
 const NOW = Date.parse('2026-11-21T11:00:00Z');
 const NONE: ReadonlySet<string> = new Set();
 const show = (items: readonly Item[], only?: string, hidden = NONE) =>
-  statusText({ items, hidden }, only, NOW, styleFor(false)).trimEnd().split('\n');
+  statusText(only === undefined ? { items, hidden } : narrowed({ items, hidden }, only), NOW, styleFor(false))
+    .trimEnd()
+    .split('\n');
 
 const space = anItem('DatabaseSpace', 'shop/production');
 const onSpace = { spaceRef: { name: 'production' } };
@@ -78,7 +80,6 @@ describe('statusText()', () => {
   it('says what it does not show for want of a right', () => {
     const text = statusText(
       { items: [space], hidden: NONE, refused: ['Cannot list databases: No'] },
-      undefined,
       NOW,
       styleFor(false),
     );

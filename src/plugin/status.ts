@@ -2,10 +2,9 @@ import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, rea
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, type Node, treeOf } from './tree.ts';
 
-/** The tree of everything, or of what hangs on one object, with what blocks each. `nowMs`: for ages. */
-export function statusText(inventory: Inventory, only: string | undefined, nowMs: number, style: Style): string {
-  const shown = only === undefined ? inventory : narrowed(inventory, only);
-  const lines = treeOf(shown.items).flatMap((node) => linesOf(node, '', ''));
+/** The tree of everything, with what blocks each. `nowMs`: for ages. */
+export function statusText(inventory: Inventory, nowMs: number, style: Style): string {
+  const lines = treeOf(inventory.items).flatMap((node) => linesOf(node, '', ''));
   const refused = (inventory.refused ?? []).map((message) => `Not shown, as you lack a right: ${message}`);
   const none = 'There are no DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases here.';
   if (lines.length === 0) return `${[...(refused.length === 0 ? [none] : refused)].join('\n')}\n`;
@@ -14,12 +13,12 @@ export function statusText(inventory: Inventory, only: string | undefined, nowMs
     if (row === 0) return style.dim(cell);
     return column === 1 ? paint(cell, style) : cell;
   });
-  const unmanaged = shown.items.flatMap(unmanagedOf);
+  const unmanaged = inventory.items.flatMap(unmanagedOf);
   return `${[text, ...unmanaged, ...refused].join('\n')}\n`;
 }
 
-/** The object with its ancestors, and all that hangs on it. */
-function narrowed(inventory: Inventory, only: string): Inventory {
+/** The object with its ancestors, and all that hangs on it. `only`: `kind namespace/name`. */
+export function narrowed(inventory: Inventory, only: string): Inventory {
   const item = inventory.items.find((item) => nameOf(item) === only);
   if (item === undefined) return { ...inventory, items: [] };
   const above = ancestorsOf(inventory.items, item).filter((each) => typeof each !== 'string');

@@ -32,7 +32,7 @@ function byName(a: Node, b: Node): number {
 
 /** The objects from this one up to its space, nearest first; ends where one is not there. */
 export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item | string)[] {
-  const byNode = new Map(items.map((each) => [nameOf(each), each]));
+  const byNode = indexOf(items);
   const found: (Item | string)[] = [];
   for (let name = item.parent; name !== undefined; ) {
     const parent = byNode.get(name);
@@ -40,6 +40,15 @@ export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item 
     name = parent?.parent;
   }
   return found;
+}
+
+const indexes = new WeakMap<readonly Item[], ReadonlyMap<string, Item>>();
+
+/** By name; made once for each list, as everybody in it looks others up. */
+function indexOf(items: readonly Item[]): ReadonlyMap<string, Item> {
+  const index = indexes.get(items) ?? new Map(items.map((each) => [nameOf(each), each]));
+  indexes.set(items, index);
+  return index;
 }
 
 /** Reasons that only say that another object is waited for. */

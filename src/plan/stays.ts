@@ -1,0 +1,21 @@
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { clusterKeyOf } from '../kinds/server/access.ts';
+import { nodeName } from '../plugin/inventory.ts';
+import { clustersOf, databasesOf, type PlannedObject, usersOf } from './objects.ts';
+import type { Plan } from './plan.ts';
+
+/** What an object that goes leaves behind: nothing, if steps of the plan destroy it, or the cluster that it is on. */
+export function staysOf(planned: PlannedObject, steps: Plan['steps']): string | undefined {
+  const destroyed = (kind: string, key: string) =>
+    steps.some(({ name, weight, fails }) => name === nodeName(kind, key) && weight === 'destroys' && fails !== true);
+  if (destroyed(planned.definition.kind, planned.key)) return undefined;
+  const onServer = (each: Parameters<typeof clusterKeyOf>[0], what: string) =>
+    destroyed(databaseClusterDefinition.kind, clusterKeyOf(each)) ? undefined : `${what} stays on the server`;
+  for (const { status } of clustersOf([planned]))
+    return status.createdAt === undefined ? undefined : `cluster "${status.clusterID}" stays in the cloud`;
+  for (const user of usersOf([planned]))
+    return user.status.username === undefined ? undefined : onServer(user, `user "${user.status.username}"`);
+  for (const database of databasesOf([planned]))
+    return database.status.name === undefined ? undefined : onServer(database, `database "${database.status.name}"`);
+  return undefined;
+}
