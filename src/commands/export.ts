@@ -1,9 +1,11 @@
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import { UsageError } from '../plugin/arguments.ts';
 import { exportText } from '../plugin/export.ts';
-import { loadInventory, nodeName } from '../plugin/inventory.ts';
-import { parseTarget } from '../plugin/kinds.ts';
+import { listAll, nodeName } from '../plugin/inventory.ts';
+import { parseName } from '../plugin/kinds.ts';
 import { cloudOf, readSpace } from '../plugin/space.ts';
 import { onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
@@ -19,8 +21,9 @@ export const exportSpace = onCluster({
     into: { type: 'string', about: 'namespace for the manifests; otherwise that of the space' },
   },
   async run({ api, namespace, args, io }) {
-    const [word = ''] = args.words;
-    const { name } = parseTarget(word.includes('/') || args.words.length !== 1 ? args.words : ['dbs', word]);
+    const [word = '', ...more] = args.words;
+    if (more.length > 0) throw new UsageError('Name one DatabaseSpace');
+    const name = parseName(word, databaseSpaceDefinition);
     const space = { namespace, name };
     const spec = await readSpace(api, space, io.signal);
     const transports = transportsFor();
@@ -28,7 +31,9 @@ export const exportSpace = onCluster({
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
       const cloud = await cloudOf(dependencies, namespace, spec, io.signal);
       const clusters = await cloud.list(io.signal);
-      const { items } = await loadInventory(api, undefined, io.signal);
+      // Clusters of other namespaces can be in the space only if it admits them.
+      const scope = (spec.allowedNamespaces?.from ?? 'Same') === 'Same' ? namespace : undefined;
+      const items = await listAll(api, databaseClusterDefinition, scope, io.signal);
       const parent = nodeName(databaseSpaceDefinition.kind, `${namespace}/${name}`);
       const objects = items.filter((item) => item.parent === parent);
       const into = args.text('into') ?? namespace;

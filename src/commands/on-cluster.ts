@@ -72,7 +72,7 @@ export function onCluster(command: ClusterCommand): Command & { readonly definit
 async function connected(command: ClusterCommand, args: Arguments, io: CommandIO): Promise<number> {
   const connection = await loadKubeConnection(
     systemClock,
-    args.text('kubeconfig') ?? io.env['KUBECONFIG'],
+    args.text('kubeconfig') ?? (io.env['KUBECONFIG'] || undefined),
     args.text('context'),
   );
   const transport = createUndiciTransport({ ...connection.tls, connections: 16 });

@@ -1,7 +1,9 @@
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { answerJson, answerText } from '../plugin/answer.ts';
 import { UsageError } from '../plugin/arguments.ts';
+import { parseName } from '../plugin/kinds.ts';
 import { sessionFor } from '../plugin/server.ts';
 import { onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
@@ -28,9 +30,8 @@ export const query = onCluster({
   },
   async run({ api, namespace, args, io }) {
     const [word = '', text, ...more] = args.words;
-    const cluster = word.slice(word.indexOf('/') + 1);
-    if (cluster === '' || text === undefined || more.length > 0)
-      throw new UsageError('Name a DatabaseCluster and one query in quotes');
+    if (text === undefined || more.length > 0) throw new UsageError('Name a DatabaseCluster and one query in quotes');
+    const cluster = parseName(word, databaseClusterDefinition);
     const type = TYPES.find((each) => each === (args.text('type') ?? 'read'));
     const output = args.text('output');
     // Integers that YAML's readers would round are digits in JSON.

@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { UsageError } from '../plugin/arguments.ts';
+import { parseName } from '../plugin/kinds.ts';
 import { sessionFor } from '../plugin/server.ts';
 import { type Reply, SHELL_HELP, Shell } from '../plugin/shell.ts';
 import { onCluster } from './on-cluster.ts';
@@ -17,8 +19,8 @@ export const shell = onCluster({
   flags: SERVER_FLAGS,
   async run({ api, namespace, args, io }) {
     const [word = '', ...more] = args.words;
-    const cluster = word.slice(word.indexOf('/') + 1);
-    if (cluster === '' || more.length > 0) throw new UsageError('Name one DatabaseCluster');
+    if (more.length > 0) throw new UsageError('Name one DatabaseCluster');
+    const cluster = parseName(word, databaseClusterDefinition);
     const transports = transportsFor();
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
@@ -33,6 +35,13 @@ export const shell = onCluster({
         lines.setPrompt(prompting.prompt);
         lines.prompt();
       };
+      lines.on('SIGINT', () => {
+        const typed = lines.line !== '';
+        lines.write(null, { ctrl: true, name: 'u' });
+        if (!prompting.discard() && !typed) lines.close();
+        else io.stdout('\n');
+        ask();
+      });
       ask();
       let failed = false;
       const tell = ({ text, failed: wrong = false }: Reply) => {

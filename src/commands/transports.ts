@@ -3,19 +3,20 @@ import { type ConnectionGuard, createUndiciTransport, type HttpTransport } from 
 
 /** HTTP to clouds and servers: one pool of connections for each set of trusted certificates. */
 export interface Transports {
-  /** `ca`: PEM to trust besides the system's. */
-  of(ca: string | undefined): HttpTransport;
+  /** `ca`: PEM to trust besides the system's. `serverName`: whom certificates must name, where it is not the URL's host. */
+  of(ca: string | undefined, serverName?: string): HttpTransport;
   close(): Promise<void>;
 }
 
 /** `guard`: where connections may go; undefined: anywhere. */
 export function transportsFor(guard?: ConnectionGuard): Transports {
-  const known = new Map<string | undefined, ReturnType<typeof createUndiciTransport>>();
+  const known = new Map<string, ReturnType<typeof createUndiciTransport>>();
   return {
-    of: (ca) => {
+    of: (ca, serverName) => {
+      const key = JSON.stringify([ca, serverName]);
       const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
-      const transport = known.get(ca) ?? createUndiciTransport({ ca: trusted, guard });
-      known.set(ca, transport);
+      const transport = known.get(key) ?? createUndiciTransport({ ca: trusted, serverName, guard });
+      known.set(key, transport);
       return transport;
     },
     async close() {

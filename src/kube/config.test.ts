@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { loadKubeConnection } from './config.ts';
@@ -53,6 +53,17 @@ test('loadKubeConnection() uses namespace default, and checks certificates unles
   await withKubeconfig({ cluster: { 'insecure-skip-tls-verify': true } }, async (path) => {
     const { namespace, tls } = await loadKubeConnection(virtualClock(), path);
     expect([namespace, tls.insecureSkipVerify]).toEqual(['default', true]);
+  });
+});
+
+test('loadKubeConnection() merges the files that KUBECONFIG lists, of which an earlier one holds', async () => {
+  await withKubeconfig({ user: { token: 'first' }, context: { namespace: 'shop' } }, async (first) => {
+    await withKubeconfig({ cluster: { server: 'https://other.test' }, user: { token: 'second' } }, async (second) => {
+      const list = ['/nowhere/config', first, second].join(delimiter);
+      const connection = await loadKubeConnection(virtualClock(), list);
+      expect(connection).toMatchObject({ server: 'https://api.test:6443', namespace: 'shop' });
+      expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    });
   });
 });
 

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
 import type * as https from 'node:https';
+import { delimiter } from 'node:path';
+import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { UndiciTransportOptions } from '../base/http.ts';
@@ -40,7 +43,7 @@ async function loadFileConnection(
   const load = () => {
     const config = new KubeConfig();
     if (kubeconfig === undefined) config.loadFromDefault();
-    else config.loadFromFile(kubeconfig);
+    else for (const path of filesOf(kubeconfig)) addFile(config, path, new KubeConfig());
     if (context === undefined) return config;
     const known = config.getContexts().map(({ name }) => name);
     if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
@@ -72,6 +75,29 @@ async function loadFileConnection(
     },
     authorize: renewed(clock, toHeaders(initial), async (refused) => toHeaders(await readOptions(refused))),
   };
+}
+
+/** The files that KUBECONFIG lists, without those that are not there; or the one that is named. */
+function filesOf(kubeconfig: string): readonly string[] {
+  if (existsSync(kubeconfig)) return [kubeconfig];
+  const there = kubeconfig.split(delimiter).filter((path) => path !== '' && existsSync(path));
+  if (there.length > 0) return there;
+  throw new Error(`There is no kubeconfig ${kubeconfig}: name one with --kubeconfig or KUBECONFIG`);
+}
+
+/** As kubectl merges files: what stands in an earlier one holds. */
+function addFile(config: KubeConfig, path: string, file: KubeConfig): void {
+  try {
+    file.loadFromFile(path);
+  } catch (error) {
+    throw new Error(`Kubeconfig ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  const isNew = (known: readonly { readonly name: string }[] | undefined) => (each: { readonly name: string }) =>
+    known?.some(({ name }) => name === each.name) !== true;
+  for (const cluster of file.getClusters().filter(isNew(config.getClusters()))) config.addCluster(cluster);
+  for (const user of file.getUsers().filter(isNew(config.getUsers()))) config.addUser(user);
+  for (const context of file.getContexts().filter(isNew(config.getContexts()))) config.addContext(context);
+  if (!config.getCurrentContext()) config.setCurrentContext(file.getCurrentContext());
 }
 
 /** What an exec plugin printed instead of a credential may be one: no word of it is repeated. */

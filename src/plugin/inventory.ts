@@ -137,7 +137,8 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
   }
 }
 
-async function listAll(
+/** All objects of one kind, in pages. `namespace` undefined: of all. */
+export async function listAll(
   api: KubeApi,
   definition: ResourceDefinition,
   namespace: string | undefined,

@@ -36,6 +36,16 @@ export function parseTarget(words: readonly string[]): {
   return { definition: definitionOf(word), name };
 }
 
+/** `NAME` or `KIND/NAME`, where only one kind can be meant. Throws UsageError. */
+export function parseName(word: string, { kind, singular }: ResourceDefinition): string {
+  const slash = word.indexOf('/');
+  const name = word.slice(slash + 1);
+  if (name === '') throw new UsageError(`Name a ${kind}, such as orders or ${singular}/orders`);
+  if (slash >= 0 && definitionOf(word.slice(0, slash)).kind !== kind)
+    throw new UsageError(`"${word}" is no ${kind}: name one by its name alone, or as ${singular}/NAME`);
+  return name;
+}
+
 function definitionOf(word: string): ResourceDefinition {
   const wanted = word.toLowerCase().split('.')[0] ?? '';
   const found = definitions.find(({ plural, singular, shortNames }) =>

@@ -91,7 +91,10 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set): Promi
       await sleep(clock, LOOK_MS, over);
       if (signal.aborted) return { code: INTERRUPTED, text: 'The wait was interrupted.' };
       if (overdue.signal.aborted)
-        return { code: TIMED_OUT, text: `Not done in ${request.timeoutMs / 1000} s. The last word was: ${told}` };
+        return {
+          code: TIMED_OUT,
+          text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'Nobody was asked yet.' : `The last word was: ${told}`}`,
+        };
     }
   } finally {
     cancel();

@@ -1,3 +1,4 @@
+import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { ServerClient } from '../database/client.ts';
@@ -37,7 +38,12 @@ export async function sessionFor(
   if (username === undefined || baseURL === undefined)
     throw new Error(`Secret "${secretName}" in namespace "${target.namespace}" is not there, or not whole`);
   const ca = await caFor(api, target, signal);
-  const client = new ServerClient({ baseURL, clock, random, transport: transport(ca) });
+  const client = new ServerClient({
+    baseURL,
+    clock,
+    random,
+    transport: transport(ca, certified(baseURL, value('uri'))),
+  });
   const passwords = [value('password'), value('nextPassword')].filter((password) => password !== undefined);
   for (const [index, password] of passwords.entries()) {
     const session = new Session(client, { username, password });
@@ -46,10 +52,25 @@ export async function sessionFor(
       return session;
     } catch (error) {
       // While it is being replaced, the other one may be right.
-      if (index === passwords.length - 1) throw error;
+      if (index === passwords.length - 1) throw withHelp(error, baseURL, target);
     }
   }
   throw new Error(`Secret "${secretName}" holds no password yet: its DatabaseUser says why`);
+}
+
+/** What leads to the server by another way still shows the server's own certificate. */
+function certified(baseURL: string, published: string | undefined): string | undefined {
+  const host = published === undefined ? undefined : URL.parse(published)?.hostname;
+  return host === URL.parse(baseURL)?.hostname ? undefined : host;
+}
+
+function withHelp(error: unknown, baseURL: string, { server }: ServerTarget): unknown {
+  if (!(error instanceof ApiError) || (error.kind !== 'unreachable' && error.kind !== 'lost')) return error;
+  const help =
+    server === undefined
+      ? `Where only the Kubernetes cluster reaches ${baseURL}: kubectl port-forward to something there that does, and --server=https://127.0.0.1:PORT`
+      : 'Check --server: does what forwards the port still run?';
+  return new Error(`${error.message}\n${help}`, { cause: error });
 }
 
 async function connectionSecret(api: KubeApi, { namespace, cluster, user }: ServerTarget, signal: AbortSignal) {
@@ -61,7 +82,15 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
     }))
     .filter(({ item }) => item.parent === `${databaseClusterDefinition.kind} ${namespace}/${cluster}`);
   const bound = users.filter(({ status }) => status.binding !== undefined);
-  const names = bound.map(({ item }) => item.metadata.name).join(', ') || 'none';
+  if (bound.length === 0) {
+    const known = users.map(({ item }) => item.metadata.name).join(', ');
+    const why =
+      known === ''
+        ? 'create one, or check name and namespace'
+        : `none of ${known} has a Secret yet: kubectl mooring status says why`;
+    throw new Error(`No DatabaseUser of cluster "${cluster}" in namespace "${namespace}" can sign in: ${why}`);
+  }
+  const names = bound.map(({ item }) => item.metadata.name).join(', ');
   if (user === undefined && bound.length !== 1)
     throw new Error(
       `Say with --user which DatabaseUser of cluster "${cluster}" to sign in as (those that can: ${names})`,

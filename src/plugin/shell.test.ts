@@ -95,7 +95,25 @@ describe('Shell', () => {
     expect(await type('\\commit')).toContain('No transaction is open');
     expect(await type('\\begin read', '\\begin read')).toContain('open already');
     expect(await type('\\database other')).toContain('A transaction is open');
-    expect(await type('\\what')).toContain('\\begin read|write|schema');
+    expect(await type('\\what')).toContain('There is no command "\\what": \\help');
+    expect(await type('\\help')).toContain('\\begin read|write|schema');
+  });
+
+  it('counts as failed what a script got wrong', async () => {
+    const { shell } = aShell();
+    for (const line of ['\\begin nothing', '\\commit', '\\rollback', '\\what'])
+      expect(await shell.line(line, signal), line).toMatchObject({ failed: true });
+    await shell.line('\\begin read', signal);
+    for (const line of ['\\begin read', '\\database other'])
+      expect(await shell.line(line, signal), line).toMatchObject({ failed: true });
+  });
+
+  it('throws a query away that is not finished, and says whether there was one', async () => {
+    const { shell, type } = aShell();
+    await type('\\schema define entity person;', 'match', '$p isa person;');
+    expect(shell.discard()).toBe(true);
+    expect(shell.discard()).toBe(false);
+    expect(await type('')).toBe('');
   });
 
   it('uses another database, and ends with \\quit, which leaves no transaction open', async () => {

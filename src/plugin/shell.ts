@@ -55,6 +55,13 @@ export class Shell {
     }
   }
 
+  /** Throws away what was typed of a query, as for Ctrl-C. Returns whether there was anything. */
+  discard(): boolean {
+    const had = this.#lines.length > 0;
+    this.#lines = [];
+    return had;
+  }
+
   /** At the end of the input: runs what was typed last, and says of an open transaction that it is discarded. */
   async finish(signal: AbortSignal): Promise<Reply> {
     const last = await this.line('', signal);
@@ -82,7 +89,8 @@ export class Shell {
       case 'rollback':
         return this.#finish('rollback', signal);
       case 'database':
-        if (this.#transaction !== undefined) return { text: 'A transaction is open: \\commit or \\rollback first\n' };
+        if (this.#transaction !== undefined)
+          return { text: 'A transaction is open: \\commit or \\rollback first\n', failed: true };
         this.#database = words[0] ?? this.#database;
         return { text: '' };
       case 'write':
@@ -92,16 +100,20 @@ export class Shell {
       case 'q':
         await this.end();
         return { text: '', ended: true };
-      default:
+      case 'help':
+      case '?':
         return { text: SHELL_HELP };
+      default:
+        return { text: `There is no command "\\${name}": \\help shows those that there are\n`, failed: true };
     }
   }
 
   async #begin(word: string, signal: AbortSignal): Promise<Reply> {
     const type = TYPES.find((each) => each === word);
-    if (type === undefined) return { text: `There is no transaction "${word}": use ${TYPES.join(', ')}\n` };
+    if (type === undefined)
+      return { text: `There is no transaction "${word}": use ${TYPES.join(', ')}\n`, failed: true };
     if (this.#transaction !== undefined)
-      return { text: 'A transaction is open already: \\commit or \\rollback first\n' };
+      return { text: 'A transaction is open already: \\commit or \\rollback first\n', failed: true };
     const request = { databaseName: this.#database, transactionType: type };
     const opened = await this.#session.use((client, token) => client.openTransaction(token, request, signal), signal);
     this.#transaction = { id: opened.transactionId, type };
@@ -110,7 +122,7 @@ export class Shell {
 
   async #finish(how: 'commit' | 'rollback', signal: AbortSignal): Promise<Reply> {
     const open = this.#transaction;
-    if (open === undefined) return { text: 'No transaction is open: \\begin read, write or schema\n' };
+    if (open === undefined) return { text: 'No transaction is open: \\begin read, write or schema\n', failed: true };
     if (how === 'rollback') {
       await this.end();
       return { text: 'Discarded.\n' };

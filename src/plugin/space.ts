@@ -13,8 +13,8 @@ export interface SpaceDependencies {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
-  /** `ca`: PEM to trust besides the system's. */
-  readonly transport: (ca: string | undefined) => HttpTransport;
+  /** `ca`: PEM to trust besides the system's. `serverName`: whom certificates must name, where it is not the URL's host. */
+  readonly transport: (ca: string | undefined, serverName?: string) => HttpTransport;
 }
 
 /** The spec of a DatabaseSpace. Throws an Error that says what to do where it is not there or cannot be read. */
