@@ -63,11 +63,10 @@ function applyTo(namespace: string, manifest: Manifest): Promise<void> {
   return cluster.apply(JSON.stringify(manifest), namespace);
 }
 
-/** What the README says to install the chart, for a helm that runs here. */
-function readmeCommands(): readonly (readonly string[])[] {
-  const block = shellBlocks(readDocument('README.md')).find(({ test: how }) => how === 'test/chart/install.test.ts');
+/** What a document says to do with the chart, for a helm that runs here. */
+function commandsIn(document: string): readonly (readonly string[])[] {
+  const block = shellBlocks(document).find(({ test: how }) => how === 'test/chart/install.test.ts');
   const lines = (block?.commands ?? '').replaceAll('\\\n', ' ').split('\n');
-  expect(lines.length).toBeGreaterThan(1);
   return lines.map((line) => {
     const [command, ...args] = line.split(/ +/);
     expect(command).toBe('helm');
@@ -125,7 +124,9 @@ describe('a release', () => {
     before = await cluster.versions(NAMESPACE);
     expect(before.size).toBeGreaterThan(5);
     const done = changes(cloud);
-    await cluster.helm(['upgrade', 'mooring', CHART, ...WAIT, '--reset-then-reuse-values']);
+    const [upgrade = [], ...more] = commandsIn(readDocument('docs/guides/upgrading.md'));
+    expect([upgrade[0], more]).toEqual(['upgrade', []]);
+    await cluster.helm(upgrade);
     await waitUntil(() => cluster.operators().length === 2, { what: 'there is another pod' });
     const [first, second] = cluster.operators();
     await lookedAtAll(second, before);
@@ -151,7 +152,9 @@ describe('a release', () => {
 
   test("installed again with the README's commands, it finds everything as it was", async () => {
     const done = changes(cloud);
-    for (const args of readmeCommands()) await cluster.helm(args, args[0] === 'install' ? VALUES : undefined);
+    const commands = commandsIn(readDocument('README.md'));
+    expect(commands.map(([verb]) => verb)).toEqual(['install', 'test']);
+    for (const args of commands) await cluster.helm(args, args[0] === 'install' ? VALUES : undefined);
     await lookedAtAll(cluster.operators().at(-1), before);
     expect(await cluster.versions(NAMESPACE)).toEqual(before);
     expect(changes(cloud)).toEqual(done);
