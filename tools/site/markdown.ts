@@ -1,0 +1,139 @@
+import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
+import { escapeHTML } from './html.ts';
+
+/** A heading, and what stands below it up to the next: what the search finds. The first may have no heading. */
+export interface Section {
+  /** 1 for the title; 0 for what stands before any heading. */
+  readonly level: number;
+  readonly anchor: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
+export interface MarkdownLink {
+  readonly href: string;
+  readonly text: string;
+  readonly isImage: boolean;
+}
+
+/** What links and images of a document become on its page. */
+export interface Rewrites {
+  link(href: string): string;
+  image(href: string): string;
+}
+
+/** Markdown as GitHub shows it, as far as the documents use it: headings with anchors, tables, comments that are not seen. */
+export function createMarkdown(): MarkdownIt {
+  const markdown = markdownIt({ html: true });
+  markdown.core.ruler.push('anchors', ({ tokens }) => setAnchors(tokens));
+  markdown.core.ruler.push('comments', (state) => {
+    state.tokens = withoutComments(state.tokens);
+    for (const token of state.tokens) if (token.children !== null) token.children = withoutComments(token.children);
+  });
+  const { rules } = markdown.renderer;
+  rules['heading_close'] = (tokens, index) => {
+    const { tag } = tokenAt(tokens, index);
+    const anchor = tokenAt(tokens, index - 2).attrGet('id');
+    return tag === 'h1' ? '</h1>\n' : ` <a class="anchor" href="#${anchor}" aria-label="Link to this">#</a></${tag}>\n`;
+  };
+  // Long names may go on in the next line after a dot or slash, and nowhere else.
+  rules['code_inline'] = (tokens, index) => {
+    const code = escapeHTML(tokenAt(tokens, index).content).replaceAll(/(?<=\w[[\]()]*[./])(?=\w)/g, '<wbr>');
+    return `<code>${code}</code>`;
+  };
+  // The library's own drops code from the words for those who do not see it.
+  rules['image'] = (tokens, index) => {
+    const token = tokenAt(tokens, index);
+    return `<img src="${escapeHTML(token.attrGet('src') ?? '')}" alt="${escapeHTML(textOf(token.children ?? []))}">`;
+  };
+  // Wide tables scroll by themselves, not the page.
+  rules['table_open'] = () => '<div class="table"><table>\n';
+  rules['table_close'] = () => '</table></div>\n';
+  return markdown;
+}
+
+/** @param tokens As `parse` of the same Markdown gave them. */
+export function renderMarkdown(markdown: MarkdownIt, tokens: readonly Token[], rewrites: Rewrites): string {
+  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+    if (token.type === 'link_open') token.attrSet('href', rewrites.link(token.attrGet('href') ?? ''));
+    if (token.type === 'image') token.attrSet('src', rewrites.image(token.attrGet('src') ?? ''));
+  }
+  return markdown.renderer.render([...tokens], markdown.options, {});
+}
+
+/** What would look different here and on GitHub: HTML other than comments, and diagrams that are not drawn yet. */
+export function foreignTo(tokens: readonly Token[]): readonly string[] {
+  return tokens
+    .flatMap((token) => [token, ...(token.children ?? [])])
+    .filter((token) => isHTML(token) || (token.type === 'fence' && token.info === 'mermaid'))
+    .map(({ type, content }) => (type === 'fence' ? 'mermaid' : content.trim()));
+}
+
+export function linksOf(tokens: readonly Token[]): readonly MarkdownLink[] {
+  return tokens.flatMap(({ children }) =>
+    (children ?? []).flatMap((token, index, all): MarkdownLink[] => {
+      if (token.type === 'image')
+        return [{ href: token.attrGet('src') ?? '', text: textOf(token.children ?? []), isImage: true }];
+      if (token.type !== 'link_open') return [];
+      const end = all.findIndex(({ type }, at) => at > index && type === 'link_close');
+      return [{ href: token.attrGet('href') ?? '', text: textOf(all.slice(index, end)), isImage: false }];
+    }),
+  );
+}
+
+export function sectionsOf(tokens: readonly Token[]): readonly Section[] {
+  const sections: Section[] = [];
+  let open = { level: 0, anchor: '', heading: '', text: [] as string[] };
+  const close = () => {
+    const text = open.text.join(' ');
+    if (open.level > 0 || text !== '') sections.push({ ...open, text });
+  };
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      close();
+      const heading = textOf(tokens[index + 1]?.children ?? []);
+      open = { level: Number(token.tag.slice(1)), anchor: token.attrGet('id') ?? '', heading, text: [] };
+    } else if (token.type === 'fence' || (token.type === 'inline' && tokens[index - 1]?.type !== 'heading_open')) {
+      open.text.push(token.children === null ? token.content : textOf(token.children));
+    }
+  }
+  close();
+  return sections;
+}
+
+function tokenAt(tokens: readonly Token[], index: number): Token {
+  const token = tokens[index];
+  if (token === undefined) throw new Error(`There is no token ${index}`);
+  return token;
+}
+
+/** Anchors as GitHub makes them, so that a link works there and here. */
+function setAnchors(tokens: readonly Token[]): void {
+  const times = new Map<string, number>();
+  for (const [index, token] of tokens.entries()) {
+    if (token.type !== 'heading_open') continue;
+    const words = textOf(tokens[index + 1]?.children ?? []);
+    const anchor = words
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+      .replaceAll(' ', '-');
+    const before = times.get(anchor) ?? 0;
+    times.set(anchor, before + 1);
+    token.attrSet('id', before === 0 ? anchor : `${anchor}-${before}`);
+  }
+}
+
+const isHTML = ({ type }: Token) => type === 'html_block' || type === 'html_inline';
+
+function withoutComments(tokens: readonly Token[]): Token[] {
+  return tokens.filter((token) => !isHTML(token) || !/^\s*<!--[\s\S]*-->\s*$/.test(token.content));
+}
+
+function textOf(tokens: readonly Token[]): string {
+  return tokens
+    .map(({ type, content, children }) => {
+      if (type === 'softbreak' || type === 'hardbreak') return ' ';
+      return type === 'image' ? textOf(children ?? []) : content;
+    })
+    .join('');
+}

@@ -1,0 +1,98 @@
+import { escapeHTML } from './html.ts';
+import { pageOf, relativeLink } from './links.ts';
+import type { Group } from './navigation.ts';
+import { type Document, HOME, type Site } from './site.ts';
+
+/** Files that every page needs. */
+export const ASSETS = {
+  style: 'assets/site.css',
+  search: 'assets/search.js',
+  library: 'assets/minisearch.js',
+} as const;
+export const SEARCH_INDEX = 'assets/search-index.js';
+const NAME = 'Mooring';
+
+/** A browser that reads this asks nobody but the site itself, whatever a document holds. */
+const POLICY =
+  "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'";
+
+export interface Shown {
+  /** Where the page is on the site. */
+  readonly page: string;
+  readonly title: string;
+  /** What the page is about, as HTML. */
+  readonly content: string;
+  /** Absent on a page that is made of no document. */
+  readonly document?: Document | undefined;
+}
+
+/** A whole page around its content. With `policy: false` the tools of a development server may be put into it. */
+export function renderPage(site: Site, { page, title, content, document }: Shown, { policy = true } = {}): string {
+  const link = (to: string) => escapeHTML(relativeLink(page, to));
+  const isHome = document?.path === HOME;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+${policy ? `<meta http-equiv="Content-Security-Policy" content="${POLICY}">\n` : ''}<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHTML(isHome ? NAME : `${title} · ${NAME}`)}</title>
+<link rel="icon" href="${link('assets/icon.svg')}">
+<link rel="stylesheet" href="${link(ASSETS.style)}">
+<script defer src="${link(ASSETS.search)}" data-library="${link(ASSETS.library)}" data-index="${link(SEARCH_INDEX)}"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the text</a>
+<header>
+<button type="button" popovertarget="menu" class="menu-button">Menu</button>
+<a class="brand" href="${link(pageOf('document', HOME))}">${NAME}</a>
+<search>
+<input type="search" placeholder="Search" aria-label="Search" aria-controls="results" autocomplete="off" spellcheck="false">
+<div id="results" class="results" role="region" aria-label="Results" aria-live="polite" hidden></div>
+</search>
+</header>
+<div class="columns">
+<nav id="menu" class="side menu" popover aria-label="Pages">
+${site.navigation.map((group) => renderGroup(group, page)).join('\n')}
+</nav>
+<main id="content">
+<article>
+${content}</article>
+${document === undefined ? '' : renderNeighbours(site, document, page)}
+</main>
+${document === undefined ? '' : renderContents(document)}
+</div>
+</body>
+</html>
+`;
+}
+
+function renderGroup({ name, entries }: Group, page: string): string {
+  const items = entries.map((entry) => {
+    const to = pageOf('document', entry.path);
+    const current = to === page ? ' aria-current="page"' : '';
+    return `<li><a href="${escapeHTML(relativeLink(page, to))}"${current}>${escapeHTML(entry.name)}</a></li>`;
+  });
+  return `<h2>${escapeHTML(name)}</h2>\n<ul>\n${items.join('\n')}\n</ul>`;
+}
+
+/** Links to the page before and the page after, in the order of the menu. */
+function renderNeighbours(site: Site, { path }: Document, page: string): string {
+  const entries = [{ name: 'Home', path: HOME }, ...site.navigation.flatMap((group) => group.entries)];
+  const at = entries.findIndex((entry) => entry.path === path);
+  if (at < 0) return '';
+  const links = (['prev', 'next'] as const).flatMap((rel) => {
+    const entry = entries[rel === 'prev' ? at - 1 : at + 1];
+    const to = entry && escapeHTML(relativeLink(page, pageOf('document', entry.path)));
+    return entry === undefined ? [] : [`<a rel="${rel}" href="${to}">${escapeHTML(entry.name)}</a>`];
+  });
+  return `<nav class="neighbours" aria-label="Before and after">${links.join('')}</nav>`;
+}
+
+function renderContents({ sections }: Document): string {
+  const headings = sections.filter(({ level }) => level === 2);
+  if (headings.length < 2) return '';
+  const items = headings.map(({ anchor, heading }) => `<li><a href="#${anchor}">${escapeHTML(heading)}</a></li>`);
+  return `<nav class="side contents" aria-label="On this page">\n<h2>On this page</h2>\n<ul>\n${items.join('\n')}\n</ul>\n</nav>`;
+}

@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The files that may be shown: those that git keeps or would keep. What else lies about in a checkout stays out. */
+export interface Repository {
+  /** All paths, relative to the root, in order. */
+  readonly paths: readonly string[];
+  has(path: string): boolean;
+  /** The files in a folder and below it; none if there is no such folder. */
+  below(folder: string): readonly string[];
+  read(path: string): string;
+}
+
+/** @param root The top folder of a git checkout. */
+export function readRepository(root: string): Repository {
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z'];
+  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0');
+  // What was deleted, but not committed yet, is listed as well.
+  const paths = listed.filter((path) => path !== '' && existsSync(join(root, path))).toSorted();
+  const known = new Set(paths);
+  return {
+    paths,
+    has: (path) => known.has(path),
+    below: (folder) => paths.filter((path) => path.startsWith(`${folder}/`)),
+    read: (path) => readFileSync(join(root, path), 'utf8'),
+  };
+}

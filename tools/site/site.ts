@@ -1,0 +1,90 @@
+import { resolveLink } from './links.ts';
+import { createMarkdown, foreignTo, linksOf, type MarkdownLink, type Section, sectionsOf } from './markdown.ts';
+import { flawsOf, type Group, navigationOf } from './navigation.ts';
+import type { Repository } from './repository.ts';
+
+export const HOME = 'docs/index.md';
+export const START = 'README.md';
+
+export interface Document {
+  readonly path: string;
+  readonly title: string;
+  readonly sections: readonly Section[];
+  readonly links: readonly MarkdownLink[];
+}
+
+/** What the site shows, read and checked before anything is written. Paths are those of the repository. */
+export interface Site {
+  /** All below docs/, the README, and what these lead to. */
+  readonly documents: ReadonlyMap<string, Document>;
+  /** Files that are no documents, but are linked to, and folders. Each gets a page that shows it. */
+  readonly sources: ReadonlySet<string>;
+  readonly folders: ReadonlySet<string>;
+  readonly images: ReadonlySet<string>;
+  readonly navigation: readonly Group[];
+  /** What would be wrong on the site, such as a link to nothing; the site must not be built then. */
+  readonly problems: readonly string[];
+}
+
+export function readSite(repository: Repository): Site {
+  const markdown = createMarkdown();
+  const documents = new Map<string, Document>();
+  const sources = new Set<string>();
+  const folders = new Set<string>();
+  const images = new Set<string>();
+  const problems: string[] = [];
+  let navigation: readonly Group[] = [];
+  const left = [HOME, START, ...repository.below('docs').filter((path) => path.endsWith('.md'))];
+  const anchors: { readonly link: string; readonly path: string; readonly anchor: string }[] = [];
+
+  const show = (path: string) => {
+    if (path.endsWith('.md')) left.push(path);
+    else sources.add(path);
+  };
+  const follow = (from: string, { href, isImage }: MarkdownLink) => {
+    const target = resolveLink(repository, from, href);
+    const link = `${from}: ${isImage ? 'image' : 'link'} ${href}`;
+    if (isImage) {
+      // One from another site would tell that one who reads.
+      if (target.kind === 'source') images.add(target.path);
+      else problems.push(`${link} is no file of the repository`);
+      return;
+    }
+    if (target.kind === 'elsewhere') return;
+    if (target.kind === 'nothing') {
+      problems.push(`${link} leads to nothing`);
+      return;
+    }
+    if (target.anchor !== undefined) anchors.push({ link, path: target.path, anchor: target.anchor });
+    if (target.kind !== 'folder') show(target.path);
+    else if (!folders.has(target.path)) {
+      folders.add(target.path);
+      repository.below(target.path).forEach(show);
+    }
+  };
+
+  for (let path = left.shift(); path !== undefined; path = left.shift()) {
+    if (documents.has(path)) continue;
+    if (!repository.has(path)) {
+      problems.push(`${path} is missing`);
+      continue;
+    }
+    const tokens = markdown.parse(repository.read(path), {});
+    const sections = sectionsOf(tokens);
+    const titles = sections.filter(({ level }) => level === 1);
+    const [title] = titles;
+    if (title === undefined || title !== sections[0] || titles.length > 1)
+      problems.push(`${path} has not exactly one title, at its begin`);
+    problems.push(...foreignTo(tokens).map((what) => `${path}: ${what} looks different on GitHub and on the site`));
+    if (path === HOME) navigation = navigationOf(repository, HOME, tokens);
+    const links = linksOf(tokens);
+    documents.set(path, { path, title: title?.heading ?? '', sections, links });
+    for (const link of links) follow(path, link);
+  }
+
+  for (const { link, path, anchor } of anchors)
+    if (!documents.get(path)?.sections.some((section) => section.anchor === anchor))
+      problems.push(`${link} leads to a heading that is not there`);
+  problems.push(...flawsOf(navigation, HOME, documents.keys()));
+  return { documents, sources, folders, images, navigation, problems };
+}
