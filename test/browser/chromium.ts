@@ -11,6 +11,12 @@ export interface Page {
   evaluate(expression: string): Promise<unknown>;
   /** Waits until the expression is true. */
   until(expression: string): Promise<void>;
+  /** With the mouse, at a place of the window in CSS pixels. */
+  click(x: number, y: number): Promise<void>;
+  /** Text into what has the focus. */
+  type(text: string): Promise<void>;
+  /** From now on the window is so large, in CSS pixels, and the system so bright. */
+  appear(look: { readonly width: number; readonly height: number; readonly scheme: 'light' | 'dark' }): Promise<void>;
   /** Errors and violations of the page's policy so far. */
   complaints(): readonly string[];
   /** Every URL that the page has asked for. */
@@ -96,10 +102,18 @@ function pageOf({ call, events }: Connection): Omit<Page, 'close'> {
       await call('Page.navigate', { url });
       await until(`location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`);
     },
-    complaints: () =>
-      events
-        .filter(({ method }) => method === 'Runtime.exceptionThrown' || method === 'Log.entryAdded')
-        .map((event) => JSON.stringify(event)),
+    click: async (x, y) => {
+      for (const type of ['mousePressed', 'mouseReleased'])
+        await call('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1 });
+    },
+    type: async (text) => {
+      await call('Input.insertText', { text });
+    },
+    appear: async ({ width, height, scheme }) => {
+      await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+      await call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
+    },
+    complaints: () => events.filter(isComplaint).map((event) => JSON.stringify(event)),
     requested: () =>
       events.flatMap(({ method, params }) =>
         method === 'Network.requestWillBeSent' ? [String((params['request'] as { url: string }).url)] : [],
@@ -109,6 +123,11 @@ function pageOf({ call, events }: Connection): Omit<Page, 'close'> {
       return Buffer.from(data, 'base64');
     },
   };
+}
+
+function isComplaint({ method, params }: Event): boolean {
+  if (method === 'Runtime.consoleAPICalled') return params['type'] === 'error' || params['type'] === 'warning';
+  return method === 'Runtime.exceptionThrown' || method === 'Log.entryAdded';
 }
 
 interface Event {
