@@ -36,9 +36,10 @@ export function createMarkdown(): MarkdownIt {
     const anchor = tokenAt(tokens, index - 2).attrGet('id');
     return tag === 'h1' ? '</h1>\n' : ` <a class="anchor" href="#${anchor}" aria-label="Link to this">#</a></${tag}>\n`;
   };
-  // Long names may go on in the next line after a dot or slash, and nowhere else.
+  // Long names and values may go on in the next line after such a sign, and nowhere else.
   rules['code_inline'] = (tokens, index) => {
-    const code = escapeHTML(tokenAt(tokens, index).content).replaceAll(/(?<=\w[[\]()]*[./])(?=\w)/g, '<wbr>');
+    const parts = tokenAt(tokens, index).content.split(/(?<=[\w\])}"'][./,:=])(?=[\w"'{[(])/);
+    const code = parts.map(escapeHTML).join('<wbr>');
     return `<code>${code}</code>`;
   };
   // The library's own drops code from the words for those who do not see it.

@@ -140,6 +140,7 @@ describe('a page', () => {
     ['`{{ password }}` and {{ this }}', '<code>{{ password }}</code> and {{ this }}'],
     ['`a<b`', '<code>a&lt;b</code>'],
     ['`spec.list[].name`', '<code>spec.<wbr>list[].<wbr>name</code>'],
+    ['`{"a":{"b":1}}`', '<code>{&quot;a&quot;:<wbr>{&quot;b&quot;:<wbr>1}}</code>'],
     ['`--flag ./x ... 1.`', '<code>--flag ./x ... 1.</code>'],
   ])('has %s as %s', (text, html) => expect(render(text)).toBe(`<p>${html}</p>`));
 
