@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { run } from '../../tools/control-plane/run.ts';
 import { ROOT, readDocument } from '../support/readme.ts';
@@ -220,6 +221,23 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     expect(page.requested().filter((url) => !url.startsWith(server.baseURL))).toEqual([]);
     expect(page.requested().length).toBeGreaterThan(100);
     expect(page.complaints()).toEqual([]);
+  });
+
+  it('can be read and searched as files, without a server', async () => {
+    const before = page.requested().length;
+    await page.appear({ ...DESK, scheme: 'light' });
+    await page.goto(pathToFileURL(join(OUTPUT, 'guides/rotation.html')).href);
+    await click('search input');
+    await page.type('connectionSecret');
+    await page.until(`document.querySelector('#results:not([hidden]) a') !== null`);
+    await click('#results a');
+    await page.until(`!location.href.includes('rotation') && document.readyState === 'complete'`);
+    expect(await text('article')).toContain('connectionSecret');
+    const outside = page
+      .requested()
+      .slice(before)
+      .filter((url) => !url.startsWith(pathToFileURL(OUTPUT).href));
+    expect([outside, page.complaints()]).toEqual([[], []]);
   });
 });
 
