@@ -40,10 +40,6 @@ export class Store<T extends AnyObject> {
     return this.#packed.keys();
   }
 
-  *values(): IterableIterator<T> {
-    for (const packed of this.#packed.values()) yield JSON.parse(this.#packer.unpack(packed));
-  }
-
   get size(): number {
     return this.#packed.size;
   }

@@ -6,6 +6,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { type AnyObject, KubeError } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
+import { splitKey } from '../../src/kube/object.ts';
 import { Informer } from '../../src/runtime/informer.ts';
 import { adminKubeconfig, applyYaml, makeNamespace, mustKubectl, waitUntil } from '../support/control-plane.ts';
 
@@ -40,7 +41,7 @@ test('An Informer waits for an API that is installed later, says so, and follows
   };
   const create = (name: string) =>
     api.create(resource, namespace, { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name } });
-  const names = () => [...informer.store.values()].map(({ metadata }) => metadata.name);
+  const names = () => [...informer.store.keys()].map((key) => splitKey(key).name);
   const sees = (...expected: readonly string[]) =>
     waitUntil(() => names().join() === expected.join(), { what: `it sees ${expected.join()}` });
 
