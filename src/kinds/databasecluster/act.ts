@@ -138,7 +138,7 @@ async function taken(
   if (cluster === undefined) {
     throw new TransientError(
       'ClusterIDInUse',
-      `Cluster id "${id}" is in use, the cloud says, but it shows no such cluster`,
+      `Cluster id "${id}" is in use, the cloud says, but it shows no such cluster: it is tried again. If it stays so, choose another clusterID`,
     );
   }
   connection.poller.learn(id, cluster, askedAt);
@@ -246,7 +246,7 @@ async function update(
   if (unchanged && cluster.status === 'running') {
     throw new TransientError(
       'UpdateNotApplied',
-      `The cloud accepted the change of cluster "${id}", but does not show it`,
+      `The cloud accepted the change of cluster "${id}", but does not show it: it is asked for again. If it stays so, ask the cloud's support`,
     );
   }
   const { state, observed } = shown({ cluster, endpoint: undefined });

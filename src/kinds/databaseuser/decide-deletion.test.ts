@@ -75,6 +75,11 @@ describe('deletion', () => {
     expect(decision.release ?? false).toBe(goes);
   });
 
+  it('is as before while this process has just begun', () => {
+    const starting = { ...waiting('notReady'), starting: true } as UserObservation;
+    expect(decideUser(owned.subject, starting, NOW_MS)).toEqual({ conditions: 'keep' });
+  });
+
   it('says how to let go where it waits', () => {
     const wait = decideUser(owned.subject, waiting('suspended'), NOW_MS);
     expect(outline(wait)).toMatchObject({ ready: 'Unknown WaitingForCluster', comesBack: 'when something changes' });

@@ -14,8 +14,9 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
     return { conditions: failing('DeletionBlocked', message), retry: 'slowly' };
   }
   if (observation.server === 'waiting') {
-    const { why, reason, message, destroyed } = observation;
+    const { why, reason, message, destroyed, starting } = observation;
     if (why === 'suspended' || why === 'notReady') {
+      if (starting) return { conditions: 'keep' };
       const waits = `User "${username}" is deleted when its cluster can be used: ${message}. ${LET_GO}`;
       return { conditions: reconciling(reason, waits) };
     }
