@@ -168,20 +168,12 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     });
     if (patch !== undefined) {
       await this.#writeStatus(patch, facts);
-      const ready = updates.find((condition) => condition.type === 'Ready');
-      if (ready !== undefined && !keep) {
-        this.#context.onReady(
-          this.#object,
-          previous.find((condition) => condition.type === 'Ready'),
-          ready,
-        );
-      }
+      const [before, ready] = [previous, updates].map((all) => all.find(({ type }) => type === 'Ready'));
+      if (ready !== undefined && !keep) this.#context.onReady(this.#object, before, ready);
     }
-    if (failure === undefined) {
-      if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
-      return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
-    }
-    return { next: 'failed', failure };
+    if (failure !== undefined) return { next: 'failed', failure };
+    if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
+    return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
   }
 
   /**
