@@ -1,0 +1,162 @@
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { HttpTransport } from '../base/http.ts';
+import type { Log } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import { createSecrets, FinalizerIndex, type Secrets } from '../kinds/secrets.ts';
+import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
+import type { KubeObject, ObjectKey } from '../kube/object.ts';
+import { Controller, type ControllerOptions, isNews, type KeyGate } from '../runtime/controller.ts';
+import { createEventRecorder } from '../runtime/events.ts';
+import type { Informer } from '../runtime/informer.ts';
+import type { Kind, StatusBase } from '../runtime/kind.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Reference } from '../runtime/reference-index.ts';
+import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
+import type { Informers } from './informers.ts';
+import { SecretReads } from './secret-reads.ts';
+import { wordOf } from './word.ts';
+
+export interface ControllerDependencies {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** HTTP to cloud and servers; `ca`: PEM to trust besides the system's. */
+  readonly transport: (ca: string | undefined) => HttpTransport;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly concurrency: number;
+  readonly urlPolicy: UrlPolicy;
+  /** Names this process in events. */
+  readonly instance: string;
+  /** Told before each step of any object. */
+  readonly onStep?: ControllerOptions['onStep'];
+}
+
+/** A kind's controller, whatever the kind. */
+export interface AnyController {
+  readonly queue: WorkQueue;
+  run(stop: AbortSignal, kill: AbortSignal): Promise<void>;
+  changed(reference: Reference, priority?: Priority): void;
+}
+
+/** What the controllers of all kinds share: how one is made, how it hears of what concerns it, and how people hear of it. */
+export class Wiring {
+  readonly secrets: Secrets;
+  readonly #dependencies: ControllerDependencies;
+  readonly #informers: Informers;
+  readonly #recorder: ReturnType<typeof createEventRecorder>;
+  readonly #controllers: AnyController[] = [];
+
+  constructor(dependencies: ControllerDependencies, informers: Informers) {
+    this.#dependencies = dependencies;
+    this.#informers = informers;
+    const { api, log } = dependencies;
+    const { secrets } = informers;
+    const kept = new FinalizerIndex();
+    secrets.onChange((key, before, after) => kept.changed(key, before, after));
+    this.secrets = createSecrets(api, {
+      get: (key) => secrets.store.get(key),
+      withFinalizer: (finalizer) => kept.withFinalizer(finalizer),
+    });
+    this.#recorder = createEventRecorder({
+      ...dependencies,
+      onFailure: (error, { kind, metadata: { namespace, name } }) =>
+        log.warn({ kind, namespace, name, err: error }, `Cannot record an event: ${messageOf(error)}`),
+    });
+  }
+
+  /** All that were made here. */
+  get controllers(): readonly AnyController[] {
+    return this.#controllers;
+  }
+
+  /** The controller of a kind. A change of its objects reaches those of all kinds that refer to them. */
+  controllerOf<Spec, Status extends StatusBase, Observation, Step>(
+    kind: Kind<Spec, Status, Observation, Step>,
+    source: Informer<KubeObject>,
+    gate: KeyGate | undefined,
+  ): Controller<Spec, Status, Observation, Step> {
+    const { api, clock, random, log, metrics, concurrency, onStep } = this.#dependencies;
+    const { secrets } = this.#informers;
+    const share = metrics.controller(kind.definition.singular, concurrency);
+    const controller = new Controller(secrets instanceof SecretReads ? secrets.before(kind) : kind, source, {
+      api,
+      clock,
+      random,
+      log,
+      events: this.#recorder,
+      metrics: share,
+      concurrency,
+      gate,
+      onStep,
+    });
+    share.watchQueue(controller.queue);
+    source.onChange((key, before, after) => {
+      if (isNews(before, after) || wordOf(before) !== wordOf(after))
+        this.notify(`${kind.definition.plural}/${key}`, noNews(source, 'normal'));
+    });
+    this.#controllers.push(controller);
+    return controller;
+  }
+
+  /** Whoever refers to it is looked at. */
+  notify(reference: Reference, priority: Priority = 'normal'): void {
+    for (const controller of this.#controllers) controller.changed(reference, priority);
+  }
+
+  /** A change of an object reaches those whom it concerned before, and those whom it concerns now. */
+  notifyConcerned(
+    source: Informer<KubeObject>,
+    concerns: (object: KubeObject | undefined) => readonly Reference[],
+  ): void {
+    source.onChange((_key, before, after) => {
+      if (!isNews(before, after)) return;
+      for (const reference of new Set([...concerns(before), ...concerns(after)]))
+        this.notify(reference, noNews(source, 'normal'));
+    });
+  }
+
+  /** A change of Secrets and ConfigMaps reaches those who read them. */
+  notifyReaders(): void {
+    const { secrets, configMaps } = this.#informers;
+    const readers = (plural: string, source: Informer<AnyObject> | SecretReads) =>
+      source.onChange((key, before, after) => {
+        // Of a Secret that is read for the first time, the pass that reads it is the one that needs to hear.
+        if (before === undefined && source instanceof SecretReads) return;
+        if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion)
+          this.notify(`${plural}/${key}`, noNews(source, 'high'));
+      });
+    readers('secrets', secrets);
+    readers('configmaps', configMaps);
+  }
+
+  /** For a kind's world: what came from elsewhere was undone; the message says what. */
+  driftCorrected(kind: string, source: Informer<KubeObject>) {
+    return (key: ObjectKey, field: string, message: string): void => {
+      this.#dependencies.metrics.driftCorrected(kind, field);
+      const object = source.store.get(key);
+      if (object !== undefined) this.#recorder.record(object, { status: 'True', reason: 'DriftCorrected', message });
+    };
+  }
+
+  /** For a kind's world: an object goes, and what it stood for may stay. */
+  warn(reason: string, source: Informer<KubeObject>) {
+    return (key: ObjectKey, message: string): void => {
+      // In a namespace that goes no Event can be made any more.
+      this.#dependencies.log.warn({ reason, key }, message);
+      const object = source.store.get(key);
+      if (object !== undefined) this.#recorder.record(object, { status: 'False', reason, message });
+    };
+  }
+
+  /** For a kind's world: whom a selector admits follows from these. */
+  readonly namespaceLabels = async (name: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> =>
+    (await this.#dependencies.api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
+}
+
+/** What a start finds is no news to those who were there before. */
+export function noNews(source: { hasSynced(): boolean }, otherwise: Priority): Priority {
+  return source.hasSynced() ? otherwise : 'low';
+}
