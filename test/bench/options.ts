@@ -19,8 +19,9 @@ export interface Options {
   readonly standing: { readonly clusters: number; readonly users: number };
   /** Clusters that each of the quiet spaces of S12 wants. */
   readonly quiet: number;
-  /** How long S13 goes on changing objects. */
+  /** How long S13 goes on changing objects, and how long it waits for memory to come to rest. */
   readonly churnS: number;
+  readonly restS: number;
   /** How long the cloud is away, and how long the storm of edits lasts. */
   readonly outageS: number;
   readonly stormS: number;
@@ -122,6 +123,7 @@ export function parseOptions(args: readonly string[]): Options {
         spaces: [10],
         quietPolls: 2,
         churnS: 10,
+        restS: 3,
         users: 50,
         standing: 200,
         quiet: 5,
@@ -134,6 +136,7 @@ export function parseOptions(args: readonly string[]): Options {
         spaces: [10, 100],
         quietPolls: 4,
         churnS: 60,
+        restS: 10,
         users: 500,
         standing: 1000,
         quiet: 10,
@@ -154,6 +157,7 @@ export function parseOptions(args: readonly string[]): Options {
     users: numberOr('users', usual.users),
     quiet: usual.quiet,
     standing: standingOf(values.standing ?? `${usual.standing},${usual.standing}`),
+    restS: usual.restS,
     churnS: numberOr('churn', usual.churnS),
     outageS: numberOr('outage', usual.outageS),
     stormS: numberOr('storm', usual.stormS),

@@ -151,7 +151,7 @@ function coldStartIn(spaces: number, count: number): Group {
 }
 
 /** Each in a setting of its own. */
-function others({ quiet, standing, crowds, churnS, newcomers }: Options): readonly Group[] {
+function others({ quiet, standing, crowds, churnS, restS, newcomers }: Options): readonly Group[] {
   return [
     {
       name: 'S12',
@@ -163,7 +163,9 @@ function others({ quiet, standing, crowds, churnS, newcomers }: Options): readon
     {
       name: 'S13',
       setting: { provisionTime: '0s', pollInterval: '60s', verifyIntervalS: SCALE_VERIFY_S },
-      parts: [{ scenario: 'S13', run: (setting, sheet) => scale(setting, sheet, { ...standing, churnS, newcomers }) }],
+      parts: [
+        { scenario: 'S13', run: (setting, sheet) => scale(setting, sheet, { ...standing, churnS, restS, newcomers }) },
+      ],
     },
     {
       name: 'S14',

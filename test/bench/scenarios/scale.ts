@@ -19,9 +19,6 @@ const DONE_TARGET_S = 15;
 const MEMORY_TARGET_MB = 160;
 const BLOCK_TARGET_MS = 50;
 const TIMEOUT_MS = 300_000;
-/** Memory is looked at when nothing has happened for so long. */
-const REST_MS = 10_000;
-
 /**
  * An hour, instead of ten minutes: of 20,000 logins some would wait for their turn at any time, and the end of the start
  * would not be seen.
@@ -33,6 +30,8 @@ export interface Crowd {
   readonly users: number;
   /** How long objects go on being changed. */
   readonly churnS: number;
+  /** Memory is looked at when nothing has happened for so long. */
+  readonly restS: number;
   readonly newcomers: number;
 }
 
@@ -41,7 +40,7 @@ export async function scale(setting: Setting, sheet: Sheet, crowd: Crowd): Promi
   const { signal } = setting;
   const empty = await setting.startOperator();
   await until(() => empty.isReady(), 'the operator is ready', TIMEOUT_MS, signal);
-  await sleep(REST_MS, undefined, { signal });
+  await sleep(crowd.restS * 1000, undefined, { signal });
   const before = await restOf(empty);
   await empty.end();
   await standingCrowd(setting, crowd.clusters, crowd.users);
@@ -78,7 +77,7 @@ async function restOf(operator: Operator): Promise<Rest> {
 }
 
 async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before: Rest): Promise<void> {
-  const { clusters, users } = crowd;
+  const { clusters, users, restS } = crowd;
   const { signal, spaces } = setting;
   const changes = await since(setting);
   const begin = performance.now();
@@ -97,7 +96,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   await untilQuiet(setting);
   const watchedS = (performance.now() - begin) / 1000;
   const { kube, cloud, server } = await changes();
-  await sleep(REST_MS, undefined, { signal });
+  await sleep(restS * 1000, undefined, { signal });
   await look();
 
   sheet.add('clusters', clusters, 'count');
@@ -139,7 +138,7 @@ async function addSizes({ api, signal }: Setting, sheet: Sheet): Promise<void> {
 const CHANGES_PER_SECOND = 50;
 
 /** Objects change all the time, but nothing that matters to the operator: it looks, and does nothing. */
-async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS }: Crowd): Promise<void> {
+async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, restS }: Crowd): Promise<void> {
   const { api, signal } = setting;
   const operator = setting.operator();
   const changes = await since(setting);
@@ -160,7 +159,7 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS }
     const aheadMs = (changed / CHANGES_PER_SECOND) * 1000 - (performance.now() - begin);
     if (aheadMs > 1) await sleep(aheadMs, undefined, { signal });
   }
-  await sleep(REST_MS, undefined, { signal });
+  await sleep(restS * 1000, undefined, { signal });
   const { kube, cloud } = await changes();
   const { longestBlockMs } = await metricsOf(operator);
   sheet.add('changes that do not matter', changed, 'count');
