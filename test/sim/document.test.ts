@@ -1,16 +1,44 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { TABLES, write, written } from './document.ts';
+import { FAULT_NAMES } from './faults.ts';
+import { INVARIANTS } from './invariants.ts';
 import { mutated } from './mutate.ts';
 import { MUTATIONS } from './mutations.ts';
+import { SCENARIOS } from './scenarios.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
+const ROOT = join(import.meta.dirname, '../..');
 
 describe('docs/reliability.md', () => {
   it.each(Object.entries(TABLES))('tells of all %s as they are (else: UPDATE_DOCS=1)', (name, table) => {
     if (process.env['UPDATE_DOCS'] === '1') write(name, table());
     expect(written(name)).toBe(table());
+  });
+
+  it('names for each kind of mistake what looks for it, and nothing that is not there', () => {
+    const known = new Set([
+      ...[...FAULT_NAMES, ...SCENARIOS.map(({ name }) => name)].map((name) => `\`${name}\``),
+      ...Object.keys(INVARIANTS).map((name) => `"${name}"`),
+    ]);
+    const isThere = (named: string) => known.has(named) || existsSync(join(ROOT, named.slice(1, -1)));
+    const [, kinds = ''] = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8').split('## Kinds of mistakes');
+    const rows = kinds
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .slice(2);
+    expect(rows).toHaveLength(24);
+    for (const row of rows) {
+      const [kind = '', by = ''] = row.slice(2).split(' | ');
+      const named = by.match(/`[^`]+`|"[^"]+"/g) ?? [];
+      expect(named, kind).not.toEqual([]);
+      expect(named.filter((each) => !isThere(each))).toEqual([]);
+      const [mutations = ''] = /(?<=mutations? )[-a-z]+(?:, [-a-z]+)*/.exec(by) ?? [];
+      const names = mutations.split(', ').filter((name) => name !== '');
+      expect(names.filter((name) => !MUTATIONS.some((mutation) => mutation.name === name))).toEqual([]);
+    }
   });
 });
 
