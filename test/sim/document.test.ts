@@ -35,7 +35,7 @@ describe('docs/reliability.md', () => {
       const named = by.match(/`[^`]+`|"[^"]+"/g) ?? [];
       expect(named, kind).not.toEqual([]);
       expect(named.filter((each) => !isThere(each))).toEqual([]);
-      const [mutations = ''] = /(?<=mutations? )[-a-z]+(?:, [-a-z]+)*/.exec(by) ?? [];
+      const [mutations = ''] = /(?<=mutations? )[-a-z0-9]+(?:, [-a-z0-9]+)*/.exec(by) ?? [];
       const names = mutations.split(', ').filter((name) => name !== '');
       expect(names.filter((name) => !MUTATIONS.some((mutation) => mutation.name === name))).toEqual([]);
     }
