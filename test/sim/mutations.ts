@@ -324,4 +324,16 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     hunt: ['database-of-others'],
   },
+  {
+    name: 'kept-as-the-cache-says',
+    about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
+    changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
+    hunt: ['namespace-deleted-while-deploying replicas=3 seed=112 1:stale 10:gap 27:freeze'],
+  },
+  {
+    name: 'every-status-is-ours',
+    about: 'A status that another process wrote is never looked at',
+    changes: [['runtime/controller.ts', "else this.queue.addAfter(key, UNASKED_MS, 'low');", '']],
+    hunt: ['suspended-from-start replicas=2 18:stopMachine'],
+  },
 ];
