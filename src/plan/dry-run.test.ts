@@ -46,8 +46,17 @@ describe('dryRun()', () => {
     const last = JSON.stringify(
       manifestOf({ ...SPEC, deletionProtection: true, backup: { frequency: 'daily', retentionDays: 3 } }),
     );
+    const managedFields = [
+      { manager: 'argocd-controller', operation: 'Apply', time: '2026-11-20T10:00:00Z', fieldsV1: { 'f:spec': {} } },
+      {
+        manager: 'kubectl-client-side-apply',
+        operation: 'Update',
+        time: '2026-11-21T10:00:00Z',
+        fieldsV1: { 'f:spec': {} },
+      },
+    ];
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': last };
-    await run(api, { ...SPEC, backup: { frequency: 'weekly' } }, liveOf({ annotations }));
+    await run(api, { ...SPEC, backup: { frequency: 'weekly' } }, liveOf({ annotations, managedFields }));
     const spec = { ...SPEC, deletionProtection: null, backup: { frequency: 'weekly', retentionDays: null } };
     expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
   });
@@ -79,6 +88,19 @@ describe('dryRun()', () => {
         expect.stringMatching(/^spec\.storageSizeGB cannot be "100": /),
         expect.stringMatching(/^spec\.state cannot be "Asleep": /),
         'spec.nonsense cannot be 3: there is no such field: correct its name, or remove it',
+      ],
+    });
+  });
+
+  it('tells each field that there is not, without the object that the server puts before it', async () => {
+    const message =
+      'Invalid value: "{\\"spec\\":{}}": strict decoding error: unknown field "spec.one", unknown field "spec.backup.two"';
+    const { api } = aServer(new KubeError('invalid', { status: 422, fields: [{ field: 'patch', message }] }));
+    const backup = { frequency: 'daily', retentionDays: 7, two: true };
+    expect(await run(api, { ...SPEC, one: 1, backup })).toEqual({
+      problems: [
+        'spec.one cannot be 1: there is no such field: correct its name, or remove it',
+        'spec.backup.two cannot be true: there is no such field: correct its name, or remove it',
       ],
     });
   });

@@ -52,10 +52,15 @@ function asked(
   signal: AbortSignal,
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
-  const before = live === undefined ? undefined : lastApplied(live);
   const manager = live === undefined ? undefined : applierOf(live);
-  if (before === undefined || manager !== undefined)
-    return api.applyDryRun(resource, manifest as unknown as AnyObject, manager, signal);
+  const before = live === undefined || manager !== CLIENT_SIDE ? undefined : lastApplied(live);
+  if (before === undefined)
+    return api.applyDryRun(
+      resource,
+      manifest as unknown as AnyObject,
+      manager === CLIENT_SIDE ? undefined : manager,
+      signal,
+    );
   const { namespace, name, ...metadata } = manifest.metadata;
   const patch = { metadata, spec: withRemoved(before, manifest.spec) };
   return api.patchDryRun(resource, { namespace, name }, patch, signal);
@@ -63,7 +68,7 @@ function asked(
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The spec that `kubectl apply` applied last; undefined: it is not applied in that way. */
+/** The spec that `kubectl apply` applied last; undefined: the object does not say. */
 function lastApplied({ metadata }: AnyObject): unknown {
   const text = metadata.annotations?.[LAST_APPLIED];
   if (text === undefined) return undefined;
@@ -74,13 +79,19 @@ function lastApplied({ metadata }: AnyObject): unknown {
   }
 }
 
-/** Who applies the spec on the server's side: what that one leaves out next time is removed. */
+/** As kubectl calls itself where it makes a patch on its side. */
+const CLIENT_SIDE = 'kubectl-client-side-apply';
+
+/** Who applied the spec last, which is who is expected to do it again: what that one leaves out then is removed. */
 function applierOf({ metadata }: AnyObject): string | undefined {
   const { managedFields = [] } = metadata as { readonly managedFields?: readonly unknown[] };
-  const entry = managedFields
+  const entries = managedFields
     .filter(isRecord)
-    .find(({ operation, fieldsV1 }) => operation === 'Apply' && isRecord(fieldsV1) && 'f:spec' in fieldsV1);
-  return entry === undefined ? undefined : String(entry['manager']);
+    .filter(({ operation, manager, subresource }) => (operation === 'Apply' || manager === CLIENT_SIDE) && !subresource)
+    .filter(({ fieldsV1 }) => isRecord(fieldsV1) && 'f:spec' in fieldsV1)
+    .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])));
+  const last = entries.at(-1);
+  return last === undefined ? undefined : String(last['manager']);
 }
 
 /** A merge patch to what is wanted: null for what was there and is left out. */
@@ -96,16 +107,26 @@ function withRemoved(before: unknown, wanted: unknown): unknown {
 /** `.spec.storageSizeGB: expected numeric (int or float), got string`: the type checker of server-side apply. */
 const TYPED = /\.(spec\.[\w.[\]]+): ([^\n]*)/g;
 
+/** `strict decoding error: unknown field "spec.nonsense"`: what a patch with fieldValidation=Strict is answered. */
+const UNKNOWN = /unknown field "([\w.[\]]+)"/g;
+
 function refusedFields(error: KubeError, manifest: Manifest) {
   if (error.status === 403 || error.status === 404 || error.status === 401) return [];
+  // Of a patch, that message holds the whole object before it comes to the point.
+  const strict = error.fields.flatMap(({ message }) => [...message.matchAll(UNKNOWN)].map(([, field = '']) => field));
+  if (strict.length > 0) return strict.map((field) => ({ field, text: unknownField(manifest, field) }));
   if (error.fields.length > 0)
     return error.fields.map(({ field, message }) => ({ field, text: `${field}: ${message}` }));
   return [...error.message.matchAll(TYPED)].map(([, field = '', message = '']) => {
-    const value = valueAt(manifest, field);
-    const unknown = message.includes('not declared in schema');
-    const what = unknown ? 'there is no such field: correct its name, or remove it' : message;
-    return { field, text: `${field} cannot be ${JSON.stringify(value)}: ${what}` };
+    const isUnknown = message.includes('not declared in schema');
+    const text = `${field} cannot be ${JSON.stringify(valueAt(manifest, field))}: ${message}`;
+    return { field, text: isUnknown ? unknownField(manifest, field) : text };
   });
+}
+
+function unknownField(manifest: Manifest, field: string): string {
+  const value = JSON.stringify(valueAt(manifest, field));
+  return `${field} cannot be ${value}: there is no such field: correct its name, or remove it`;
 }
 
 function valueAt(manifest: Manifest, path: string): unknown {

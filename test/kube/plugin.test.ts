@@ -1,15 +1,13 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/base/group.ts';
-import { type RunResult, run } from '../../tools/control-plane/run.ts';
-import { adminKubeconfig, applyYaml, kubeconfigFor, mustKubectl } from '../support/control-plane.ts';
+import { adminKubeconfig, applyYaml, mustKubectl } from '../support/control-plane.ts';
 import { cluster, type Manifest, user, wholeSpace } from '../support/manifests.ts';
+import { MooringProcess } from '../support/mooring.ts';
 import { type OperatorBench, startBench, type TestContext } from '../support/operator-bench.ts';
+import { mooring } from '../support/plugin.ts';
 import type { Site } from '../support/site.ts';
 
 /* What people type: the commands of the kubectl plugin, against the operator and a cloud. */
-
-const PLUGIN = fileURLToPath(new URL('../../bin/kubectl-mooring', import.meta.url));
 
 let bench: OperatorBench;
 
@@ -18,17 +16,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => bench?.close());
-
-interface As {
-  readonly kubeconfig?: string;
-  readonly input?: string;
-}
-
-function mooring({ namespace }: Site, args: readonly string[], as: As = {}): Promise<RunResult> {
-  const { kubeconfig = adminKubeconfig(), input } = as;
-  const whole = [PLUGIN, ...args, '--kubeconfig', kubeconfig, '--namespace', namespace];
-  return run(process.execPath, whole, input === undefined ? {} : { input });
-}
 
 const database: Manifest = {
   apiVersion: API_VERSION,
@@ -80,7 +67,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const site = await bench.site(context);
     await site.apply(cluster(), user());
     await site.until('DatabaseCluster', { reason: 'SpaceNotFound' });
-    const blocked = await mooring(site, ['status']);
+    const blocked = await mooring(site.namespace, ['status']);
     expect(blocked.code).toBe(1);
     expect(blocked.stdout).toMatch(/DatabaseSpace .*production +- +NotThere/);
     expect(blocked.stdout).toMatch(/DatabaseUser .*app .*DatabaseSpace .*production is not there/);
@@ -88,10 +75,12 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     await site.apply(...wholeSpace(site.cloud));
     await site.ready();
     await mustKubectl(['wait', '--for=condition=Ready', 'dbu/app', '--timeout=30s', '-n', site.namespace]);
-    const { code, stdout } = await mooring(site, ['status']);
+    const { code, stdout } = await mooring(site.namespace, ['status']);
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.includes(' True '))).toHaveLength(3);
-    const json = JSON.parse((await mooring(site, ['status', '-o', 'json'])).stdout) as { items: { ready: string }[] };
+    const json = JSON.parse((await mooring(site.namespace, ['status', '-o', 'json'])).stdout) as {
+      items: { ready: string }[];
+    };
     expect(json.items.map(({ ready }) => ready)).toEqual(['True', 'True', 'True']);
   });
 
@@ -99,7 +88,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const site = await settled(context);
     await site.apply(cluster({ storageSizeGB: 50 }));
     await site.until('DatabaseCluster', { reason: 'StorageCannotShrink' });
-    const { code, stdout } = await mooring(site, ['explain', 'dbc/orders']);
+    const { code, stdout } = await mooring(site.namespace, ['explain', 'dbc/orders']);
     expect(code).toBe(0);
     expect(stdout).toContain('Ready is False StorageCannotShrink');
     expect(stdout).toContain('What to do\n  Set storageSizeGB to what the cluster has, or more');
@@ -111,7 +100,9 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const before = await footprint(site);
     const wanted = { ...cluster({ storageSizeGB: 200 }), kind: 'DatabaseCluster' };
     const input = [wanted, user({}, {}, 'report')].map((each) => JSON.stringify(each)).join('\n---\n');
-    const { code, stdout, stderr } = await mooring(site, ['plan', '--filename', '-', '--exit-code'], { input });
+    const { code, stdout, stderr } = await mooring(site.namespace, ['plan', '--filename', '-', '--exit-code'], {
+      input,
+    });
     expect(stderr).toBe('');
     expect(code).toBe(2);
     expect(stdout).toContain('storageSizeGB: 100 → 200');
@@ -119,17 +110,17 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     expect(stdout).toMatch(/create user "report"/);
     expect(stdout).not.toMatch(/password.* [a-zA-Z0-9]{32}/);
 
-    const gone = await mooring(site, ['plan', '--delete', 'dbu/app', '--exit-code']);
+    const gone = await mooring(site.namespace, ['plan', '--delete', 'dbu/app', '--exit-code']);
     expect(gone.code).toBe(3);
     expect(gone.stdout).toContain('delete user "app"');
-    expect((await mooring(site, ['plan', '--exit-code'])).code).toBe(0);
+    expect((await mooring(site.namespace, ['plan', '--exit-code'])).code).toBe(0);
     expect(await footprint(site)).toBe(before);
   });
 
   test('export writes what changes nothing when it is applied', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.deployForeign({ id: 'legacy' });
-    const { code, stdout } = await mooring(site, ['export', 'production', '--unmanaged']);
+    const { code, stdout } = await mooring(site.namespace, ['export', 'production', '--unmanaged']);
     expect(code).toBe(0);
     expect(stdout).toContain('adoptionPolicy: MustExist');
     const before = await footprint(site).then((text) => JSON.parse(text)[1]);
@@ -141,95 +132,71 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
   test('rotate, suspend, resume, pause and unpause wait for the outcome', async (context) => {
     const site = await settled(context);
     const before = (await site.secret('app-connection'))?.data['password'];
-    expect(await mooring(site, ['rotate', 'dbu/app'])).toMatchObject({
+    expect(await mooring(site.namespace, ['rotate', 'dbu/app'])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('✓ Rotated'),
     });
     expect((await site.secret('app-connection'))?.data['password']).not.toBe(before);
-    expect(await mooring(site, ['suspend', 'dbc/orders'])).toMatchObject({ code: 0 });
+    expect(await mooring(site.namespace, ['suspend', 'dbc/orders'])).toMatchObject({ code: 0 });
     expect((await site.get('DatabaseCluster'))?.status?.state).toBe('suspended');
-    expect(await mooring(site, ['resume', 'dbc/orders'])).toMatchObject({ code: 0 });
+    expect(await mooring(site.namespace, ['resume', 'dbc/orders'])).toMatchObject({ code: 0 });
     expect((await site.get('DatabaseCluster'))?.status?.state).toBe('running');
-    expect(await mooring(site, ['pause', 'dbc/orders'])).toMatchObject({ code: 0 });
+    expect(await mooring(site.namespace, ['pause', 'dbc/orders'])).toMatchObject({ code: 0 });
     await site.apply(cluster({ storageSizeGB: 300 }));
     await site.until('DatabaseCluster', { reason: 'Paused' });
-    expect(await mooring(site, ['unpause', 'dbc/orders'])).toMatchObject({ code: 0 });
+    expect(await mooring(site.namespace, ['unpause', 'dbc/orders'])).toMatchObject({ code: 0 });
     await site.until('DatabaseCluster', { status: 'True' });
-    expect(await mooring(site, ['suspend', 'dbu/app'])).toMatchObject({ code: 2 });
+    expect(await mooring(site.namespace, ['suspend', 'dbu/app'])).toMatchObject({ code: 2 });
   });
 
   test('query and shell use the login of a DatabaseUser', async (context) => {
     const site = await settled(context);
     const write = "insert $p isa person, has name 'Ada';";
-    expect(await mooring(site, ['query', 'orders', write, '--type', 'write'])).toMatchObject({ code: 0 });
-    const { stdout } = await mooring(site, ['query', 'orders', 'match $p isa person, has name $n;']);
+    expect(await mooring(site.namespace, ['query', 'orders', write, '--type', 'write'])).toMatchObject({ code: 0 });
+    const { stdout } = await mooring(site.namespace, ['query', 'orders', 'match $p isa person, has name $n;']);
     expect(stdout).toContain('Ada');
     const input =
       "\\begin write\ninsert $p isa person, has name 'Eve';\n\n\\rollback\nmatch $p isa person;\n\n\\quit\n";
-    const typed = await mooring(site, ['shell', 'orders'], { input });
+    const typed = await mooring(site.namespace, ['shell', 'orders'], { input });
     expect(typed.stdout).toContain('Discarded.');
     expect(typed.stdout).toContain('1 row');
   });
 
-  test('works with narrow rights, and says which one is missing', async (context) => {
+  test('plans what leaving a field out of a manifest removes, however it was applied', async (context) => {
     const site = await settled(context);
     const { namespace } = site;
-    const rules = [{ apiGroups: ['mooring.dev'], resources: ['*'], verbs: ['get', 'list'] }];
-    const rbac = 'rbac.authorization.k8s.io';
-    const subjects = [{ kind: 'ServiceAccount', name: 'viewer', namespace }];
-    await applyYaml(
-      [
-        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'viewer', namespace } },
-        { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name: 'viewer', namespace }, rules },
-        {
-          apiVersion: `${rbac}/v1`,
-          kind: 'RoleBinding',
-          metadata: { name: 'viewer', namespace },
-          roleRef: { apiGroup: rbac, kind: 'Role', name: 'viewer' },
-          subjects,
-        },
-      ]
-        .map((each) => JSON.stringify(each))
-        .join('\n---\n'),
-    );
-    const kubeconfig = await kubeconfigFor({ namespace, name: 'viewer' });
-    expect(await mooring(site, ['status'], { kubeconfig })).toMatchObject({ code: 0 });
-    expect(await mooring(site, ['explain', 'dbc/orders'], { kubeconfig })).toMatchObject({ code: 0 });
-    const input = JSON.stringify(cluster({ storageSizeGB: 200 }));
-    const planned = await mooring(site, ['plan', '-f', '-'], { kubeconfig, input });
-    expect(planned.stdout).toContain('storageSizeGB: 100 → 200');
-    expect(planned.stdout).toMatch(/Note: DatabaseCluster .* was not checked by the API server: .*cannot patch/);
-    expect(planned.stdout).toMatch(/Note: The cloud of DatabaseSpace .* was not asked.*cannot get resource "secrets"/);
-    const refused = await mooring(site, ['rotate', 'dbu/app'], { kubeconfig });
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/cannot patch resource "databaseusers".*\n.*lack a right/);
-    const everywhere = await mooring(site, ['status', '--all-namespaces'], { kubeconfig });
-    expect(everywhere).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot list resource') });
+    const file = (spec: Readonly<Record<string, unknown>>) =>
+      JSON.stringify({ ...cluster(spec), metadata: { name: 'orders', namespace } });
+    for (const how of [[], ['--server-side', '--force-conflicts']]) {
+      const apply = (spec: Readonly<Record<string, unknown>>) =>
+        mustKubectl(['apply', ...how, '--filename=-'], { input: file(spec) });
+      await apply({ backup: { frequency: 'hourly', retentionDays: 30 } });
+      await site.until('DatabaseCluster', { status: 'True' });
+      const planned = await mooring(site.namespace, ['plan', '-f', '-'], { input: file({}) });
+      expect(planned.stdout, how.join()).toMatch(/backup.*: .*hourly.* → \(not set\)/);
+      await apply({});
+      const { spec } = (await site.get('DatabaseCluster')) ?? {};
+      expect(spec).not.toHaveProperty('backup');
+    }
   });
 
-  test('answers wrong input with what is right', async (context) => {
-    const site = await bench.site(context);
-    const answers = await Promise.all(
-      [
-        ['explain', 'pod/x'],
-        ['explain'],
-        ['status', '--wath'],
-        ['plan', '-f', 'nowhere.yaml'],
-        ['explain', 'dbc/none'],
-      ].map(async (args) => {
-        const { code, stderr } = await mooring(site, args);
-        return `${code} ${stderr.split('\n')[0]}`;
-      }),
+  test('Ctrl-C during a wait says what was set, and where to look', async (context) => {
+    const site = await bench.site(context, { knobs: { suspendMs: [600_000, 600_000] } });
+    await site.apply(...wholeSpace(site.cloud), cluster());
+    await site.ready();
+    const args = ['suspend', 'dbc/orders', '--kubeconfig', adminKubeconfig(), '--namespace', site.namespace];
+    await using process = new MooringProcess(args);
+    await process.prints('Suspending: ');
+    process.kill('SIGINT');
+    expect(await process.exit()).toBe(130);
+    expect(process.output).toMatch(
+      /✗ The wait was interrupted\.\nWhat was set stays \(state: Suspended\), and Mooring goes on with it\. Look with: kubectl mooring status databasecluster\/orders --namespace .*\n$/,
     );
-    expect(answers).toEqual([
-      '2 There is no kind "pod": use databasespace or dbs, databasecluster or dbc, databaseuser or dbu, database or dbd',
-      '2 Name one object, such as databasecluster/orders, not ""',
-      "2 Unknown option '--wath'",
-      "2 nowhere.yaml cannot be read: ENOENT: no such file or directory, open 'nowhere.yaml'",
-      `1 DatabaseCluster ${site.namespace}/none is not there`,
-    ]);
-    const input = JSON.stringify(cluster({ storageSizeGB: 5 }));
-    const invalid = await mooring(site, ['plan', '-f', '-'], { input });
-    expect(invalid).toMatchObject({ code: 1, stderr: expect.stringContaining('spec.storageSizeGB') });
+    expect(process.output).not.toContain('http');
+    const late = await mooring(site.namespace, ['suspend', 'dbc/orders', '--timeout=1s']);
+    expect(late).toMatchObject({
+      code: 124,
+      stderr: expect.stringContaining('Not done in 1 s. The last word was: Suspending: '),
+    });
   });
 });

@@ -10,6 +10,8 @@ import type { Gate } from './gate.ts';
 export interface KubeProxy {
   /** Leads through the proxy, with the same token. */
   readonly kubeconfig: string;
+  /** How many requests have come, lists and watches among them. */
+  readonly requests: () => number;
   close(): Promise<void>;
 }
 
@@ -26,7 +28,9 @@ export async function startKubeProxy(
   const { server, tls, authorize } = await loadKubeConnection(systemClock, kubeconfig);
   const token = ((await authorize(false))['authorization'] ?? '').replace('Bearer ', '');
   const agent = new Agent({ keepAlive: true, ca: tls.ca });
+  let requests = 0;
   const proxy = createServer(async (request, response) => {
+    requests++;
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk);
@@ -57,6 +61,7 @@ export async function startKubeProxy(
   writeFileSync(path, JSON.stringify(content), { mode: 0o600 });
   return {
     kubeconfig: path,
+    requests: () => requests,
     close: async () => {
       proxy.closeAllConnections();
       await new Promise<void>((resolve) => proxy.close(() => resolve()));

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mustKubectl } from '../support/control-plane.ts';
+import { type Desk, type KubectlBench, startKubectlBench } from '../support/kubectl-bench.ts';
+import { database, user } from '../support/manifests.ts';
+import { mooring, mooringHere, personWith, type Rule } from '../support/plugin.ts';
+
+/* Every command of the plugin against an API server, an operator and a cloud, each a process of its own: as somebody who may do it, as people who may not, and called wrongly. */
+
+let bench: KubectlBench;
+
+beforeAll(async () => {
+  bench = await startKubectlBench(3);
+});
+
+afterAll(() => bench?.close());
+
+/** A space, a cluster, a user and a database that are Ready. The user is `app`, the rest is called as the cluster. */
+async function settled(context: Parameters<KubectlBench['desk']>[0]): Promise<Desk> {
+  const desk = await bench.desk(context);
+  const { id } = desk;
+  const schema = [{ inline: 'define attribute name, value string; entity person, owns name;' }];
+  await desk.begin();
+  await desk.apply(user({ clusterRef: { name: id } }), database({ clusterRef: { name: id }, schema }, {}, id));
+  await desk.ready();
+  await mustKubectl(['wait', '--for=condition=Ready', 'dbu/app', `dbd/${id}`, '--timeout=60s', '-n', desk.namespace]);
+  return desk;
+}
+
+type Row = readonly [args: readonly string[], code: number, told: RegExp, input?: string];
+
+/** Rows do not change anything for each other. What takes standard input is a process of its own. */
+async function check(desk: Desk, rows: readonly Row[], kubeconfig?: string): Promise<void> {
+  const answers = await Promise.all(
+    rows.map(([args, , , input]) =>
+      input === undefined
+        ? mooringHere(desk.namespace, args, kubeconfig)
+        : mooring(desk.namespace, args, { input, ...(kubeconfig === undefined ? {} : { kubeconfig }) }),
+    ),
+  );
+  for (const [index, [args, code, told]] of rows.entries()) {
+    const { stdout = '', stderr = '', ...answer } = answers[index] ?? {};
+    const text = `${stdout}${stderr}`;
+    expect.soft(text, args.join(' ')).toMatch(told);
+    expect.soft(answer, `${args.join(' ')}\n${text}`).toMatchObject({ code });
+    // What a person reads is never a stack trace.
+    expect.soft(text, args.join(' ')).not.toMatch(/^ {4}at /m);
+  }
+}
+
+const larger = (desk: Desk) => JSON.stringify(desk.cluster({ storageSizeGB: 200 }));
+
+describe('every command', { timeout: 240_000 }, () => {
+  test('does what it is for', async (context) => {
+    const desk = await settled(context);
+    const { id } = desk;
+    const whole = `dbc/${id}`;
+    await desk.cloud.act('deployForeign', { id: `${id}-legacy`, spaceID: desk.spaceID });
+    await check(desk, [
+      [['status'], 0, /DatabaseSpace .*production +True[\s\S]*DatabaseUser .*app +True/],
+      [['status', whole, '-o', 'yaml'], 0, /kind: DatabaseUser/],
+      [['explain', 'dbu/app'], 0, /Ready is True LoginWorks/],
+      [['explain', 'dbu/app', '-o', 'json'], 0, /"reason": "LoginWorks"/],
+      [['plan'], 0, /Nothing to do/],
+      [['plan', '-f', '-', '--exit-code'], 2, /storageSizeGB: 100 → 200/, larger(desk)],
+      [['plan', '-f', '-', '-o', 'yaml'], 0, /weight: costs/, larger(desk)],
+      [['plan', '--delete', 'dbu/app', '--exit-code'], 3, /- DatabaseUser .*app: delete user "app"/],
+      [['plan', '--delete', whole], 0, /~ DatabaseCluster .*\n.*stays in the cloud/],
+      [['export', 'production', '--unmanaged'], 0, /adoptionPolicy: MustExist/],
+      [['export', 'production'], 0, /managementPolicy: Manage/],
+      [['query', id, 'match $p isa person;'], 0, /\d rows?/],
+      [['shell', whole], 0, /Done\.|1 row/, "\\write insert $p isa person, has name 'Ada';\n"],
+      [['__complete', 'explain', '-n', desk.namespace, 'databaseuser/'], 0, /databaseuser\/app/],
+      [['completion', 'bash'], 0, /complete .* mooring/],
+    ]);
+    await check(desk, [[['rotate', 'dbu/app'], 0, /✓ Rotated/]]);
+    await check(desk, [[['rotate', whole, '--timeout=90s'], 0, /✓ Rotated/]]);
+    await check(desk, [[['suspend', whole], 0, /✓/]]);
+    await check(desk, [
+      [['rotate', 'dbu/app'], 1, /Nothing was set\. DatabaseCluster .* is suspended.*First: kubectl mooring resume/],
+      [['rotate', whole], 1, /Nothing was set\. It is suspended/],
+      [['status', 'dbu/app'], 1, /ClusterSuspended/],
+    ]);
+    await check(desk, [[['resume', whole], 0, /✓/]]);
+    await check(desk, [[['pause', whole], 0, /✓ Paused/]]);
+    const generation = async () => (await desk.get('DatabaseCluster'))?.metadata.generation;
+    const before = await generation();
+    await check(desk, [
+      [['suspend', whole], 1, /Nothing was set\. It is paused.*First: kubectl mooring unpause/],
+      [['rotate', whole], 1, /Nothing was set\. It is paused/],
+      [['status'], 0, /paused: Mooring changes nothing about it/],
+    ]);
+    expect(await generation()).toBe(before);
+    await check(desk, [[['unpause', whole], 0, /✓ Mooring goes on/]]);
+  });
+
+  test('says which right is missing', async (context) => {
+    const desk = await settled(context);
+    const { namespace, id } = desk;
+    const ours = (resources: readonly string[], verbs: readonly string[]): Rule => ({
+      apiGroups: ['mooring.dev'],
+      resources,
+      verbs,
+    });
+    const whole = `dbc/${id}`;
+    const lacks = (verb: string, resource: string) =>
+      new RegExp(`cannot ${verb} resource "${resource}" in API group "(mooring\\.dev)?"[\\s\\S]*lack a right`);
+
+    const nobody = await personWith(namespace, 'nobody', []);
+    await check(
+      desk,
+      [
+        [['status'], 1, lacks('list', 'databasespaces')],
+        [['explain', whole], 1, lacks('get', 'databaseclusters')],
+        [['plan'], 1, lacks('list', 'databasespaces')],
+        [['plan', '-f', '-', '--exit-code'], 1, lacks('list', 'databasespaces'), larger(desk)],
+        [['plan', '--delete', whole], 1, lacks('list', 'databasespaces')],
+        [['export', 'production'], 1, lacks('get', 'databasespaces')],
+        [['query', id, 'match $p isa person;'], 1, lacks('list', 'databaseusers')],
+        [['shell', id], 1, lacks('list', 'databaseusers')],
+        ...['rotate', 'suspend', 'resume', 'pause', 'unpause'].map(
+          (name): Row => [[name, whole], 1, lacks('get', 'databaseclusters')],
+        ),
+        [['__complete', 'explain', '-n', namespace, 'databaseuser/'], 0, /^:4\n$/],
+      ],
+      nobody,
+    );
+
+    const reader = await personWith(namespace, 'reader', [ours(['*'], ['get', 'list'])]);
+    await check(
+      desk,
+      [
+        [['status'], 0, /DatabaseUser .*app +True/],
+        [['status', '--all-namespaces'], 1, lacks('list', 'databasespaces')],
+        [['explain', 'dbu/app'], 0, /LoginWorks/],
+        [['plan'], 0, /Note: The cloud of .* was not asked.*cannot get resource "secrets"/],
+        [['plan', '-f', '-'], 0, /storageSizeGB: 100 → 200[\s\S]*Note: .*cannot patch resource/, larger(desk)],
+        [['export', 'production'], 1, lacks('get', 'secrets')],
+        [['query', id, 'match $p isa person;'], 1, lacks('get', 'secrets')],
+        [['shell', id], 1, lacks('get', 'secrets')],
+        ...['rotate', 'suspend', 'resume', 'pause', 'unpause'].map(
+          (name): Row => [[name, whole], 1, lacks('patch', 'databaseclusters')],
+        ),
+      ],
+      reader,
+    );
+
+    const half = await personWith(namespace, 'half', [ours(['databasespaces', 'databaseclusters'], ['get', 'list'])]);
+    await check(
+      desk,
+      [
+        [
+          ['status'],
+          1,
+          /DatabaseCluster .*True[\s\S]*Not shown, as you lack a right: .*cannot list resource "databaseusers"/,
+        ],
+        [['explain', whole], 0, /Ready is True Running/],
+        [['explain', 'dbu/app'], 1, lacks('get', 'databaseusers')],
+        [['status', 'dbu/app'], 1, /is not there, or you lack a right: .*"databaseusers"/],
+        [['plan'], 1, lacks('list', 'databaseusers')],
+        [['query', id, 'match $p isa person;'], 1, lacks('list', 'databaseusers')],
+      ],
+      half,
+    );
+  });
+
+  test('says what was wrong with the call, and what would be right', async (context) => {
+    const desk = await settled(context);
+    const { id } = desk;
+    const bad = [
+      desk.cluster({ storageSizeGB: 5, nonsense: true }),
+      { ...user({ clusterRef: { name: id } }), apiVersion: 'mooring.dev/v1' },
+      user({}, {}, 'Upper'),
+    ];
+    const wrong = bad.map((each) => JSON.stringify(each)).join('\n---\n');
+    const all =
+      /3 manifests cannot be applied:\n(?=[\s\S]*document 1: DatabaseCluster .*spec\.storageSizeGB cannot be 5)(?=[\s\S]*document 1: .*spec\.nonsense cannot be true: there is no such field)(?=[\s\S]*document 2: DatabaseUser app: apiVersion cannot be "mooring\.dev\/v1": use)(?=[\s\S]*document 3: DatabaseUser .*Upper: metadata\.name)/;
+    const objects = /Name one object, such as databasecluster\/orders/;
+    await check(desk, [
+      [['status', '--wath'], 2, /Unknown option '--wath'/],
+      [['status', 'pod/x'], 2, /There is no kind "pod": use databasespace or dbs/],
+      [['status', 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
+      [['status', '-o', 'xml'], 2, /--output cannot be "xml": use json or yaml/],
+      [['explain'], 2, objects],
+      [['explain', 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
+      [['explain', 'dbu/app', '-o', 'wide'], 2, /use json or yaml/],
+      [['plan', '-f', 'nowhere.yaml'], 2, /nowhere\.yaml cannot be read: ENOENT/],
+      [['plan', '-f', 'nowhere.yaml', '--exit-code'], 1, /nowhere\.yaml cannot be read: ENOENT/],
+      [['plan', '-f', '-', '--exit-code'], 1, all, wrong],
+      [['plan', '-f', '-'], 1, /document 1: is no YAML: .*\(line 2\)/, 'a: 1\nb: [1'],
+      [
+        ['plan', '-f', '-'],
+        2,
+        /No object of Mooring is in these files/,
+        'kind: Pod\napiVersion: v1\nmetadata: {name: x}',
+      ],
+      [['plan', 'dbc/none'], 1, /is not there/],
+      [['plan', '--delete'], 2, /Say which objects are to be deleted/],
+      [['plan', '-o', 'xml'], 2, /use json or yaml/],
+      [['export'], 2, /Name a DatabaseSpace/],
+      [['export', 'none'], 1, /DatabaseSpace "none" in namespace ".*" is not there/],
+      [['export', `dbc/${id}`], 2, /is no DatabaseSpace/],
+      [['query', id], 2, /Name a DatabaseCluster and one query in quotes/],
+      [['query', 'none', 'match $p isa person;'], 1, /No DatabaseUser of cluster "none" .* create one/],
+      [['query', id, 'nonsense'], 1, /Cannot run a query on database .* refused/],
+      [['query', id, 'match $p isa person;', '-u', 'x'], 1, /DatabaseUser "x" of cluster/],
+      [['query', id, 'match $p isa person;', '-t', 'x'], 2, /--type cannot be "x": use read, write, schema/],
+      [['query', id, 'match $p isa person;', '-o', 'yaml'], 2, /use json/],
+      [['query', id, 'match $p isa person;', '--server', 'http://127.0.0.1:1'], 1, /Check --server/],
+      [['shell'], 2, /Name a DatabaseCluster/],
+      [['shell', 'dbu/app'], 2, /is no DatabaseCluster/],
+      [['shell', id], 1, /There is no command "\\x"[\s\S]*No transaction is open/, '\\x\n\\commit\n'],
+      ...['rotate', 'suspend', 'resume', 'pause', 'unpause'].flatMap((name): readonly Row[] => [
+        [[name], 2, objects],
+        [[name, 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
+        [[name, `dbc/${id}`, '--timeout', 'soon'], 2, /--timeout cannot be "soon": write it like 30s/],
+      ]),
+      [['rotate', `dbd/${id}`], 2, /A Database cannot be changed by rotate/],
+      [['suspend', 'dbu/app'], 2, /A DatabaseUser cannot be changed by suspend/],
+      [['nothing'], 2, /There is no command "nothing"/, ''],
+    ]);
+  });
+});
