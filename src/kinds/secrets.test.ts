@@ -4,7 +4,7 @@ import { TerminalError, TransientError } from '../base/errors.ts';
 import { isAlreadyExists, isConflict, SECRETS } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createSecrets, FinalizerIndex, loginFrom, ownerValue, type Secrets, valueFrom } from './secrets.ts';
+import { createSecrets, FinalizerIndex, loginFrom, ownerValue, type Secrets, valuesFrom } from './secrets.ts';
 
 const { signal } = new AbortController();
 let kube: FakeKube;
@@ -156,7 +156,7 @@ describe('FinalizerIndex', () => {
   });
 });
 
-describe('valueFrom() and loginFrom()', () => {
+describe('valuesFrom() and loginFrom()', () => {
   it('take the keys that the reference names', async () => {
     await secrets.create('shop', 'login', { labels: {}, data: { user: 'admin', pass: 'one' } });
     const ref = { name: 'login', usernameKey: 'user', passwordKey: 'pass' };
@@ -166,15 +166,21 @@ describe('valueFrom() and loginFrom()', () => {
   it('wait for a Secret that is not there', () => {
     const missing = () => loginFrom(undefined, { name: 'login' }, 'shop');
     expect(missing).toThrow(TransientError);
-    expect(missing).toThrow('Secret "login" is not there: Create it in namespace "shop"');
+    expect(missing).toThrow(
+      'Secret "login" is not there: Create it in namespace "shop", with keys "username" and "password"',
+    );
+    const one = () => valuesFrom(undefined, 'login', ['pass'], 'shop');
+    expect(one).toThrow('in namespace "shop", with key "pass"');
   });
 
   it('name a key that is missing or empty, and those that are there, but no value', async () => {
     await secrets.create('shop', 'login', { labels: {}, data: { username: 'confidential', password: '' } });
     const found = await read();
-    const missing = () => valueFrom(found, 'login', 'password', 'shop');
+    const missing = () => valuesFrom(found, 'login', ['password'], 'shop');
+    const both = () => loginFrom(found, { name: 'login', usernameKey: 'user' }, 'shop');
     expect(missing).toThrow(TerminalError);
     expect(missing).toThrow('no value under key "password" (its keys: "username", "password")');
+    expect(both).toThrow('no value under keys "user" and "password" (its keys: "username", "password"): Add them');
     expect(missing).not.toThrow('confidential');
   });
 });

@@ -178,24 +178,36 @@ export function loginFrom(
   ref: { readonly name: string; readonly usernameKey?: string | undefined; readonly passwordKey?: string | undefined },
   namespace: string,
 ): Login {
-  return {
-    username: valueFrom(secret, ref.name, ref.usernameKey ?? 'username', namespace),
-    password: valueFrom(secret, ref.name, ref.passwordKey ?? 'password', namespace),
-  };
+  const keys = [ref.usernameKey ?? 'username', ref.passwordKey ?? 'password'] as const;
+  const [username, password] = valuesFrom(secret, ref.name, keys, namespace);
+  return { username, password };
 }
 
-/** One value of a Secret that a person wrote; throws as `loginFrom`. */
-export function valueFrom(secret: SecretContents | undefined, name: string, key: string, namespace: string): string {
+/** One value a key of a Secret that a person wrote; throws as `loginFrom`, and names all keys that it must have. */
+export function valuesFrom<const Keys extends readonly string[]>(
+  secret: SecretContents | undefined,
+  name: string,
+  keys: Keys,
+  namespace: string,
+): { readonly [Index in keyof Keys]: string } {
   if (secret === undefined) {
-    throw new TransientError('SecretNotFound', `Secret "${name}" is not there: Create it in namespace "${namespace}"`);
+    const message = `Secret "${name}" is not there: Create it in namespace "${namespace}", with ${keyWords(keys)}`;
+    throw new TransientError('SecretNotFound', message);
   }
-  const value = secret.data.get(key);
-  if (value !== undefined && value !== '') return value;
+  const values = keys.map((key) => secret.data.get(key) ?? '');
+  const missing = keys.filter((_key, index) => values[index] === '');
+  if (missing.length === 0) return values as unknown as { readonly [Index in keyof Keys]: string };
   const found = [...secret.data.keys()].map((other) => `"${other}"`).join(', ') || 'none';
+  const them = missing.length === 1 ? 'it, or name another key' : 'them, or name other keys';
   throw new TerminalError(
     'SecretKeyMissing',
-    `Secret "${name}" in namespace "${namespace}" has no value under key "${key}" (its keys: ${found}): Add it, or name another key in the reference`,
+    `Secret "${name}" in namespace "${namespace}" has no value under ${keyWords(missing)} (its keys: ${found}): Add ${them} in the reference`,
   );
+}
+
+function keyWords(keys: readonly string[]): string {
+  const quoted = keys.map((key) => `"${key}"`);
+  return quoted.length === 1 ? `key ${quoted.join()}` : `keys ${quoted.join(' and ')}`;
 }
 
 function contentsOf(object: AnyObject): SecretContents {

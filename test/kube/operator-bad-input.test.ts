@@ -140,7 +140,8 @@ describe.concurrent('the space', () => {
     await site.until('DatabaseSpace', {
       status: 'Unknown',
       reason: 'SecretNotFound',
-      message: /Secret "cloud-write" is not there: Create it in namespace/,
+      message:
+        /Secret "cloud-write" is not there: Create it in namespace ".*", with keys "clientID" and "clientSecret"/,
     });
     await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /SecretNotFound/ });
     await staysQuiet(site);

@@ -1,10 +1,10 @@
 import type { CloudCredential } from '../../cloud/token.ts';
-import { type SecretContents, valueFrom } from '../secrets.ts';
+import { type SecretContents, valuesFrom } from '../secrets.ts';
 import type { DatabaseSpaceSpec } from './schema.ts';
 
 /**
  * The API tokens of the space, from the contents of the Secrets that it names.
- * Throws TransientError SecretNotFound and TerminalError SecretKeyMissing, as `valueFrom`.
+ * Throws TransientError SecretNotFound and TerminalError SecretKeyMissing, as `valuesFrom`.
  */
 export function credentialsFrom(
   { apiTokens }: Pick<DatabaseSpaceSpec, 'apiTokens'>,
@@ -13,11 +13,8 @@ export function credentialsFrom(
 ): readonly CloudCredential[] {
   return apiTokens.map(({ level, secretRef }) => {
     const secret = contents.get(secretRef.name);
-    const value = (wanted: string) => valueFrom(secret, secretRef.name, wanted, namespace);
-    return {
-      level,
-      clientID: value(secretRef.clientIDKey ?? 'clientID'),
-      clientSecret: value(secretRef.clientSecretKey ?? 'clientSecret'),
-    };
+    const keys = [secretRef.clientIDKey ?? 'clientID', secretRef.clientSecretKey ?? 'clientSecret'] as const;
+    const [clientID, clientSecret] = valuesFrom(secret, secretRef.name, keys, namespace);
+    return { level, clientID, clientSecret };
   });
 }

@@ -1,6 +1,6 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
-import { type SecretContents, valueFrom } from '../secrets.ts';
+import { type SecretContents, valuesFrom } from '../secrets.ts';
 import { CLUSTER_SUSPENDED, type OpenServer } from '../server/access.ts';
 import { untilVerification } from '../verification.ts';
 import {
@@ -219,7 +219,7 @@ export async function readOwnPassword(
   if (secret?.notText.has(key)) throw refuse('is no text (UTF-8)');
   const refusal = secret?.data.get(key) === '' ? refusalOfPassword('') : undefined;
   if (refusal !== undefined) throw refuse(refusal);
-  const password = valueFrom(secret, name, key, namespace);
+  const [password] = valuesFrom(secret, name, [key], namespace);
   const problem = refusalOfPassword(password);
   if (problem !== undefined) throw refuse(problem);
   return { password, version: secret?.resourceVersion ?? '' };
