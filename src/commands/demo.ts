@@ -6,12 +6,12 @@ import { messageOf } from '../base/errors.ts';
 import type { Command, CommandIO } from './command.ts';
 import { createScreen, type Screen } from './demo/screen.ts';
 import { tell } from './demo/story.ts';
-import { startWorld } from './demo/world.ts';
+import { startWorld, type World } from './demo/world.ts';
 
 const HELP = `mooring demo: everything on this machine, from kubectl apply to a database cluster that is ready.
 
 It starts a Kubernetes API server, a simulated cloud and the operator, applies deploy/samples, shows what
-happens, and stays until Ctrl-C. Then all of it is gone again.
+happens, and stays until Ctrl-C. An operator that is killed meanwhile is started again. Then all of it is gone.
 
 Flags:
   --once              end when all is Ready: exit code 0; or 1, with the reason, when that cannot be or takes too long
@@ -74,16 +74,32 @@ async function run(settings: Settings, io: CommandIO, screen: Screen, clock: Clo
     const world = await startWorld({ kubeconfig: settings.kubeconfig, env, clock, signal, screen, stack });
     const problem = await tell(world, { ...settings, env, clock, signal, screen, stack });
     if (settings.once) return problem === undefined ? 0 : 1;
-    await Promise.race([world.operator.ended, aborted(signal)]);
-    if (signal.aborted) return 0;
-    screen.line(`\nThe operator has ended. The last lines of its log:\n${world.operator.lastLines()}`);
-    return 1;
+    return await keepGoing(world, screen, signal);
   } catch (error) {
     if (signal.aborted) return settings.once ? 1 : 0;
     screen.line(`\n${screen.paint('bad', 'The demo failed.')} ${messageOf(error)}`);
     return 1;
   } finally {
     await end(stack, screen);
+  }
+}
+
+/** So many ends of the operator are no accident any more. */
+const MAX_RESTARTS = 10;
+
+/** Until it is aborted: an operator that somebody kills, to see what happens, comes back. */
+async function keepGoing(world: World, screen: Screen, signal: AbortSignal): Promise<number> {
+  for (let restarts = 0; ; restarts++) {
+    const { operator } = world;
+    await Promise.race([operator.ended, aborted(signal)]);
+    if (signal.aborted) return 0;
+    screen.line(
+      `\nThe operator, process ${operator.pid}, has ended. The last lines of its log:\n${operator.lastLines()}`,
+    );
+    if (restarts === MAX_RESTARTS) return 1;
+    screen.line('It is started again, as Kubernetes would, and goes on with what it finds.');
+    await world.restartOperator();
+    screen.line(`Its log:  ${world.operator.log}\n`);
   }
 }
 

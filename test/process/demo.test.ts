@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { kill } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { run } from '../../tools/control-plane/run.ts';
 import { adminKubeconfig, kubectl, mustKubectl, waitUntil } from '../support/control-plane.ts';
@@ -117,6 +118,26 @@ describe('on a cluster that is named', () => {
       expect(await process.leftovers()).toEqual([]);
       const gone = async () => (await kubectl(['get', 'namespace', namespace])).code !== 0;
       await waitUntil(gone, { what: 'its namespace is gone' });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'an operator that is killed is started again, and goes on',
+    async () => {
+      await using process = demoThere([]);
+      await process.prints('Ctrl-C ends everything');
+      const namespace = /--namespace=(mooring-demo-\w+)/.exec(process.output)?.[1] ?? '';
+      const pid = Number(/kill -9 (\d+)/.exec(process.output)?.[1]);
+      kill(pid, 'SIGKILL');
+      await process.prints(`The operator, process ${pid}, has ended`);
+      await process.prints('It is started again');
+      const suspend = ['databasecluster', 'orders', '--type=merge', '--patch={"spec":{"state":"Suspended"}}'];
+      await mustKubectl(['patch', ...suspend, `--namespace=${namespace}`]);
+      await process.prints('Ready (suspended)');
+      process.kill('SIGINT');
+      expect(await process.exit(), process.output).toBe(0);
+      expect(await process.leftovers()).toEqual([]);
     },
     TIMEOUT_MS,
   );

@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readdirSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { installCrds, openApi } from '../kube/api.ts';
 import { adminKubeconfig, makeNamespace } from '../support/control-plane.ts';
@@ -12,6 +12,8 @@ interface Guide {
   readonly before?: string;
   readonly clusterIn?: 'cloud';
   readonly prints?: readonly RegExp[];
+  /** Files and folders that its reader is to keep; nothing else may be left. */
+  readonly keeps?: readonly string[];
 }
 
 const SPACE = `kubectl apply --filename=deploy/samples/secrets.yaml --filename=deploy/samples/space.yaml
@@ -27,13 +29,18 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'adopting.md': {
     before: SPACE,
     clusterIn: 'cloud',
+    keeps: ['found.yaml', 'managed.yaml'],
     prints: [/clusterID: legacy|name: legacy/, /True +Observed/, /take the new password/],
   },
   'rotation.md': { before: CLUSTER, prints: [/✓ Rotated/, /20\d\d-/] },
   'previews.md': { before: CLUSTER, prints: [/suspended, as the spec says/, /preview-7" deleted/] },
   'tenancy.md': { before: CLUSTER, prints: [/http:\/\/127\.0\.0\.1:\d+/] },
-  'environments.md': { before: SPACE, prints: [/deploy cluster "stock"/, /"weight": "interrupts"/] },
-  'disaster-recovery.md': { before: CLUSTER },
+  'environments.md': {
+    before: SPACE,
+    keeps: ['environments'],
+    prints: [/deploy cluster "stock"/, /"weight": "interrupts"/],
+  },
+  'disaster-recovery.md': { before: CLUSTER, keeps: ['backup'] },
   'upgrading.md': { before: CLUSTER, prints: [/True +Running/] },
 };
 
@@ -59,6 +66,7 @@ test.each(Object.entries(GUIDES))(
     await mustRun(shell, UNTIL_SIMULATED.replaceAll('PORT', String(port)));
     if (guide.clusterIn !== undefined) await mustRun(shell, FOREIGN_CLUSTER.replaceAll('PORT', String(port)));
     if (guide.before !== undefined) await mustRun(shell, guide.before);
+    const before = filesIn(shell);
     const printed: string[] = [];
     for (const { commands, test: how } of shellBlocks(readDocument(`docs/guides/${name}`))) {
       if (how !== 'in order') continue;
@@ -67,6 +75,7 @@ test.each(Object.entries(GUIDES))(
         .replaceAll(/(--namespace=|namespace )shop\b/g, `$1${shop}`);
       printed.push(await mustRun(shell, here));
     }
+    expect(filesIn(shell)).toEqual([...before, ...(guide.keeps ?? [])].toSorted());
     for (const expected of guide.prints ?? []) expect(printed.join('\n')).toMatch(expected);
   },
 );
@@ -74,6 +83,12 @@ test.each(Object.entries(GUIDES))(
 const UNTIL_SIMULATED =
   'until curl --fail --silent --output /dev/null http://127.0.0.1:PORT/_simulator/counters; do sleep 0.2; done';
 const FOREIGN_CLUSTER = `curl --fail --silent http://127.0.0.1:PORT/_simulator/act/deployForeign --data '{"id": "legacy"}'`;
+
+function filesIn({ directory }: UserShell): readonly string[] {
+  return readdirSync(directory)
+    .filter((name) => name !== 'kubectl-cache')
+    .toSorted();
+}
 
 async function mustRun(shell: UserShell, commands: string): Promise<string> {
   const { code, stdout, stderr } = await shell.run(commands);

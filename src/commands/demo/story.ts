@@ -149,6 +149,7 @@ function goOn({ controlPlane, namespace, cloudURL, operator }: World, { env }: S
     '',
     `The cloud, with its clusters and faults to try:  ${cloudURL}/`,
     `The operator's log:  ${operator.log}`,
+    `To see what becomes of it when the operator dies in the middle:  kill -9 ${operator.pid}`,
     'Ctrl-C ends everything and removes it.\n',
   ].join('\n');
 }

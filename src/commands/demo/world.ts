@@ -26,7 +26,10 @@ export interface World {
   readonly kubectl: Kubectl;
   readonly namespace: string;
   readonly cloudURL: string;
+  /** The one that runs now, or ran last. */
   readonly operator: OperatorProcess;
+  /** Starts another one where that has ended, as Kubernetes would; a line says so. */
+  restartOperator(): Promise<void>;
 }
 
 export interface WorldOptions {
@@ -73,17 +76,31 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     (url) => url,
   );
   if (borrowed) await borrow(kubectl, namespace, options);
-  const operator = await screen.step(
-    'Operator',
-    async () => {
-      const own = await controlPlane.kubeconfigFor(SERVICE_ACCOUNT);
-      return startOperatorProcess({ kubeconfig: own, namespace, env, clock, signal });
-    },
-    ({ pid }) => `bin/mooring controller, process ${pid}`,
-  );
+  const startOperator = () =>
+    screen.step(
+      'Operator',
+      async () => {
+        const own = await controlPlane.kubeconfigFor(SERVICE_ACCOUNT);
+        return startOperatorProcess({ kubeconfig: own, namespace, env, clock, signal });
+      },
+      ({ pid }) => `bin/mooring controller, process ${pid}`,
+    );
+  let operator = await startOperator();
   stack.defer(() => operator.stop());
   if (borrowed) stack.defer(() => giveBack(kubectl, namespace));
-  return { controlPlane, kubectl, namespace, cloudURL, operator };
+  return {
+    controlPlane,
+    kubectl,
+    namespace,
+    cloudURL,
+    get operator() {
+      return operator;
+    },
+    restartOperator: async () => {
+      await operator.stop();
+      operator = await startOperator();
+    },
+  };
 }
 
 async function install(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
