@@ -71,6 +71,31 @@ test('SpacePoller tells which clusters are not as they were, and nothing of othe
   await poller.refresh();
   expect(changed).toEqual([]);
   expect([...poller.clusters()].map(({ id }) => id)).toEqual(['a', 'b']);
+  expect([...poller.ids()]).toEqual(['a', 'b']);
+});
+
+test('SpacePoller lets others have their turn while it takes in a long List, and keeps what is learned meanwhile', async () => {
+  let now = 0;
+  let turns = 0;
+  const changed: string[] = [];
+  const poller: SpacePoller = new SpacePoller(
+    {
+      clock: { ...virtualClock(), monotonic: () => ++now },
+      random: createSeededRandom(1),
+      onClusters: (ids) => changed.push(...ids),
+      onListed: () => {},
+      client: { list: async () => Array.from({ length: 100 }, (_, index) => cluster(`c-${index}`, 'running')) },
+      yieldNow: async () => {
+        if (++turns === 1) poller.learn('c-99', cluster('c-99', 'suspending'), ++now);
+      },
+    },
+    INTERVAL_MS,
+  );
+  await poller.refresh();
+  poller.stop();
+  expect(turns).toBeGreaterThan(10);
+  expect(poller.get('c-99')?.status).toBe('suspending');
+  expect(new Set(changed).size).toBe(100);
 });
 
 test('SpacePoller asks for the whole space at its interval, a little earlier each time, while nothing is under way', async () => {

@@ -1,6 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
+import { Pace, type YieldNow } from '../base/pace.ts';
+import { type Packed, Packer } from '../base/packer.ts';
 import type { Random } from '../base/random.ts';
 import type { Cluster } from './schema.ts';
 
@@ -17,10 +18,12 @@ export interface SpacePollerOptions {
   readonly onClusters: (ids: ReadonlySet<string>) => void;
   /** A List ended: the inventory may be new, or whether the space can be listed. */
   readonly onListed: () => void;
+  readonly yieldNow?: YieldNow | undefined;
 }
 
 interface Known {
-  readonly cluster: Cluster | undefined;
+  /** The cluster; undefined: there is none. */
+  readonly packed: Packed | undefined;
   /** When the answer was asked for that this is from. A List that was asked for earlier knows less. */
   readonly askedAt: number;
   /** Since when it has been on its way to another status, by the monotonic clock. */
@@ -41,6 +44,7 @@ const SETTLED: ReadonlySet<string> = new Set(['running', 'suspended']);
 export class SpacePoller {
   readonly #options: SpacePollerOptions;
   readonly #clusters = new Map<string, Known>();
+  readonly #packer = new Packer();
   /** Ids that somebody here is interested in: only for these the poller hurries. */
   readonly #followed = new Set<string>();
   #intervalMs: number;
@@ -79,7 +83,7 @@ export class SpacePoller {
   }
 
   get(id: string): Cluster | undefined {
-    return this.#clusters.get(id)?.cluster;
+    return this.#unpacked(this.#clusters.get(id));
   }
 
   /** Whether more is known of the id than the newest List says: undefined from `get` is then the answer to a single call. */
@@ -87,8 +91,20 @@ export class SpacePoller {
     return this.#clusters.has(id);
   }
 
+  /** Of all clusters that are there. */
+  *ids(): IterableIterator<string> {
+    for (const [id, { packed }] of this.#clusters) if (packed !== undefined) yield id;
+  }
+
   *clusters(): IterableIterator<Cluster> {
-    for (const { cluster } of this.#clusters.values()) if (cluster !== undefined) yield cluster;
+    for (const known of this.#clusters.values()) {
+      const cluster = this.#unpacked(known);
+      if (cluster !== undefined) yield cluster;
+    }
+  }
+
+  #unpacked(known: Known | undefined): Cluster | undefined {
+    return known?.packed === undefined ? undefined : JSON.parse(this.#packer.unpack(known.packed));
   }
 
   follow(id: string): void {
@@ -133,13 +149,15 @@ export class SpacePoller {
   }
 
   async #list(): Promise<void> {
-    const { client, clock } = this.#options;
+    const { client, clock, yieldNow } = this.#options;
     const askedAt = clock.monotonic();
     try {
       const clusters = await client.list(this.#abort.signal);
       const changed = new Set<string>();
       const listed = new Set<string>();
+      const pace = new Pace(clock, yieldNow);
       for (const cluster of clusters) {
+        if (pace.due) await pace.rest();
         listed.add(cluster.id);
         if (this.#take(cluster.id, cluster, askedAt)) changed.add(cluster.id);
       }
@@ -147,7 +165,7 @@ export class SpacePoller {
         if (listed.has(id) || known.askedAt > askedAt) continue;
         // Lists do not overtake one another: what this one lacks no later one brings back by being late.
         this.#clusters.delete(id);
-        if (known.cluster !== undefined) changed.add(id);
+        if (known.packed !== undefined) changed.add(id);
       }
       this.#error = undefined;
       this.#failures = 0;
@@ -167,12 +185,12 @@ export class SpacePoller {
   #take(id: string, cluster: Cluster | undefined, askedAt: number): boolean {
     const before = this.#clusters.get(id);
     if (before !== undefined && before.askedAt > askedAt) return false;
-    const changed = !isDeepStrictEqual(before?.cluster, cluster);
+    const packed = cluster === undefined ? undefined : this.#packer.pack(JSON.stringify(cluster));
     const moving = cluster !== undefined && !isSettled(cluster);
     const movingSince = moving ? (before?.movingSince ?? this.#options.clock.monotonic()) : undefined;
     // Also that there is none: until a List that was asked for later, so that an earlier one cannot bring it back.
-    this.#clusters.set(id, { cluster, askedAt, movingSince });
-    return changed;
+    this.#clusters.set(id, { packed, askedAt, movingSince });
+    return before?.packed !== packed;
   }
 
   /** The next List comes at a time that follows from what is known, so asking again does not put it off. */

@@ -1,4 +1,5 @@
 import { uuid } from '../base/random.ts';
+import { inSlices } from '../base/slices.ts';
 import { createConfigMaps } from '../kinds/config-maps.ts';
 import { databaseKind } from '../kinds/database/index.ts';
 import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
@@ -31,6 +32,9 @@ export interface Controllers {
   readonly sharded: ShardedControllers;
   readonly connections: SpaceConnections;
 }
+
+/** So many are told in one go, where thousands may be. */
+const SLICE = 50;
 
 /** What each of the functions below is given. */
 interface Setting {
@@ -83,7 +87,7 @@ function connectionsOf(
   const listed = new Set<ObjectKey>();
   /** What is on the servers of a space's clusters knows of the space only by way of them. */
   const tellServers = (space: ObjectKey, priority: Priority) => {
-    for (const cluster of members.of(space)) wiring.notify(`databaseclusters/${cluster}`, priority);
+    void inSlices(members.of(space), SLICE, (cluster) => wiring.notify(`databaseclusters/${cluster}`, priority));
   };
   spaces.onChange((key, _before, after) => {
     if (after === undefined) tellServers(key, 'normal');
@@ -92,7 +96,8 @@ function connectionsOf(
     ...dependencies,
     onRequest: dependencies.metrics.apiRequest,
     onClusters: (space, ids) => {
-      for (const id of ids) wiring.notify(`clusters/${space}/${id}`, listed.has(space) ? 'normal' : 'low');
+      const priority = listed.has(space) ? 'normal' : 'low';
+      void inSlices(ids, SLICE, (id) => wiring.notify(`clusters/${space}/${id}`, priority));
     },
     onListed: (space, first) => {
       listed.add(space);

@@ -6,8 +6,8 @@
  *   one may keep it, and changes nothing here.
  */
 
-import { setImmediate } from 'node:timers/promises';
 import { type Packed, Packer } from '../base/packer.ts';
+import { inSlices } from '../base/slices.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 
@@ -78,14 +78,11 @@ export class Store<T extends AnyObject> {
 
   /** Of those in `scope`, only these are left. In slices, so that thousands of changes do not hold up all else. */
   async retain(keys: ReadonlySet<ObjectKey>, scope: (key: ObjectKey) => boolean): Promise<void> {
-    let changes = 0;
-    for (const key of this.#packed.keys()) {
-      const before = scope(key) && !keys.has(key) ? this.get(key) : undefined;
-      if (before === undefined) continue;
-      if (++changes % SLICE === 0) await setImmediate();
-      this.#packed.delete(key);
-      this.#onChange(key, before, undefined);
-    }
+    const gone = [...this.#packed.keys()].filter((key) => scope(key) && !keys.has(key));
+    await inSlices(gone, SLICE, (key) => {
+      const before = this.get(key);
+      if (this.#packed.delete(key)) this.#onChange(key, before, undefined);
+    });
   }
 }
 

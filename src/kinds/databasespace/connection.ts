@@ -227,7 +227,6 @@ export class SpaceConnections {
       },
       logins(baseURL, clusterID) {
         const servers = shared.servers.get(clusterID) ?? [];
-        shared.servers.set(clusterID, servers);
         const known = servers.find((server) => server.baseURL === baseURL);
         if (known !== undefined) return known.logins;
         const connect = () =>
@@ -239,7 +238,7 @@ export class SpaceConnections {
             onRequest: onServerRequest,
           });
         const logins = new Logins(connect);
-        servers.push({ baseURL, logins });
+        shared.servers.set(clusterID, [...servers, { baseURL, logins }]);
         return logins;
       },
     };

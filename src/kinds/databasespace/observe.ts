@@ -206,18 +206,14 @@ function claimedIn({ connections, claimedIDs }: SpaceWorld, space: ObjectKey): R
   return new Set([...connections.samePlace(space)].flatMap((same) => [...claimedIDs(same)]));
 }
 
-function inventoryOf(connection: SpaceConnection, claimed: ReadonlySet<string>) {
-  const unmanaged: UnmanagedCluster[] = [];
-  let total = 0;
-  let managed = 0;
-  for (const cluster of connection.poller.clusters()) {
-    total++;
-    if (claimed.has(cluster.id)) managed++;
-    else {
-      const { id: clusterID, provider, region, machineType, status: state } = cluster;
-      unmanaged.push({ clusterID, provider, region, machineType, state });
-    }
-  }
-  unmanaged.sort((a, b) => (a.clusterID < b.clusterID ? -1 : 1));
-  return { total, managed, unmanaged: unmanaged.slice(0, MAX_UNMANAGED) };
+function inventoryOf({ poller }: SpaceConnection, claimed: ReadonlySet<string>) {
+  const ids = [...poller.ids()];
+  const unmanaged = ids.filter((id) => !claimed.has(id)).sort();
+  const shown = unmanaged.slice(0, MAX_UNMANAGED).flatMap((clusterID): readonly UnmanagedCluster[] => {
+    const cluster = poller.get(clusterID);
+    if (cluster === undefined) return [];
+    const { provider, region, machineType, status: state } = cluster;
+    return [{ clusterID, provider, region, machineType, state }];
+  });
+  return { total: ids.length, managed: ids.length - unmanaged.length, unmanaged: shown };
 }
