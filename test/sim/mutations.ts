@@ -222,8 +222,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         RECONCILE,
-        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const ready',
-        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const ready',
+        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const [before',
+        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const [before',
       ],
     ],
     hunt: ['deploy'],

@@ -44,17 +44,21 @@ export function secretChanged(name: string): TransientError {
   return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: It is looked at again`);
 }
 
-/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
-export async function prepareNext(work: Work): Promise<undefined> {
+/**
+ * The password that works stays where it is, the coming one stands beside it before the server hears of it. False: there
+ * was a coming one already, of an earlier rotation.
+ */
+export async function prepareNext(work: Work): Promise<boolean> {
   const { world, subject, signal } = work;
   const secret = await readConnectionSecret(work);
   const passwords = passwordsIn(secret);
   // One that is on its way comes to its end first: the server may be about to take it.
-  if (passwords.next !== undefined) return;
+  if (passwords.next !== undefined) return false;
   const ref = subject.spec.passwordSecretRef;
   const next =
     ref === undefined ? generatePassword(world.random) : (await readOwnPassword(world, subject, ref, signal)).password;
   await write(work, secret, { ...passwords, next });
+  return true;
 }
 
 /** nextPassword signed in. */

@@ -23,8 +23,7 @@ export async function actOnUser(
   const work = { world, subject, access, at: placeOf(access), signal };
   switch (step.do) {
     case 'PrepareNext':
-      await prepareNext(work);
-      return step.rotation;
+      return (await prepareNext(work)) ? step.rotation : undefined;
     case 'CopySecret':
       return copySecret(work, step.from);
     case 'CreateUser':

@@ -71,7 +71,9 @@ describe('a step that comes late', () => {
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();
     const { nextPassword } = bench.secret() ?? {};
-    await bench.act({ do: 'PrepareNext' });
+    const rotation = { lastRotation: '2026-11-20T12:00:00Z', lastHandledRotateAt: '2' };
+    // Nor is a rotation done that has no password of its own.
+    expect(await bench.act({ do: 'PrepareNext', rotation })).toBeUndefined();
     expect(bench.secret()).toMatchObject({ nextPassword });
   });
 
