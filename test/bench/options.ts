@@ -72,7 +72,7 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S14 the API server is killed, and started again 10 s later
 
   --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
-  --clusters N       size of the crowd (default 100, then 1000), and at most so many newcomers
+  --clusters N       size of the crowd (default 100, then 1000; at most 10000), and at most so many newcomers
   --spaces S,S       S3 also with the smallest crowd in so many spaces (default 10,100)
   --users N          users of S7 (default 500)
   --standing C,U     clusters and users that S13 begins with (default 1000,1000)
@@ -80,7 +80,7 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   --outage S         seconds without the cloud in S9 (default 60; an hour is 3600)
   --storm S          seconds of edits in S10 (default 20)
   --churn S          seconds of changes in S13 (default 60)
-  --quick            small numbers, about four minutes
+  --quick            small numbers, five to ten minutes
   --json FILE        where the figures go (default: a new file in bench-results/)
   --operator COMMAND another operator for the same resources, measured too, but for S11 and S13: a shell command that stays in
                      the foreground and finds its kubeconfig, of a cluster-admin, in KUBECONFIG
@@ -115,7 +115,7 @@ export function parseOptions(args: readonly string[]): Options {
   const only = values.only.split(',').filter((name) => name !== '');
   const unknown = only.filter((name) => !SCENARIOS.some((known) => known === name));
   if (unknown.length > 0) throw new Error(`--only takes ${SCENARIOS.join(', ')}, not ${unknown.join(', ')}`);
-  const clusters = values.clusters === undefined ? undefined : countOf('clusters', values.clusters);
+  const clusters = values.clusters === undefined ? undefined : countOf('clusters', values.clusters, MOST_CLUSTERS);
   const usual = values.quick
     ? {
         newcomers: 10,
@@ -169,17 +169,17 @@ export function parseOptions(args: readonly string[]): Options {
 }
 
 /** A server each takes a port below those that systems hand out by themselves. */
-const MOST_STANDING_CLUSTERS = 10_000;
+const MOST_CLUSTERS = 10_000;
 
 function standingOf(text: string): Options['standing'] {
   const [, clusters = 0, users = 0] = (/^([1-9]\d{0,4}),([1-9]\d{0,4})$/.exec(text) ?? []).map(Number);
-  if (clusters === 0 || clusters > MOST_STANDING_CLUSTERS)
-    throw new Error(`--standing takes clusters (up to ${MOST_STANDING_CLUSTERS}) and users, such as 1000,2000`);
+  if (clusters === 0 || clusters > MOST_CLUSTERS)
+    throw new Error(`--standing takes clusters (up to ${MOST_CLUSTERS}) and users, such as 1000,2000`);
   return { clusters, users };
 }
 
-function countOf(option: string, text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text))
-    throw new Error(`--${option} takes a number from 1 to 99999, not ${JSON.stringify(text)}`);
+function countOf(option: string, text: string, most = 99_999): number {
+  if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > most)
+    throw new Error(`--${option} takes a number from 1 to ${most}, not ${JSON.stringify(text)}`);
   return Number(text);
 }

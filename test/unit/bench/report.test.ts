@@ -104,6 +104,7 @@ describe('parseOptions()', () => {
   it.each([
     [['--only', 'S1,S99'], 'S9'],
     [['--clusters', '0'], '--clusters'],
+    [['--clusters', '10001'], '--clusters'],
     [['--standing', '10001,1'], '--standing'],
     [['--standing', '10'], '--standing'],
     [['--spaces', '1,'], '--spaces'],
