@@ -64,7 +64,7 @@ export class People {
     const body = { metadata: { name }, data: Object.fromEntries(encoded) };
     this.secrets.set(name, data);
     if (this.#find(SECRETS, name) === undefined) await this.#world.kube.create(SECRETS, NAMESPACE, body);
-    else await this.#world.kube.patch(SECRETS, { namespace: NAMESPACE, name }, { data: body.data });
+    else await this.#patch(SECRETS, name, { data: body.data });
   }
 
   async putConfigMap(name: string, data: Readonly<Record<string, string>>): Promise<void> {
@@ -80,11 +80,7 @@ export class People {
     const { spec, annotations } = change;
     if (this.#find(resource, name) === undefined) return;
     const metadata = annotations === undefined ? {} : { metadata: { annotations } };
-    const patch = { ...(spec === undefined ? {} : { spec }), ...metadata };
-    // Who says the same twice changes nothing.
-    await this.#world.invariants.peopleWrite(() =>
-      this.#world.kube.patch(resource, { namespace: NAMESPACE, name }, patch),
-    );
+    await this.#patch(resource, name, { ...(spec === undefined ? {} : { spec }), ...metadata });
   }
 
   remove(name = 'orders', resource = CLUSTERS): void {
@@ -158,6 +154,12 @@ export class People {
         this.#world.kube.patch(CLUSTERS, { namespace, name }, { status }, { subresource: 'status' }),
       );
     }
+  }
+
+  /** A person who says the same twice changes nothing. */
+  async #patch(resource: Resource, name: string, patch: object): Promise<void> {
+    const { kube, invariants } = this.#world;
+    await invariants.peopleWrite(() => kube.patch(resource, { namespace: NAMESPACE, name }, patch));
   }
 
   #find(resource: Resource, name: string): FakeObject | undefined {

@@ -11,6 +11,8 @@ export interface Process {
   readonly number: number;
   readonly clock: ProcessClock;
   alive: boolean;
+  /** Why it may not change anything now: what a client asks when the first byte is about to leave. */
+  refusal?: () => string | undefined;
   /** Until then it does not reach the API server, by the world's clock. */
   partitionedUntil: number;
   /** When it asked for its last renewal of the Lease that it got. */
@@ -75,6 +77,8 @@ async function carryOut<T>(
   failure: (fault: Fault) => T | undefined,
 ): Promise<T> {
   await resumed(process);
+  const refusal = process.refusal?.();
+  if (refusal !== undefined) throw new HttpError('unreachable', `Not sent: ${refusal}`);
   const fault = await world.before(process, effect);
   // Meanwhile another effect of this process may have been the one to end it.
   await resumed(process);

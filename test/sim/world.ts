@@ -217,6 +217,7 @@ export class World {
       instance: `process-${number}`,
       lease: (this.#plan.replicas ?? 1) > 1 ? { namespace: 'mooring-system', name: 'mooring' } : undefined,
     });
+    process.refusal = operator.fence;
     this.#note(`process ${number} starts`);
     operator.run(this.#stop.signal).then(
       () => this.#ended(process, 'without being told to'),
