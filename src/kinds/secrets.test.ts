@@ -100,6 +100,15 @@ describe('createSecrets(), with a cache that is behind', () => {
     expect(await behind.keptBy('shop', finalizer, ['gone', 'login'])).toEqual([]);
   });
 
+  it('says so where it was let go of already, so that nobody tries for as long as that is not seen', async () => {
+    await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
+    await secrets.keep('shop', 'login', finalizer, true);
+    const before = secretsOf(kube).get('shop/login');
+    await secrets.keep('shop', 'login', finalizer, false);
+    const behind = createSecrets(kube, { get: () => before, withFinalizer: () => ['shop/login'] });
+    await expect(behind.keep('shop', 'login', finalizer, false)).rejects.toSatisfy(isConflict);
+  });
+
   it('keeps nothing that has changed since', async () => {
     await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
     const before = secretsOf(kube).get('shop/login');

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
-import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
+import { type AnyObject, type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
 
 /** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
@@ -60,7 +60,10 @@ export interface Secrets {
   keptBy(namespace: string, finalizer: string, named: readonly string[]): Promise<readonly string[]>;
   /** Whether the Secret, as last seen, is there to stay, so that it can be kept: one that is being deleted cannot. */
   canBeKept(namespace: string, name: string): boolean;
-  /** Keeps the Secret, if it is still as it was last seen, else throws Conflict (409); or lets go of it as it is now. */
+  /**
+   * Keeps the Secret, if it is still as it was last seen, or lets go of it, as it is now. Throws Conflict (409) where what
+   * was seen is behind and nothing is to be done any more.
+   */
   keep(namespace: string, name: string, finalizer: string, kept: boolean): Promise<void>;
 }
 
@@ -135,7 +138,7 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       for (const name of named) {
         if (kept.has(name)) continue;
         const secret = await api.get(SECRETS, { namespace, name }, undefined, { metadataOnly: true });
-        if (secret?.metadata.finalizers?.includes(finalizer)) kept.add(name);
+        if (isKept(secret, finalizer)) kept.add(name);
       }
       return [...kept].toSorted();
     },
@@ -144,18 +147,23 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       return secret !== undefined && secret.metadata.deletionTimestamp === undefined;
     },
     async keep(namespace, name, finalizer, kept) {
+      const seen = lookUp(objectKey(namespace, name));
       // What is let go of and was kept unseen would stay for ever.
-      const secret = kept
-        ? lookUp(objectKey(namespace, name))
-        : await api.get(SECRETS, { namespace, name }, undefined, { metadataOnly: true });
-      if (secret === undefined) return;
-      const { resourceVersion, finalizers: before = [] } = secret.metadata;
-      // It may be done already: by a pass before, whose answer was lost or older.
-      if (before.includes(finalizer) === kept) return;
-      const finalizers = [...before.filter((other) => other !== finalizer), ...(kept ? [finalizer] : [])];
-      await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
+      const secret = kept ? seen : await api.get(SECRETS, { namespace, name }, undefined, { metadataOnly: true });
+      if (secret !== undefined && isKept(secret, finalizer) !== kept) {
+        const { resourceVersion, finalizers: before = [] } = secret.metadata;
+        const finalizers = [...before.filter((other) => other !== finalizer), ...(kept ? [finalizer] : [])];
+        await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
+      } else if (isKept(seen, finalizer) !== kept) {
+        // Done already, by a pass before: the next one had better wait until that is seen.
+        throw new KubeError(`Secret "${name}" is not as it was last seen`, { status: 409, reason: 'Conflict' });
+      }
     },
   };
+}
+
+function isKept(secret: AnyObject | undefined, finalizer: string): boolean {
+  return secret?.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
 /** Undefined: there is none. */
