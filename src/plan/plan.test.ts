@@ -70,7 +70,11 @@ async function aWorld(specs: Specs) {
   });
   const stop = new AbortController();
   const running = operator.run(stop.signal);
-  const apply = async (wanted: Specs) => {
+  const apply = async (wanted: Specs, deleted: readonly string[] = []) => {
+    for (const name of deleted) {
+      const { definition, ref } = named(name);
+      kube.remove(resourceOf(definition), ref);
+    }
     for (const [name, spec] of Object.entries({
       'DatabaseSpace production': { ...SPACE, baseURL: simulator.baseURL },
       ...wanted,
@@ -185,9 +189,16 @@ function specOf(object: AnyObject): object {
 
 const stepsOf = ({ steps }: Plan) => steps.map(({ name, description }) => `${name}: ${description}`);
 
-/** By object, as two objects need not come in the same order. */
+/** By object, as two objects need not come in the same order. What is tried again stands once. */
 const byObject = (steps: readonly string[]) =>
-  Object.fromEntries(Map.groupBy(steps, (step) => step.slice(0, step.indexOf(':'))));
+  Object.fromEntries(
+    [...Map.groupBy(steps, (step) => step.slice(0, step.indexOf(':')))].map(([name, own]) => [
+      name,
+      own.filter((step, index) => step !== own[index - 1]),
+    ]),
+  );
+
+const CLUSTER_NAME = 'DatabaseCluster orders';
 
 describe('makePlan()', () => {
   it('has nothing to do where everything is as it is declared, and changes nothing of what it was given', async () => {
@@ -270,6 +281,14 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('remembers as the operator does that nothing came of what the cloud refused', async () => {
+    const refused = { ...CLUSTER, clusterID: 'orders-eu', backup: { frequency: 'hourly', retentionDays: 3 } };
+    const world = await aWorld({ 'DatabaseCluster orders': refused });
+    const plan = await makePlan(await world.input({ 'DatabaseCluster orders': CLUSTER }), world.clock);
+    expect(plan.steps[0]?.description).toBe('deploy cluster "orders"');
+    await world.end();
+  });
+
   it('knows by the labels of a namespace whom a space admits', async () => {
     const selector = { matchLabels: { team: 'shop' } };
     const space = { ...SPACE, allowedNamespaces: { from: 'Selector', selector } };
@@ -329,32 +348,48 @@ describe('makePlan()', () => {
   });
 
   it('agrees step by step with what the operator then does, for any two states', { timeout: 120_000 }, async () => {
+    const deletionPolicy = fc.constantFrom('Retain', 'Delete');
     const cluster = fc.record({
       machineType: fc.constantFrom('c2d-highcpu-4', 'c2d-highcpu-8'),
       storageSizeGB: fc.constantFrom(100, 200, 300),
       state: fc.constantFrom('Running', 'Suspended'),
       clusterID: fc.constantFrom('orders', 'orders-eu'),
       driftPolicy: fc.constantFrom('Revert', 'Report'),
+      managementPolicy: fc.constantFrom('Manage', 'Manage', 'Manage', 'Observe'),
+      backup: fc.constantFrom({ frequency: 'daily', retentionDays: 7 }, { frequency: 'hourly', retentionDays: 3 }),
+      deletionPolicy: fc.constantFrom('Retain', 'Suspend', 'Delete'),
     });
-    const user = fc.record({ connectionSecret: fc.constantFrom({ name: 'one' }, { name: 'two' }) });
+    const user = fc.record({ connectionSecret: fc.constantFrom({ name: 'one' }, { name: 'two' }), deletionPolicy });
     const database = fc.record({
       schema: fc.constantFrom([], [{ inline: 'define entity person;' }], [{ inline: 'define entity order;' }]),
+      deletionPolicy,
     });
-    const state = fc.record({ cluster, user: fc.option(user), database: fc.option(database) }).map(
-      (given): Specs => ({
-        'DatabaseCluster orders': { ...CLUSTER, ...given.cluster },
-        ...(given.user === null ? {} : { 'DatabaseUser app': { ...ON_ORDERS, ...given.user } }),
-        ...(given.database === null ? {} : { 'Database orders': { ...ON_ORDERS, ...given.database } }),
-      }),
-    );
+    // What is not in the second state is deleted.
+    const state = fc
+      .record({ cluster: fc.option(cluster, { freq: 8 }), user: fc.option(user), database: fc.option(database) })
+      .map(
+        (given): Specs => ({
+          ...(given.cluster === null ? {} : { 'DatabaseCluster orders': { ...CLUSTER, ...given.cluster } }),
+          ...(given.user === null ? {} : { 'DatabaseUser app': { ...ON_ORDERS, ...given.user } }),
+          ...(given.database === null ? {} : { 'Database orders': { ...ON_ORDERS, ...given.database } }),
+        }),
+      );
     await fc.assert(
       fc.asyncProperty(state, state, async (from, wanted) => {
-        // What begins while its cluster is being suspended gets as far as it gets in the time that is left.
-        const sleeps = JSON.stringify(wanted).includes('Suspended');
-        const to = sleeps ? { ...from, 'DatabaseCluster orders': wanted['DatabaseCluster orders'] ?? {} } : wanted;
+        // What begins while its cluster is left alone, suspended or deleted, gets as far as it gets in the time that is left.
+        const lasting = Object.keys(wanted).filter((name) => name in from && name !== CLUSTER_NAME);
+        const same = Object.fromEntries(lasting.map((name) => [name, from[name] ?? {}]));
+        const next = wanted[CLUSTER_NAME];
+        const to =
+          next === undefined
+            ? same
+            : /Suspended|Observe/.test(JSON.stringify(next))
+              ? { ...from, [CLUSTER_NAME]: next }
+              : wanted;
+        const deleted = Object.keys(from).filter((name) => to[name] === undefined);
         const world = await aWorld(from);
-        const planned = stepsOf(await makePlan(await world.input(to), world.clock));
-        const done = await world.stepsSince(() => world.apply(to));
+        const planned = stepsOf(await makePlan(await world.input(to, deleted), world.clock));
+        const done = await world.stepsSince(() => world.apply(to, deleted));
         await world.end();
         expect(byObject(planned)).toEqual(byObject(done));
       }),
