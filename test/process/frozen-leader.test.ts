@@ -8,6 +8,7 @@ import { startOperator } from '../support/operator.ts';
 import { installOperator } from '../support/operator-bench.ts';
 import { startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
+import { createTrap } from '../support/trap.ts';
 
 /*
  * The operator that holds the Lease is stopped by SIGSTOP in the middle of a deploy, while the answer to one of its requests
@@ -91,33 +92,6 @@ test('the trap notices a change', async () => {
   }
   expect(trap.changes()).toEqual(['PATCH databaseclusters/orders', 'DELETE /clusters/orders']);
 });
-
-/** What passes both to the cloud and, from the one that is frozen, to Kubernetes. Holds back the first answer of one name. */
-function createTrap(wanted: string) {
-  const released = Promise.withResolvers<void>();
-  const changes: string[] = [];
-  let sprung = false;
-  let watching = false;
-  const gate: Gate = async (what, pass) => {
-    // A sign-in or a token changes nothing.
-    if (watching && !/^GET |^POST \/(auth|signin)$/.test(what)) changes.push(what);
-    const outcome = await pass();
-    if (what === wanted && !sprung) {
-      sprung = true;
-      await released.promise;
-    }
-    return outcome;
-  };
-  return {
-    gate,
-    isSprung: () => sprung,
-    release: () => released.resolve(),
-    watch: () => {
-      watching = true;
-    },
-    changes: () => changes,
-  };
-}
 
 /** Lets the operator's account hold a Lease in this namespace, as it may in its own. */
 async function mayElect(namespace: string): Promise<void> {

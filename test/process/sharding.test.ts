@@ -1,14 +1,17 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ownRules, policyRules } from '../../src/rbac.ts';
 import { LEASES } from '../../src/runtime/leader-election.ts';
-import { installCrds, openApi } from '../kube/api.ts';
+import { createTeam } from '../../src/simulator/simulator.ts';
+import { type Api, installCrds, openApi } from '../kube/api.ts';
 import { adminKubeconfig, makeNamespace, mustKubectl, waitUntil } from '../support/control-plane.ts';
-import { cluster, secret, space, wholeSpace } from '../support/manifests.ts';
-import { type OperatorProcess, startOperator } from '../support/operator.ts';
+import type { Gate } from '../support/gate.ts';
+import { startKubeProxy } from '../support/kube-proxy.ts';
+import { cluster, factorySecret, secret, space } from '../support/manifests.ts';
+import { type OperatorProcess, type StartingOperator, startOperator } from '../support/operator.ts';
 import { accountWith } from '../support/operator-rights.ts';
-import { startCloud } from '../support/served-cloud.ts';
+import { type ServedCloud, startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
+import { createTrap } from '../support/trap.ts';
 
 const ARGS = [
   '--shard-by-space',
@@ -16,64 +19,125 @@ const ARGS = [
   '--leader-elect-renew-deadline=4s',
   '--leader-elect-retry-period=500ms',
 ];
-const SPACES = ['production', 'staging'];
+const SPACES = ['production', 'staging', 'testing', 'archive', 'preview', 'training'];
 
-test('two operators on a real API server share the spaces, and one takes over those of the other that is killed', {
-  timeout: 120_000,
-}, async ({ onTestFinished }) => {
-  const api = await openApi(adminKubeconfig());
-  onTestFinished(() => api.close());
+let api: Api;
+
+beforeAll(async () => {
+  api = await openApi(adminKubeconfig());
   await installCrds(api);
+});
+
+afterAll(() => api?.close());
+
+/** A cloud with these spaces, and replicas of the operator that share them; `gateOf`: what each one's requests pass through. */
+async function startReplicas(
+  count: number,
+  onTestFinished: (run: () => Promise<void>) => void,
+  cloudGate: Gate = (_, pass) => pass(),
+  gateOf: (replica: number) => Gate = () => (_, pass) => pass(),
+) {
   const namespace = await makeNamespace();
   // The rights that the chart gives for this, and no others: nobody else's Lease could be taken or removed without them.
-  const kubeconfig = inNamespace(await accountWith(namespace, 'operator', [...policyRules, ...ownRules]), namespace);
-  const cloud = await startCloud({ knobs: { provisionMs: [100, 100] } });
+  const kubeconfig = await accountWith(namespace, 'operator', [...policyRules, ...ownRules]);
+  const teams = [createTeam('acme', SPACES, true)];
+  const cloud = await startCloud({ knobs: { provisionMs: [100, 100] }, teams, gate: cloudGate });
   onTestFinished(() => cloud.close());
   const site = createSite(api, namespace, cloud);
-  const token = { clientID: 'staging-admin-id', clientSecret: 'staging-admin-secret-0123456789' };
-  const apiTokens = [{ level: 'admin', secretRef: { name: 'cloud-staging' } }];
-  const staging = { ...space(cloud, { spaceID: 'staging', apiTokens }), metadata: { name: 'staging' } };
-  await site.apply(...wholeSpace(cloud), secret('cloud-staging', token), staging);
-  await site.apply(cluster(), cluster({ spaceRef: { name: 'staging' } }, {}, 'bills'));
-
-  const start = async () => {
-    const operator = await startOperator({ kubeconfig, namespaces: [namespace], args: ARGS });
+  await site.apply(factorySecret(cloud), ...SPACES.flatMap((name, index) => spaceNamed(cloud, name, index === 0)));
+  const start = async (index: number) => {
+    const proxy = await startKubeProxy(kubeconfig, `${namespace}-${index}`, gateOf(index), namespace);
+    onTestFinished(() => proxy.close());
+    const operator = await startOperator({ kubeconfig: proxy.kubeconfig, namespaces: [namespace], args: ARGS });
     onTestFinished(() => operator.kill());
     return operator;
   };
-  const [one, two] = await Promise.all([start(), start()]);
+  const replicas = await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   const spacesOf = async (operator: OperatorProcess) => {
     const text = await operator.metricsText();
     return SPACES.filter((name) =>
       text.includes(`last_observed_timestamp_seconds{namespace="${namespace}",name="${name}"}`),
     );
   };
+  /** Waits until each space has one of these replicas; returns which each of them has. */
+  const shared = async (among: readonly StartingOperator[]) => {
+    let each: (readonly string[])[] = [];
+    const isShared = async () => {
+      each = await Promise.all(among.map(spacesOf));
+      return each.flat().length === SPACES.length && new Set(each.flat()).size === SPACES.length;
+    };
+    await waitUntil(isShared, { what: 'each space has one owner' });
+    return each;
+  };
   const leases = async () =>
     (await mustKubectl(['get', LEASES.plural, `--namespace=${namespace}`, '--output=name'])).trim().split('\n');
+  return { cloud, site, replicas, shared, leases };
+}
 
-  await site.ready();
-  await site.ready('bills');
-  const isShared = async () => {
-    const all = [...(await spacesOf(one)), ...(await spacesOf(two))];
-    return all.length === SPACES.length && new Set(all).size === SPACES.length;
-  };
-  await waitUntil(isShared, { what: 'each space has one owner' });
-  expect(cloud.tookEffect('deploy')).toBe(2);
+/** The space, and the Secret with its token. */
+function spaceNamed(cloud: ServedCloud, spaceID: string, isFirst: boolean) {
+  const prefix = isFirst ? 'admin' : `${spaceID}-admin`;
+  const name = `cloud-${spaceID}`;
+  const apiTokens = [{ level: 'admin', secretRef: { name } }];
+  const token = { clientID: `${prefix}-id`, clientSecret: `${prefix}-secret-0123456789` };
+  return [secret(name, token), { ...space(cloud, { spaceID, apiTokens }), metadata: { name: spaceID } }];
+}
 
-  const [dying, living] = (await spacesOf(one)).includes('production') ? [one, two] : [two, one];
-  await dying.kill();
-  await site.apply(cluster({ machineType: 'c2d-highcpu-8' }));
-  await site.ready();
-  await waitUntil(async () => (await spacesOf(living)).length === SPACES.length, { what: 'the other one has both' });
-  await waitUntil(async () => (await leases()).length === 1, { what: 'the Lease of the dead one is removed' });
-  expect(cloud.tookEffect('deploy')).toBe(2);
-  expect(await living.stop()).toBe(0);
+test('three operators on a real API server share the spaces; of one that is killed these move to the others, and no others', {
+  timeout: 180_000,
+}, async ({ onTestFinished }) => {
+  const { cloud, site, replicas, shared, leases } = await startReplicas(3, onTestFinished);
+  for (const name of SPACES) await site.apply(cluster({ spaceRef: { name } }, {}, `of-${name}`));
+  for (const name of SPACES) await site.ready(`of-${name}`);
+  const before = await shared(replicas);
+  expect(cloud.tookEffect('deploy')).toBe(SPACES.length);
+
+  const lost = before.toSorted((one, other) => other.length - one.length)[0] ?? [];
+  const dying = replicas[before.indexOf(lost)];
+  const living = replicas.filter((each) => each !== dying);
+  await dying?.kill();
+  const [moved = ''] = lost;
+  await site.apply(cluster({ spaceRef: { name: moved }, machineType: 'c2d-highcpu-8' }, {}, `of-${moved}`));
+  await site.ready(`of-${moved}`);
+  const after = await shared(living);
+  for (const [index, each] of living.entries())
+    expect(after[index]).toEqual(expect.arrayContaining([...(before[replicas.indexOf(each)] ?? [])]));
+  await waitUntil(async () => (await leases()).length === 2, { what: 'the Lease of the dead one is removed' });
+  expect(cloud.tookEffect('deploy')).toBe(SPACES.length);
+  expect(await Promise.all(living.map((each) => each.stop()))).toEqual([0, 0]);
 });
 
-/** The same kubeconfig with this namespace in its context, as a pod has its own. */
-function inNamespace(kubeconfig: string, namespace: string): string {
-  const path = `${kubeconfig}-own`;
-  const text = readFileSync(kubeconfig, 'utf8').replace('"context": {', `"context": { "namespace": "${namespace}",`);
-  writeFileSync(path, text, { mode: 0o600 });
-  return path;
-}
+test('an operator that was stopped past its Lease, with an answer on its way, changes nothing in the space that it had', {
+  timeout: 180_000,
+}, async ({ onTestFinished }) => {
+  const trap = createTrap('POST /clusters/deploy');
+  let frozenIndex = -1;
+  const gateOf =
+    (index: number): Gate =>
+    (what, pass) =>
+      index === frozenIndex ? trap.gate(what, pass) : pass();
+  const { cloud, site, replicas, shared } = await startReplicas(2, onTestFinished, trap.gate, gateOf);
+  const before = await shared(replicas);
+  const name = before[0]?.[0] ?? before[1]?.[0] ?? '';
+  frozenIndex = before.findIndex((each) => each.includes(name));
+  const frozen = replicas[frozenIndex];
+  await site.apply(cluster({ spaceRef: { name } }));
+  await waitUntil(trap.isSprung, { what: 'the deploy is asked for' });
+  process.kill(frozen?.pid ?? 0, 'SIGSTOP');
+
+  await site.ready();
+  const settled = await site.get('DatabaseCluster');
+  trap.watch();
+  trap.release();
+  // The answer passes through this process: once this one is here, the other one waits to be read.
+  await site.get('DatabaseCluster');
+  process.kill(frozen?.pid ?? 0, 'SIGCONT');
+  await waitUntil(() => frozen?.hasEnded() ?? false, { what: 'the one that was stopped ends' });
+
+  expect(trap.changes()).toEqual([]);
+  expect(await frozen?.stop()).toBe(1);
+  expect(frozen?.logs()).toContain('The lease was lost');
+  expect(cloud.tookEffect('deploy')).toBe(1);
+  expect((await site.get('DatabaseCluster'))?.status).toEqual(settled?.status);
+  expect((await shared(replicas.filter((each) => each !== frozen)))[0]).toHaveLength(SPACES.length);
+});

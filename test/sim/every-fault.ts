@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { playEvery } from './every.ts';
 import type { Fault } from './faults.ts';
-import { textOf } from './plan.ts';
+import { type Plan, textOf } from './plan.ts';
 import type { Scenario } from './scenario.ts';
 
 const SHOWN = 3;
 /** Ends what hangs, also on a machine that has much else to do. */
 const TIMEOUT_MS = 1_200_000;
 
-/** Each of the scenarios, with every fault at each of its effects, or with `faults` while so many processes run. */
+/** Each of the scenarios, with every fault at each of its effects, or with `faults`; and with what else is planned. */
 export function describeEveryFault(
   scenarios: readonly Scenario[],
-  { replicas = 1, faults }: { readonly replicas?: number; readonly faults?: ReadonlySet<Fault> } = {},
+  { faults, ...planned }: Pick<Plan, 'replicas' | 'shards'> & { readonly faults?: ReadonlySet<Fault> } = {},
 ): void {
   describe('Every fault at every step', () => {
     it.each(scenarios.map(({ name }) => name))(
@@ -20,7 +20,7 @@ export function describeEveryFault(
         const reports: string[] = [];
         const failed: string[] = [];
         let runs = 0;
-        for await (const { plan, violations, report } of playEvery({ scenario, replicas, strikes: [] }, faults)) {
+        for await (const { plan, violations, report } of playEvery({ ...planned, scenario, strikes: [] }, faults)) {
           runs++;
           if (violations.length === 0) continue;
           failed.push(textOf(plan));

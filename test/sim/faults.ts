@@ -62,6 +62,10 @@ export interface Effect {
   readonly to: 'kube' | 'http';
   /** Such as `patch databaseclusters/orders status` or `POST /api/v1/...`. */
   readonly what: string;
+  /** Of a request. */
+  readonly url?: string;
+  /** Of a Kubernetes object that is created. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Whether a fault at this effect is something else than the same fault elsewhere. */

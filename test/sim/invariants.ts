@@ -22,6 +22,7 @@ export const INVARIANTS = {
   'what is published works': 'While an object is Ready, a password in the Secret that its status names signs in',
   'a password is known': 'Once the login that a cluster came with is replaced, a Secret has one that signs in',
   'one writer': 'Nothing is changed by a process that can know by its clocks that it does not hold the Lease',
+  'one writer a space': 'With shards, nobody changes anything in a space before its last writer let go of it',
   'no write without a change': 'No patch leaves an object as it was',
   'no secret shown': 'No password or token is in a status, an Event, a log line or a metric',
   'no hot key': 'Passes of an object rest at least as long as their backoff',
@@ -55,6 +56,8 @@ export class Invariants {
   readonly #known = new Set<Cluster>();
   /** Clusters that the operator created, and the uid of the object that asked for it. */
   readonly #createdFor = new Map<Cluster, string>();
+  /** By the id of a cluster that is not there yet: the uid of the object whose status said so, and that leaves what it has. */
+  readonly #left = new Map<string, string>();
   /** Clusters that others made, and that objects may take over. */
   readonly #adoptable = new Set<Cluster>();
   /** Of each cluster, what manifests have asked for since it is there. */
@@ -178,6 +181,9 @@ export class Invariants {
     const { createdAt } = statusOf(object);
     const { deletionPolicy, state } = specOf(object);
     const deleting = object.metadata.deletionTimestamp !== undefined;
+    const { target } = statusOf(object).operation ?? {};
+    if (target !== undefined && deletionPolicy === 'Delete') this.#left.delete(target);
+    else if (target !== undefined) this.#left.set(target, object.metadata.uid);
     for (const cluster of this.#world.view.clusters()) {
       if (!isIdentity(createdAt, cluster) && this.#createdFor.get(cluster) !== object.metadata.uid) continue;
       const asked = this.#asked.get(cluster) ?? new Set();
@@ -194,6 +200,9 @@ export class Invariants {
       return;
     }
     const asking = objects.find((object) => statusOf(object).operation?.target === cluster.id);
+    const left = this.#left.get(cluster.id);
+    // What lands after its object went, and would have been retained anyway, is nobody's any more.
+    if (asking === undefined && left !== undefined && !objects.some(({ metadata }) => metadata.uid === left)) return;
     if (asking === undefined) {
       this.fail('written down first', `Cluster ${cluster.id} was created, and no status says so`);
       return;

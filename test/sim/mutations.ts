@@ -9,6 +9,8 @@ const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
 const USER = 'kinds/databaseuser/decide.ts';
 
+const MEMBERSHIP = 'operator/membership.ts';
+
 /** Deliberate mistakes, each of which the simulation must find. */
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -275,6 +277,54 @@ export const MUTATIONS: readonly Mutation[] = [
       ],
     ],
     hunt: ['deploy replicas=2'],
+  },
+  {
+    name: 'own-without-a-look',
+    about: 'A replica takes a space without a look at who else has it',
+    changes: [
+      [
+        MEMBERSHIP,
+        'standing.others.every((other) => this.#ownerOf(shard, other.view) !== other.identity)',
+        'standing.others.every((other) => this.#ownerOf(shard, other.view) !== identity || true)',
+      ],
+    ],
+    hunt: ['two-spaces replicas=2 shards'],
+  },
+  {
+    name: 'give-before-it-ends',
+    about: 'A replica says that it has let go of a space while a pass is in hand there',
+    changes: [
+      [
+        MEMBERSHIP,
+        '[...inHand()].every((shard) => this.#keeps(shard))',
+        '[...inHand()].every((shard) => this.#keeps(shard) || true)',
+      ],
+    ],
+    hunt: Array.from({ length: 30 }, (_, index) => `two-spaces-busy replicas=2 shards ${index + 1}:crashAfter`),
+  },
+  {
+    name: 'outlive-the-lease',
+    about: 'A replica that shares spaces goes on after its Lease ran out',
+    changes: [
+      [
+        MEMBERSHIP,
+        'this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) >= renewDeadlineMs;',
+        'this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) < -renewDeadlineMs * 1e9;',
+      ],
+    ],
+    hunt: ['two-spaces replicas=2 shards'],
+  },
+  {
+    name: 'inherit-at-once',
+    about: 'A replica counts as dead at the first look at its Lease that finds no renewal',
+    changes: [
+      [
+        MEMBERSHIP,
+        'const isOver = now - seen.since >= seen.durationMs;',
+        'const isOver = now - seen.since >= seen.durationMs / 15;',
+      ],
+    ],
+    hunt: ['two-spaces replicas=2 shards'],
   },
   {
     name: 'trust-the-monotonic-clock',

@@ -28,15 +28,19 @@ export class People {
   }
 
   /** The space, and the Secrets that it names. */
-  async createSpace(): Promise<void> {
-    for (const level of LEVELS)
+  async createSpace(spaceID = 'production'): Promise<void> {
+    const prefix = spaceID === 'production' ? '' : `${spaceID}-`;
+    for (const level of LEVELS.map((each) => `${prefix}${each}`)) {
       await this.putSecret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: tokenOf(level) });
-    await this.putSecret('factory-login', { username: 'admin', password: 'password' });
-    await this.create(SPACES, 'production', {
+      this.#world.invariants.mustNotBeShown(tokenOf(level));
+    }
+    if (!this.secrets.has('factory-login'))
+      await this.putSecret('factory-login', { username: 'admin', password: 'password' });
+    await this.create(SPACES, spaceID, {
       baseURL: this.#world.simulator.baseURL,
       teamID: 'acme',
-      spaceID: 'production',
-      apiTokens: LEVELS.map((level) => ({ level, secretRef: { name: `cloud-${level}` } })),
+      spaceID,
+      apiTokens: LEVELS.map((level) => ({ level, secretRef: { name: `cloud-${prefix}${level}` } })),
       defaultCredentialsSecretRef: { name: 'factory-login' },
     });
   }

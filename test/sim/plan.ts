@@ -14,6 +14,8 @@ export interface Plan {
   readonly strikes: readonly Strike[];
   /** Processes of the operator at once; more than one share a Lease. Default 1. */
   readonly replicas?: number;
+  /** The processes share the spaces, instead of one of them acting. */
+  readonly shards?: true;
   /** `get`: the operator may neither list nor watch Secrets. Default: watch. */
   readonly secrets?: 'get';
   /** Chance: how long calls take, and so what comes before what. Absent: nothing takes time. */
@@ -21,10 +23,11 @@ export interface Plan {
 }
 
 /** `deploy replicas=2 seed=7 3:crashAfter 9:freeze`: what `npm run sim -- --play` takes. */
-export function textOf({ scenario, strikes, replicas = 1, secrets, seed }: Plan): string {
+export function textOf({ scenario, strikes, replicas = 1, shards, secrets, seed }: Plan): string {
   return [
     scenario,
     ...(replicas === 1 ? [] : [`replicas=${replicas}`]),
+    ...(shards === undefined ? [] : ['shards']),
     ...(secrets === undefined ? [] : [`secrets=${secrets}`]),
     ...(seed === undefined ? [] : [`seed=${seed}`]),
     ...strikes.map(({ at, fault }) => `${at}:${fault}`),
@@ -35,17 +38,18 @@ export function textOf({ scenario, strikes, replicas = 1, secrets, seed }: Plan)
 export function parsePlan(text: string): Plan {
   const [scenario = '', ...words] = text.trim().split(/\s+/);
   const strikes: Strike[] = [];
-  const options: { replicas?: number; seed?: number; secrets?: 'get' } = {};
+  const options: { replicas?: number; seed?: number; shards?: true; secrets?: 'get' } = {};
   for (const word of words) {
     const option = /^(replicas|seed)=(\d+)$/.exec(word);
     const strike = /^(\d+):(\w+)$/.exec(word);
     if (option !== null) options[option[1] as 'replicas' | 'seed'] = Number(option[2]);
+    else if (word === 'shards') options.shards = true;
     else if (word === 'secrets=get') options.secrets = 'get';
     else if (strike !== null && isFault(strike[2] ?? ''))
       strikes.push({ at: Number(strike[1]), fault: strike[2] as Fault });
     else
       throw new Error(
-        `Cannot read "${word}": it must be replicas=N, secrets=get, seed=N or N:fault, of ${FAULT_NAMES.join()}`,
+        `Cannot read "${word}": it must be replicas=N, shards, secrets=get, seed=N or N:fault, of ${FAULT_NAMES.join()}`,
       );
   }
   return { scenario, strikes, ...options };
@@ -68,10 +72,12 @@ export function planOf(seed: number, scenarios: readonly string[]): Plan {
     at: 1 + Math.floor(random.float() ** 1.5 * REACH),
     fault: pick(OF_CHANCE, random),
   }));
+  const shards = replicas > 1 && random.float() < 0.5;
   const once = new Map(strikes.map((strike) => [strike.at, strike]));
   return {
     scenario,
     ...(replicas === 1 ? {} : { replicas }),
+    ...(shards ? { shards } : {}),
     seed,
     strikes: [...once.values()].toSorted((one, other) => one.at - other.at),
   };

@@ -11,8 +11,10 @@ export interface Process {
   readonly number: number;
   readonly clock: ProcessClock;
   alive: boolean;
-  /** Why it may not change anything now: what a client asks when the first byte is about to leave. */
-  refusal?: () => string | undefined;
+  /** Why its operator lets nothing out at this moment. */
+  fence: () => string | undefined;
+  /** The name of its own Lease, where each has one. */
+  lease?: string;
   /** Until then it does not reach the API server, by the world's clock. */
   partitionedUntil: number;
   /** When it asked for its last renewal of the Lease that it got. */
@@ -68,6 +70,14 @@ async function resumed(process: Process): Promise<void> {
   if (!process.alive) await never();
 }
 
+/** As `resumed`, for what is about to leave: after standing still, it is asked first whether it may, as if it had come to it then. */
+async function released(process: Process, world: Surroundings): Promise<void> {
+  const asked = world.now();
+  await resumed(process);
+  const reason = world.now() === asked ? undefined : process.fence();
+  if (reason !== undefined) throw new HttpError('unreachable', `Not sent: ${reason}`);
+}
+
 /** Carries out one effect, with what goes wrong with it. */
 async function carryOut<T>(
   process: Process,
@@ -76,12 +86,10 @@ async function carryOut<T>(
   work: (attended: boolean) => Promise<T>,
   failure: (fault: Fault) => T | undefined,
 ): Promise<T> {
-  await resumed(process);
-  const refusal = process.refusal?.();
-  if (refusal !== undefined) throw new HttpError('unreachable', `Not sent: ${refusal}`);
+  await released(process, world);
   const fault = await world.before(process, effect);
   // Meanwhile another effect of this process may have been the one to end it.
-  await resumed(process);
+  await released(process, world);
   if (fault === 'crashBefore') {
     world.crash(process);
     return never();
@@ -131,14 +139,14 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     if (world.weather.is('apiOutage') || world.isPartitioned(process))
       throw new HttpError('unreachable', 'Connection refused (ECONNREFUSED)');
   };
-  const write = <T>(resource: Resource, what: string, work: () => Promise<T>) => {
+  const write = <T>(resource: Resource, what: string, work: () => Promise<T>, labels?: Effect['labels']) => {
     const reached = async () => {
       reach();
       return work();
     };
     // Leases are the elector's own business: they are written all the time, and struck by the weather only.
     if (resource.plural === 'leases') return renewal(() => read(reached));
-    return carryOut(process, world, { to: 'kube', what }, reached, (fault) =>
+    return carryOut(process, world, { to: 'kube', what, ...(labels && { labels }) }, reached, (fault) =>
       fault === 'conflict' && !what.startsWith('patch') ? undefined : kubeFailure(fault),
     );
   };
@@ -163,8 +171,16 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     get: (resource, ref, _, options) => read(() => api.get(resource, ref, undefined, options)),
     list: (resource, options) => read(() => api.list(resource, options)),
     watch: (resource, options, signal) => watch(process, world, api, resource, options, signal),
-    create: (resource, namespace, object) =>
-      write(resource, `create ${resource.plural}/${nameOf(object)}`, () => api.create(resource, namespace, object)),
+    create: (resource, namespace, object) => {
+      const { name = '', labels } = metadataOf(object);
+      if (resource.plural === 'leases') process.lease = name;
+      return write(
+        resource,
+        `create ${resource.plural}/${name}`,
+        () => api.create(resource, namespace, object),
+        labels,
+      );
+    },
     patch: (resource, ref, patch, options) =>
       write(resource, `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`, () =>
         api.patch(resource, ref, patch, options),
@@ -224,7 +240,6 @@ export function transportOf(
   isCloud: (origin: string) => boolean,
 ): HttpTransport {
   return async (request) => {
-    await resumed(process);
     const { origin, pathname } = new URL(request.url);
     const send = async (sent = request) => {
       const out = isCloud(origin) ? 'cloudOutage' : 'serverOutage';
@@ -240,12 +255,13 @@ export function transportOf(
       return carryOut(
         process,
         world,
-        { to: 'http', what },
+        { to: 'http', what, url: request.url },
         // What lands late was given up by the one who asked.
         (attended) => send(attended ? request : unattended),
         (fault) => httpFailure(fault, request),
       );
     }
+    await resumed(process);
     await world.travel();
     if (world.fails()) throw lost(`${request.method} ${origin}: ECONNRESET`);
     const answer = await settled(send());
@@ -265,9 +281,8 @@ async function* textOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-function nameOf(object: unknown): string {
-  const { metadata } = object as { metadata: { name?: string } };
-  return metadata.name ?? '';
+function metadataOf(object: unknown) {
+  return (object as { metadata: { name?: string; labels?: Readonly<Record<string, string>> } }).metadata;
 }
 
 /** Which fields a patch has, for the trace: never their values. */

@@ -4,6 +4,7 @@ import { ENDINGS } from './scenarios/endings.ts';
 import { LIFECYCLE } from './scenarios/lifecycle.ts';
 import { LOGINS } from './scenarios/logins.ts';
 import { OTHERS } from './scenarios/others.ts';
+import { SPACES_AT_ONCE } from './scenarios/spaces.ts';
 import { USERS_OF_SERVERS } from './scenarios/users.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -13,6 +14,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...OTHERS,
   ...USERS_OF_SERVERS,
   ...DATABASES_OF_SERVERS,
+  ...SPACES_AT_ONCE,
 ];
 
 /** Throws an Error that says which there are. */

@@ -17,9 +17,10 @@ test('A seed stands for one run, and its text for the same one', async () => {
   expect(parsePlan(textOf(planOf(seed, NAMES)))).toEqual(planOf(seed, NAMES));
 });
 
-test('Seeds reach every scenario, several processes, and most faults', () => {
+test('Seeds reach every scenario, several processes, with shards and without, and most faults', () => {
   const plans = Array.from({ length: SEEDS }, (_, index) => planOf(index + 1, NAMES));
   expect(new Set(plans.map(({ scenario }) => scenario)).size).toBe(NAMES.length);
   expect(new Set(plans.map(({ replicas = 1 }) => replicas))).toEqual(new Set([1, 2, 3]));
+  expect(plans.filter(({ shards }) => shards).length).toBeGreaterThan(30);
   expect(new Set(plans.flatMap(({ strikes }) => strikes.map(({ fault }) => fault))).size).toBeGreaterThan(25);
 });

@@ -6,7 +6,7 @@ import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { createSimulator, createTeam, type Simulator } from '../../src/simulator/simulator.ts';
 import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { type Effect, type Fault, TURNS } from './faults.ts';
 import { Invariants } from './invariants.ts';
@@ -16,8 +16,10 @@ import type { Plan, Strike } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
 import { CLUSTERS, KINDS, View } from './view.ts';
 import { Weather } from './weather.ts';
+import { Writers } from './writers.ts';
 
 const SECOND_MS = 1_000;
+const LEASE_NAMESPACE = 'mooring-system';
 const RESTART_MS = SECOND_MS;
 const FROZEN_MS = 45 * SECOND_MS;
 const LANDING_MS = 30 * SECOND_MS;
@@ -84,6 +86,7 @@ export class World {
   #strikes: readonly Strike[];
   readonly #subject: Subject;
   readonly #chance;
+  readonly #writers = new Writers(this);
   readonly #living = new Set<Process>();
   readonly #stop = new AbortController();
   /** A process went on after its time, of which no clock of its own told. */
@@ -110,12 +113,20 @@ export class World {
     this.#subject = subject;
     const seed = (plan.seed ?? 0) * 10;
     this.#chance = createSeededRandom(seed + 3);
-    this.simulator = createSimulator({ clock: this.clock, random: createSeededRandom(seed + 1), knobs: KNOBS });
+    this.simulator = createSimulator({
+      clock: this.clock,
+      random: createSeededRandom(seed + 1),
+      teams: [createTeam('acme', ['production', 'preview'], true)],
+      knobs: KNOBS,
+    });
     this.kube = new FakeKube({
       now: this.clock.now,
       random: createSeededRandom(seed + 2),
       statusDefaults: Object.fromEntries(KINDS.map(({ plural }) => [plural, { observedGeneration: -1 }])),
-      onUnchanged: (resource, { name }) => this.invariants.unchanged(`${resource.plural}/${name}`),
+      onUnchanged: (resource, { name }) => {
+        // Of a Lease, a renewal within the same millisecond is one.
+        if (resource.plural !== LEASES.plural) this.invariants.unchanged(`${resource.plural}/${name}`);
+      },
     });
     this.view = new View(this.kube, this.simulator);
     this.people = new People(this);
@@ -190,7 +201,13 @@ export class World {
   #startProcess(): void {
     if (this.#stop.signal.aborted) return;
     const number = ++this.#processes;
-    const process: Process = { number, clock: processClock(this.clock), alive: true, partitionedUntil: 0 };
+    const process: Process = {
+      number,
+      clock: processClock(this.clock),
+      alive: true,
+      fence: () => undefined,
+      partitionedUntil: 0,
+    };
     this.#living.add(process);
     const surroundings = this.#surroundings();
     const cloud = new URL(this.simulator.baseURL).origin;
@@ -215,9 +232,10 @@ export class World {
       concurrency: 4,
       urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: `process-${number}`,
-      lease: (this.#plan.replicas ?? 1) > 1 ? { namespace: 'mooring-system', name: 'mooring' } : undefined,
+      lease: this.#isAlone ? undefined : { namespace: LEASE_NAMESPACE, name: 'mooring' },
+      shardBySpace: this.#plan.shards,
     });
-    process.refusal = operator.fence;
+    process.fence = operator.fence;
     this.#note(`process ${number} starts`);
     operator.run(this.#stop.signal).then(
       () => this.#ended(process, 'without being told to'),
@@ -228,7 +246,7 @@ export class World {
   /** A process that lost the lease ends, and is started again; no other may end. */
   #ended(process: Process, why: string): void {
     if (!process.alive || this.#stop.signal.aborted) return;
-    if ((this.#plan.replicas ?? 1) === 1) this.invariants.fail('the process lives', `The operator ended: ${why}`);
+    if (this.#isAlone) this.invariants.fail('the process lives', `The operator ended: ${why}`);
     this.#note(`process ${process.number} ends: ${why}`);
     this.#bury(process);
   }
@@ -286,10 +304,21 @@ export class World {
     });
   }
 
+  /** Without a Lease there is nothing that says who may act. */
+  get #isAlone(): boolean {
+    return (this.#plan.replicas ?? 1) === 1 && this.#plan.shards === undefined;
+  }
+
+  #mayAct(process: Process, effect: Omit<Effect, 'index'>): void {
+    const problem = this.#plan.shards && this.#writers.problem(process, effect);
+    if (problem !== undefined) this.invariants.fail('one writer a space', problem);
+    if (!this.#plan.shards) this.invariants.beforeEffect(process.number, this.#isAlone);
+  }
+
   async #before(process: Process, given: Omit<Effect, 'index'>): Promise<Fault | undefined> {
-    const who = (this.#plan.replicas ?? 1) > 1 ? `[${process.number}] ` : '';
+    const who = this.#isAlone ? '' : `[${process.number}] `;
     if (isDeceived(process, this.clock.monotonic())) this.haveTwoActed = true;
-    else this.invariants.beforeEffect(process.number, (this.#plan.replicas ?? 1) === 1);
+    else this.#mayAct(process, given);
     this.#stopRunaway();
     if (!this.#counting) {
       this.#note(`${who}${given.what}`);
@@ -370,7 +399,7 @@ export class World {
         process.partitionedUntil = this.clock.monotonic() + PARTITION_MS;
         return;
       case 'stolenLease':
-        return this.#stealLease();
+        return this.#stealLease(process);
       case 'clockForward':
         return this.#jump(CLOCK_JUMP_MS);
       case 'clockBack':
@@ -394,8 +423,8 @@ export class World {
     }
   }
 
-  async #stealLease(): Promise<void> {
-    const ref = { namespace: 'mooring-system', name: 'mooring' };
+  async #stealLease({ lease = 'mooring' }: Process): Promise<void> {
+    const ref = { namespace: LEASE_NAMESPACE, name: lease };
     if ((await this.kube.get(LEASES, ref)) === undefined) return;
     const spec = { holderIdentity: 'somebody', leaseDurationSeconds: 15 };
     this.invariants.peopleWrite(() => this.kube.patch(LEASES, ref, { spec }));

@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/base/clock.ts';
+import type { TeamOptions } from '../../src/simulator/cloud/state.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import type { Incoming } from '../../src/simulator/message.ts';
@@ -11,6 +12,8 @@ import type { Gate } from './gate.ts';
 export interface ServedCloudOptions {
   readonly dialect?: Dialect;
   readonly knobs?: Partial<Knobs>;
+  /** Default: one with the spaces `production` and `staging`. */
+  readonly teams?: readonly TeamOptions[];
   /** What each request from outside passes through. */
   readonly gate?: Gate;
 }
@@ -44,6 +47,7 @@ export async function startCloud(options: ServedCloudOptions = {}): Promise<Serv
     random: createSeededRandom(1),
     dialect,
     knobs,
+    ...(options.teams && { teams: options.teams }),
     defaultCredentials: FACTORY_LOGIN,
   });
   const secrets = new Set<string>([FACTORY_LOGIN.password]);

@@ -1,0 +1,88 @@
+import { GROUP } from '../../src/base/group.ts';
+import { type Place, placeInFull } from '../../src/kinds/databasespace/place.ts';
+import { EVENTS, SECRETS } from '../../src/kube/api.ts';
+import { ownerOf } from '../../src/operator/membership.ts';
+import { LEASES } from '../../src/runtime/leader-election.ts';
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
+import type { Effect } from './faults.ts';
+import type { Process } from './process.ts';
+import { CLUSTERS, DATABASES, SPACES, specOf, USERS } from './view.ts';
+import type { World } from './world.ts';
+
+const LEASE_PREFIX = 'mooring-replica-';
+const MEMBERS = `${GROUP}/members`;
+const KINDS = [SPACES, CLUSTERS, USERS, DATABASES, SECRETS];
+
+/**
+ * With shards: who changed something in each space last. By what replicas have published, which is all that they can know of
+ * one another, nobody else may change anything there before that one has let go of it in its Lease, or has lost the Lease.
+ */
+export class Writers {
+  readonly #world: World;
+  /** Of each shard, the Lease of the replica that changed something there last. */
+  readonly #last = new Map<string, string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** What is wrong with this process having this effect now; undefined: nothing. */
+  problem(process: Process, effect: Omit<Effect, 'index'>): string | undefined {
+    const place = this.#placeOf(effect);
+    if (place === undefined) return undefined;
+    const shard = placeInFull({ ...place, baseURL: this.#world.simulator.baseURL });
+    const { number, lease = '' } = process;
+    const said = `Process ${number} changes ${shard} (${effect.what})`;
+    if (!this.#holds(lease)) return `${said} without a Lease`;
+    if (!this.#claims(lease, shard)) return `${said}, and its Lease says that the space is another one's`;
+    const last = this.#last.get(shard) ?? lease;
+    this.#last.set(shard, lease);
+    if (last === lease || !this.#holds(last) || !this.#claims(last, shard)) return undefined;
+    return `${said}, and the one that did so before has not let go of it`;
+  }
+
+  #lease(name: string): FakeObject | undefined {
+    return this.#world.view.object(name, LEASES);
+  }
+
+  /** Whoever else stands in it: a replica finds that out with its next renewal only. */
+  #holds(name: string): boolean {
+    const lease = this.#lease(name);
+    return lease !== undefined && specOf(lease)['holderIdentity'] !== '';
+  }
+
+  #claims(name: string, shard: string): boolean {
+    const view = this.#lease(name)?.metadata.annotations?.[MEMBERS]?.split(',') ?? [];
+    return `${LEASE_PREFIX}${ownerOf(shard, view)}` === name;
+  }
+
+  /** In which space it is. What is only told, or asked for to be able to look, is in none. */
+  #placeOf({ to, what, url, labels }: Omit<Effect, 'index'>): Omit<Place, 'baseURL'> | undefined {
+    const { view, simulator } = this.#world;
+    if (to === 'http') {
+      const { origin, pathname, host } = new URL(url ?? '');
+      const [, teamID = '', spaceID] = /\/team\/([^/]+)\/spaces\/([^/]+)\//.exec(pathname) ?? [];
+      if (origin === new URL(simulator.baseURL).origin) return spaceID === undefined ? undefined : { teamID, spaceID };
+      return view.clusters().find(({ gone, servers }) => !gone && servers.some(({ address }) => address === host));
+    }
+    const [, plural, name = ''] = /^\w+ (\w+)\/(\S+)/.exec(what) ?? [];
+    const resource = KINDS.find((each) => each.plural === plural);
+    if (plural === EVENTS.plural || resource === undefined) return undefined;
+    const object = view.object(name, resource);
+    if (resource !== SECRETS) return this.#around(object);
+    const { [`${GROUP}/cluster`]: cluster = '', [`${GROUP}/user`]: user = '' } =
+      labels ?? object?.metadata.labels ?? {};
+    return this.#around(view.object(cluster, CLUSTERS) ?? view.object(user, USERS));
+  }
+
+  #around(object: FakeObject | undefined): Omit<Place, 'baseURL'> | undefined {
+    if (object === undefined) return undefined;
+    const { clusterRef, spaceRef, teamID, spaceID } = specOf(object) as Partial<
+      Place & Record<string, { name: string }>
+    >;
+    const { view } = this.#world;
+    if (clusterRef !== undefined) return this.#around(view.object(clusterRef.name, CLUSTERS));
+    if (spaceRef !== undefined) return this.#around(view.object(spaceRef.name, SPACES));
+    return teamID === undefined || spaceID === undefined ? undefined : { teamID, spaceID };
+  }
+}
