@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { aCluster } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { SECRETS } from '../../kube/api.ts';
+import { rotationAt } from '../rotation.ts';
+import { actOnCluster } from './act.ts';
 
 describe('The password of a DatabaseCluster', () => {
   const moments = [
@@ -31,6 +34,18 @@ describe('The password of a DatabaseCluster', () => {
       }
     },
   );
+
+  it('comes to its end before another one is prepared, whatever was decided', async () => {
+    const bench = await runningBench();
+    const subject = { ...aCluster().subject, status: bench.status() };
+    const step = { do: 'PreparePassword', from: 'current', rotation: rotationAt(subject, 0) } as const;
+    const prepare = () => actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    expect(await prepare()).toEqual(step.rotation);
+    const { nextPassword } = bench.secret() ?? {};
+    expect(nextPassword).toEqual(expect.any(String));
+    expect(await prepare()).toBeUndefined();
+    expect(bench.secret()).toMatchObject({ nextPassword });
+  });
 
   it('is put anew by the session that is held, when the Secret is deleted', async () => {
     const bench = await runningBench();

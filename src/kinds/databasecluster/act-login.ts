@@ -28,15 +28,19 @@ function pick(known: KnownLogins, name: Exclude<UsableLogin, 'held'>): Login {
   return login;
 }
 
-/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
+/**
+ * The password that works stays where it is, the coming one stands beside it before the server hears of it. False: there
+ * was a coming one already, which comes to its end first, as the server may be about to take it.
+ */
 export async function preparePassword(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
   from: UsableLogin,
   signal: AbortSignal,
-): Promise<undefined> {
+): Promise<boolean> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  if (known.next !== undefined) return false;
   // Of a session that is held, nobody knows the password any more.
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from);
   const data = { ...login, nextPassword: generatePassword(world.random) };
@@ -44,6 +48,7 @@ export async function preparePassword(
   if (known.secret === undefined)
     await world.secrets.create(namespace, known.secretName, { data, labels: { [OWNER_LABEL]: ownerValue(name) } });
   else await world.secrets.patch(namespace, known.secretName, known.secret, { data });
+  return true;
 }
 
 export async function putPassword(

@@ -62,8 +62,7 @@ export async function actOnCluster(
         update(world, connection, step.id, step.changes, signal),
       );
     case 'PreparePassword':
-      await preparePassword(world, subject, connection, step.from, signal);
-      return step.rotation;
+      return (await preparePassword(world, subject, connection, step.from, signal)) ? step.rotation : undefined;
     case 'PutPassword':
       return putPassword(world, subject, connection, step.as, signal);
     case 'PromotePassword':
