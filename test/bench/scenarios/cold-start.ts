@@ -50,7 +50,9 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   }
   if (trafficBefore !== undefined) {
     const { readBytes, writtenBytes } = trafficOf(operator.pid);
-    sheet.add('bytes read', (readBytes - trafficBefore.readBytes) / count / 1024, 'KB per cluster');
+    // Another operator may be reading its own files still when it counts as started.
+    if (metrics !== undefined)
+      sheet.add('bytes read', (readBytes - trafficBefore.readBytes) / count / 1024, 'KB per cluster');
     sheet.add('bytes written', (writtenBytes - trafficBefore.writtenBytes) / count / 1024, 'KB per cluster');
   }
 }
