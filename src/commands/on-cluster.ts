@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { createUndiciTransport } from '../base/http.ts';
+import { createUndiciTransport, HttpError } from '../base/http.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { loadKubeConnection } from '../kube/config.ts';
@@ -100,6 +100,8 @@ async function connected(command: ClusterCommand, args: Arguments, io: CommandIO
 /** What a person can do about a failure. */
 function explained(error: unknown): string {
   const message = messageOf(error).trim();
+  if (error instanceof HttpError)
+    return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
   if (!(error instanceof KubeError)) return message;
   if (error.status === 403)
     return `${message}\nYou lack a right: have it granted, for example by the role mooring-view or mooring-edit`;

@@ -16,6 +16,8 @@ export interface Change {
   patch(value: string): object;
   /** Undefined: not yet. Otherwise the outcome in words. `before`: the object when the change was made. */
   outcome(item: Item, value: string, before: Item): string | undefined;
+  /** What goes on, where the object itself does not tell. Undefined: it does. */
+  progress?(item: Item, value: string): string | undefined;
 }
 
 const ALL = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
@@ -32,6 +34,12 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       // It is written down when the new password stands beside the old one; it is done when the Secret was verified again.
       const done = handled && verifiedSecret(item) !== verifiedSecret(before);
       return done ? 'Rotated: the new password is in the Secret, and works' : undefined;
+    },
+    // At every moment of it one password works, so the object is Ready all the while.
+    progress: (item, value) => {
+      if (readyOf(item)?.status !== 'True') return undefined;
+      const begun = field(item, 'lastHandledRotateAt') === value;
+      return begun ? 'The new password is being put in place' : 'Waiting for Mooring to begin';
     },
   },
   suspend: {

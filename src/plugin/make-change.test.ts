@@ -104,7 +104,7 @@ describe('makeChange()', () => {
     const { code, text } = await end(6_000);
     expect(code).toBe(TIMED_OUT);
     expect(text).toBe(
-      'Not done in 5 s. The last word was: Running: It runs\n' +
+      'Not done in 5 s. The last word was: Waiting for Mooring to begin\n' +
         'What was set stays (annotation mooring.dev/rotate-at), and Mooring goes on with it. Look with: kubectl mooring status databasecluster/orders --namespace shop',
     );
   });

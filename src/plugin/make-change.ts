@@ -126,7 +126,7 @@ async function look(
   // What is stalled does not keep a password from being replaced, unless the obstacle says so.
   const failure = obstacleOf(name, inventory, item) ?? (name === 'rotate' ? undefined : failureOf(item));
   if (failure !== undefined) return { code: 1, text: failure };
-  tell(progressOf(inventory, item));
+  tell(change.progress?.(item, value) ?? progressOf(inventory, item));
   return undefined;
 }
 

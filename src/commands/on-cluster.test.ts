@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { status } from './status.ts';
+
+/** `mooring status` with the kubeconfig of a cluster where nobody listens. */
+async function run(args: readonly string[], signal = new AbortController().signal) {
+  const folder = mkdtempSync(join(tmpdir(), 'mooring-on-cluster-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'kubeconfig');
+  const config = {
+    clusters: [{ name: 'main', cluster: { server: 'https://127.0.0.1:1' } }],
+    users: [{ name: 'me', user: { token: 'abc' } }],
+    contexts: [{ name: 'main', context: { cluster: 'main', user: 'me' } }],
+    'current-context': 'main',
+  };
+  writeFileSync(path, JSON.stringify(config));
+  let stderr = '';
+  const io = {
+    stdout: () => {},
+    stderr: (text: string) => {
+      stderr += text;
+    },
+    env: { KUBECONFIG: path },
+    signal,
+  };
+  return { code: await status(args, io), stderr };
+}
+
+test('A command says of an API server that does not answer what to check', async () => {
+  const { code, stderr } = await run([]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^The API server does not answer: .*ECONNREFUSED.*\nCheck --kubeconfig and --context/);
+});
+
+test('A command that is interrupted says no more than that', async () => {
+  const aborted = new AbortController();
+  aborted.abort();
+  expect(await run([], aborted.signal)).toEqual({ code: 130, stderr: 'Interrupted.\n' });
+});
+
+test('A command that is called wrongly ends with 2, or with 1 where 2 is an answer', async () => {
+  expect(await run(['--what'])).toMatchObject({ code: 2, stderr: expect.stringContaining("Unknown option '--what'") });
+  expect(await run(['--exit-code'])).toMatchObject({ code: 1 });
+});
