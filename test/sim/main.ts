@@ -1,7 +1,7 @@
 // npm run sim: plays the whole operator against faults until it breaks; see docs/reliability.md.
 import { parseArgs } from 'node:util';
 import { playEvery } from './every.ts';
-import { FAULTS } from './faults.ts';
+import { FAULTS, FOR_REPLICAS } from './faults.ts';
 import { huntMutations } from './mutations-main.ts';
 import { parsePlan, textOf } from './plan.ts';
 import type { Run } from './run.ts';
@@ -14,6 +14,7 @@ const USAGE = `Usage: npm run sim -- [options]
   --seed S            the first seed (default 1); alone: only this one
   --play 'PLAN'       one run, as a failure prints it
   --every [SCENARIO…] every fault at every step, of all scenarios or these
+  --replicas N        with --every: so many processes, and what befalls their Lease
   --mutations [NAME…] deliberate mistakes, each of which must be found; --update: the document says by what
   --list              scenarios and faults
 `;
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     play: { type: 'string' },
     every: { type: 'boolean' },
+    replicas: { type: 'string' },
     mutations: { type: 'boolean' },
     update: { type: 'boolean' },
     list: { type: 'boolean' },
@@ -58,11 +60,13 @@ function told(run: Run): boolean {
 }
 
 async function every(): Promise<boolean> {
+  const replicas = Number(values.replicas ?? 1);
   let failures = 0;
   for (const scenario of positionals.length > 0 ? positionals.map(scenarioNamed) : SCENARIOS) {
     const begin = process.cpuUsage();
     let runs = 0;
-    for await (const run of playEvery({ scenario: scenario.name, strikes: [] })) {
+    const plan = { scenario: scenario.name, replicas, strikes: [] };
+    for await (const run of playEvery(plan, replicas > 1 ? FOR_REPLICAS : undefined)) {
       runs++;
       if (run.violations.length === 0) continue;
       failures++;
