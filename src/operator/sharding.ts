@@ -15,6 +15,7 @@ import type { Informers } from './informers.ts';
 import { Membership } from './membership.ts';
 
 type Sharded = 'spaces' | 'clusters' | 'users' | 'databases';
+type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 
 /** Of a controller, what changes when shards do. */
 export interface ShardedController {
@@ -49,11 +50,16 @@ const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
  * ours is forgotten: its space is not listed any more.
  */
 export class Sharding {
-  readonly #informers: Pick<Informers, Sharded>;
   readonly #api: KubeApi;
   readonly #membership: Membership;
   readonly #log: Log;
-  readonly #shards = new WeakMap<KubeObject, string>();
+  /** Of each object that was seen, as `withinOf` says: to read it again takes much longer. */
+  readonly #within = {
+    spaces: new Map<ObjectKey, string>(),
+    clusters: new Map<ObjectKey, string>(),
+    users: new Map<ObjectKey, string>(),
+    databases: new Map<ObjectKey, string>(),
+  };
   /** How many passes are in hand for a shard, and of which shard each pass was when it began. */
   readonly #inHand = new Map<string, number>();
   readonly #begun = new Map<string, string>();
@@ -75,8 +81,13 @@ export class Sharding {
   #sweeping = false;
   #due = false;
 
-  constructor({ random, log, ...options }: ShardingOptions, informers: Pick<Informers, Sharded>) {
-    this.#informers = informers;
+  constructor({ random, log, ...options }: ShardingOptions, informers: Sources) {
+    for (const kind of KINDS) {
+      informers[kind].onChange((key, _before, after) => {
+        if (after === undefined) this.#within[kind].delete(key);
+        else this.#within[kind].set(key, withinOf(kind, after));
+      });
+    }
     this.#api = options.api;
     this.#log = log;
     this.#membership = new Membership({
@@ -139,15 +150,15 @@ export class Sharding {
       this.#due = false;
       const owned = new Map<string, boolean>();
       for (const kind of KINDS) {
-        for (const key of [...this.#informers[kind].store.keys()]) {
+        const seen = this.#within[kind];
+        for (const key of [...seen.keys()]) {
           if (!this.#settle(kind, key, owned, counts) || (counts.gained + counts.lost) % SLICE !== 0) continue;
           await setImmediate();
           owned.clear();
         }
-        const { store } = this.#informers[kind];
-        for (const key of this.#refused[kind]) if (store.get(key) === undefined) this.#refused[kind].delete(key);
+        for (const key of this.#refused[kind]) if (!seen.has(key)) this.#refused[kind].delete(key);
         for (const key of this.#ours[kind]) {
-          if (store.get(key) !== undefined) continue;
+          if (seen.has(key)) continue;
           this.#ours[kind].delete(key);
           // Its shard is not known any more, so nobody else may have forgotten what is held for it.
           this.#controllers?.[kind].letGo(key);
@@ -186,20 +197,17 @@ export class Sharding {
   }
 
   #shardOf(kind: Sharded, key: ObjectKey): string {
-    const object = this.#informers[kind].store.get(key);
-    if (object === undefined) return key;
-    if (kind === 'spaces') return this.#placeOf(object);
-    const outer = outerOf(kind, object);
-    return this.#shardOf(outer.kind, outer.key);
+    const within = this.#within[kind].get(key);
+    if (within === undefined) return key;
+    return kind === 'spaces' ? within : this.#shardOf(outerKind(kind), within);
   }
 
   /** What says in which space the object is, and is not known here; undefined: all is known, or the object itself is gone. */
   #unseen(kind: Sharded, key: ObjectKey): Outer | undefined {
-    const object = this.#informers[kind].store.get(key);
-    if (object === undefined || kind === 'spaces') return undefined;
-    const outer = outerOf(kind, object);
-    const isSeen = this.#informers[outer.kind].store.get(outer.key) !== undefined;
-    return isSeen ? this.#unseen(outer.kind, outer.key) : outer;
+    const within = this.#within[kind].get(key);
+    if (within === undefined || kind === 'spaces') return undefined;
+    const outer = { kind: outerKind(kind), key: within };
+    return this.#within[outer.kind].has(within) ? this.#unseen(outer.kind, within) : outer;
   }
 
   /** Whether it is there all the same: then another replica may know by now that what is in it is its own. */
@@ -211,15 +219,6 @@ export class Sharding {
       this.#log.warn({ err: error }, `Cannot look for ${key}, so nobody knows whose it is: ${messageOf(error)}`);
       return true;
     }
-  }
-
-  #placeOf(object: KubeObject): string {
-    const known = this.#shards.get(object);
-    if (known !== undefined) return known;
-    // As the API server has checked it.
-    const shard = placeInFull(placeOf(object.spec as DatabaseSpaceSpec));
-    this.#shards.set(object, shard);
-    return shard;
   }
 }
 
@@ -234,9 +233,15 @@ interface Outer {
   readonly key: ObjectKey;
 }
 
-function outerOf(kind: Sharded, { metadata, spec }: KubeObject): Outer {
+function outerKind(kind: Sharded): Outer['kind'] {
+  return kind === 'clusters' ? 'spaces' : 'clusters';
+}
+
+/** Of a space its shard, of another object the key of what it is in. */
+function withinOf(kind: Sharded, { metadata, spec }: KubeObject): string {
+  // As the API server has checked it.
+  if (kind === 'spaces') return placeInFull(placeOf(spec as DatabaseSpaceSpec));
   const { spaceRef, clusterRef } = spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
   const ref = spaceRef ?? clusterRef;
-  const key = objectKey(ref?.namespace ?? metadata.namespace ?? '', ref?.name ?? '');
-  return { kind: kind === 'clusters' ? 'spaces' : 'clusters', key };
+  return objectKey(ref?.namespace ?? metadata.namespace ?? '', ref?.name ?? '');
 }
