@@ -19,6 +19,22 @@ test('Pace is due once its time has passed, and again that long after a rest', a
   expect([pace.due, rests]).toEqual([false, 1]);
 });
 
+test('Pace lets those that share it go on one by one, each after a turn of others', async () => {
+  const clock = manualClock();
+  const turns: (() => void)[] = [];
+  const pace = new Pace(clock, () => new Promise((resolve) => turns.push(resolve)), 5);
+  const wentOn: string[] = [];
+  const all = ['a', 'b', 'c'].map((name) => pace.rest().then(() => wentOn.push(name)));
+  for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(turns).toHaveLength(1);
+    turns.pop()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(wentOn).toEqual(expected);
+  }
+  await Promise.all(all);
+});
+
 test('yieldToEventLoop() lets waiting timers and I/O run', async () => {
   let ran = false;
   setImmediate(() => {

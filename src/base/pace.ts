@@ -5,12 +5,16 @@ export type YieldNow = () => Promise<void>;
 
 export const yieldToEventLoop: YieldNow = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Long work asks `due` between its pieces and takes a `rest` when it is: the event loop is never held for long. */
+/**
+ * Long work asks `due` between its pieces and takes a `rest` when it is: the event loop is never held for long. Where several
+ * share one, they go on one by one, each after a turn of others.
+ */
 export class Pace {
   readonly #clock: Clock;
   readonly #yieldNow: YieldNow;
   readonly #everyMs: number;
   #startedMs: number;
+  #resting: Promise<void> = Promise.resolve();
 
   constructor(clock: Clock, yieldNow: YieldNow = yieldToEventLoop, everyMs = 5) {
     this.#clock = clock;
@@ -24,7 +28,8 @@ export class Pace {
   }
 
   async rest(): Promise<void> {
-    await this.#yieldNow();
+    this.#resting = this.#resting.then(this.#yieldNow);
+    await this.#resting;
     this.#startedMs = this.#clock.monotonic();
   }
 }

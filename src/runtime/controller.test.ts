@@ -508,3 +508,25 @@ test.each([
 ])('isNews() of %j and %j is %s', (before, after, news) => {
   expect(isNews(before, after)).toBe(news);
 });
+
+test('A Controller lets others have their turn between passes that wait for nothing', async () => {
+  const { clock, api } = aCluster();
+  let ticks = 0;
+  // Each look at the clock finds it a millisecond on.
+  const ticking = { ...clock, monotonic: () => clock.monotonic() + ++ticks };
+  for (let index = 0; index < 200; index++)
+    await api.create(TOYS, 'ns', {
+      apiVersion: API_VERSION,
+      kind: 'Toy',
+      metadata: { name: `toy-${index}` },
+      spec: {},
+    });
+  const { passes } = await aController({}, 10, { clock: ticking, api });
+  let [most, seen] = [0, passes.length];
+  for (let turn = 0; turn < 2_000 && new Set(passes.map(({ name }) => name)).size < 200; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    [most, seen] = [Math.max(most, passes.length - seen), passes.length];
+  }
+  expect(new Set(passes.map(({ name }) => name)).size).toBe(200);
+  expect(most).toBeLessThanOrEqual(20);
+});

@@ -8,6 +8,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { inSpan } from '../base/trace.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
@@ -88,11 +89,13 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
   #writing: ObjectKey | undefined;
   readonly #passesAtOnce = new Map<ObjectKey, number>();
+  readonly #pace: Pace;
 
   constructor(kind: Kind<Spec, Status, Observation, Step>, informer: Informer<KubeObject>, options: ControllerOptions) {
     this.#kind = kind;
     this.#informer = informer;
     this.#options = options;
+    this.#pace = new Pace(options.clock);
     this.queue = new WorkQueue({
       ...options,
       observer: options.metrics.queue,
@@ -157,6 +160,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         gate?.end(key);
         this.queue.done(key);
       }
+      // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
+      if (this.#pace.due) await this.#pace.rest();
     }
   }
 

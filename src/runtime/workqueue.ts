@@ -202,6 +202,8 @@ export class WorkQueue {
       }
     }
     for (const priority of PRIORITIES) {
+      // Not asked group by group, of which there may be thousands.
+      if (!shares.leaveRoom(priority, undefined)) continue;
       const key = this.#levels[priority].take((group) => shares.leaveRoom(priority, group === '' ? undefined : group));
       if (key !== undefined) return key;
     }
