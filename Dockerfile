@@ -36,7 +36,8 @@ COPY --from=libraries /libraries/ /usr/lib/
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app /app
 WORKDIR /app
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache
+# Each thread of the C library's allocator keeps memory for itself: with many, some 20 MB that nobody uses.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache MALLOC_ARENA_MAX=2
 # By number, so that runAsNonRoot can be checked.
 USER 65532:65532
 EXPOSE 8080 8081

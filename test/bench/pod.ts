@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -5,6 +6,8 @@ import { load, loadAll } from 'js-yaml';
 
 const LOGIN_HOOK = new URL('pod-login.mjs', import.meta.url).href;
 const DEPLOYMENT = fileURLToPath(new URL('../../deploy/base/operator.yaml', import.meta.url));
+const DOCKERFILE = fileURLToPath(new URL('../../Dockerfile', import.meta.url));
+const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
 const COMPILE_CACHE = fileURLToPath(new URL('../../.mooring/compile-cache', import.meta.url));
 
 /** Flags for what a pod has and a process on this machine has not: a cloud that is reached by TLS, not on loopback. */
@@ -26,16 +29,23 @@ export function podEnvironment(kubeconfig: string, folder: string): NodeJS.Proce
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(login, name), text, { mode: 0o600 });
   const { hostname, port } = new URL(clusters[0]?.cluster.server ?? '');
-  const options = [`--import=${LOGIN_HOOK}`, heapLimit(readFileSync(DEPLOYMENT, 'utf8')), process.env['NODE_OPTIONS']];
-  return {
+  const options = [
+    `--import=${LOGIN_HOOK}`,
+    nodeOptions(readFileSync(DEPLOYMENT, 'utf8')),
+    process.env['NODE_OPTIONS'],
+  ];
+  const env = {
     ...process.env,
+    ...imageEnvironment(readFileSync(DOCKERFILE, 'utf8')),
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
     MOORING_BENCH_LOGIN: login,
-    NODE_ENV: 'production',
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     NODE_OPTIONS: options.filter((option) => option !== undefined).join(' '),
   };
+  // The image holds what Node compiles of the sources, which would take time and memory here.
+  spawnSync(process.execPath, [MOORING, 'controller', '--help'], { env, stdio: 'ignore' });
+  return env;
 }
 
 interface Kubeconfig {
@@ -60,15 +70,21 @@ interface Deployment {
   };
 }
 
-/** The flag of Node for the heap that the container may have: a share of its limit, which a process outside has not. */
-export function heapLimit(manifest: string): string {
+/** What the image says of its container's environment: of its last stage. */
+export function imageEnvironment(dockerfile: string): Readonly<Record<string, string>> {
+  const line = /^ENV (.*)$/m.exec(dockerfile.slice(dockerfile.lastIndexOf('\nFROM ')))?.[1];
+  if (line === undefined) throw new Error('The last stage of the Dockerfile has no ENV');
+  return Object.fromEntries(line.split(' ').map((each) => each.split('=', 2) as [string, string]));
+}
+
+/** What the Deployment has Node run with: a share of the container's limit is named as such, as a process outside has none. */
+export function nodeOptions(manifest: string): string {
   const objects = loadAll(manifest) as readonly (Deployment | { readonly kind: unknown } | null)[];
   const isDeployment = (object: (typeof objects)[number]): object is Deployment => object?.kind === 'Deployment';
   const container = objects.find(isDeployment)?.spec.template.spec.containers[0];
-  const percent = /--max-old-space-size-percentage=(\d+)/.exec(
-    container?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value ?? '',
-  )?.[1];
+  const options = container?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value ?? '';
+  const [share, percent] = /--max-old-space-size-percentage=(\d+)/.exec(options) ?? [];
   const limit = /^(\d+)Mi$/.exec(container?.resources.limits.memory ?? '')?.[1];
-  if (percent === undefined || limit === undefined) throw new Error('The Deployment does not limit the heap');
-  return `--max-old-space-size=${Math.floor((Number(limit) * Number(percent)) / 100)}`;
+  if (share === undefined || limit === undefined) throw new Error('The Deployment does not limit the heap');
+  return options.replace(share, `--max-old-space-size=${Math.floor((Number(limit) * Number(percent)) / 100)}`);
 }

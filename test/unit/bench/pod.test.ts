@@ -1,15 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { heapLimit } from '../../bench/pod.ts';
+import { imageEnvironment, nodeOptions } from '../../bench/pod.ts';
 
 const DEPLOYMENT = readFileSync(new URL('../../../deploy/base/operator.yaml', import.meta.url), 'utf8');
 
-it('heapLimit() is the share of the memory limit that the Deployment names', () => {
+const DOCKERFILE = readFileSync(new URL('../../../Dockerfile', import.meta.url), 'utf8');
+
+it('nodeOptions() has the share of the memory limit that the Deployment names, and all else that it says', () => {
   const manifest = DEPLOYMENT.replace(/memory: \d+Mi/, 'memory: 300Mi').replace(/percentage=\d+/, 'percentage=50');
-  expect(heapLimit(manifest)).toBe('--max-old-space-size=150');
-  expect(heapLimit(DEPLOYMENT)).toMatch(/^--max-old-space-size=\d+$/);
+  expect(nodeOptions(manifest)).toBe('--max-old-space-size=150 --max-semi-space-size=4');
+  expect(nodeOptions(DEPLOYMENT)).toMatch(/^--max-old-space-size=\d+ /);
 });
 
-it('heapLimit() refuses a Deployment without a limit: it would measure another program', () => {
-  expect(() => heapLimit(DEPLOYMENT.replace(/percentage=\d+/, ''))).toThrow('does not limit');
+it('nodeOptions() refuses a Deployment without a limit: it would measure another program', () => {
+  expect(() => nodeOptions(DEPLOYMENT.replace(/percentage=\d+/, ''))).toThrow('does not limit');
+});
+
+it('imageEnvironment() is that of the stage that becomes the image', () => {
+  expect(imageEnvironment(DOCKERFILE)).toEqual({
+    NODE_ENV: 'production',
+    NODE_COMPILE_CACHE: '/app/compile-cache',
+    MALLOC_ARENA_MAX: '2',
+  });
+  expect(() => imageEnvironment('FROM a\nENV X=1\nFROM b\n')).toThrow('no ENV');
 });
