@@ -88,7 +88,10 @@ describe('the image', () => {
   });
 
   test('is found compiled by the user that it is for, though nothing can be written', async () => {
-    const env = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE', NODE_OPTIONS: '--max-old-space-size-percentage=60 --max-semi-space-size=4' };
+    const env = {
+      NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
+      NODE_OPTIONS: '--max-old-space-size-percentage=60 --max-semi-space-size=4',
+    };
     const { code, stdout, stderr } = await mooring(['controller', '--help'], env);
     expect(code).toBe(0);
     const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.startsWith('[compile cache]'));
