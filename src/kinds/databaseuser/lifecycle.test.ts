@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../test/support/simulator.ts';
-import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+import { APP, readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 
 describe.each(['document', 'field'] as const)('a new user, at a server of the dialect %s', (dialect) => {
@@ -228,6 +228,22 @@ describe('deletion', () => {
     await bench.until('gone');
     expect(bench.users()).not.toContain('app');
     expect(bench.told).toEqual([]);
+  });
+
+  it("leaves somebody else's user alone, though an object of that name had created another one", async () => {
+    const bench = await readyUserBench({ user: { username: 'first' } });
+    bench.remove();
+    await bench.pass();
+    // Created again before anybody saw that it was gone.
+    await bench.create(APP, { username: 'bob' });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', times: 1 });
+    while (!bench.takeCalls().includes('createUser')) await bench.pass();
+    bench.cluster.simulator.setPassword('orders', 'bob', 'somebody-elses');
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserExists');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).toContain('bob');
   });
 
   it('tells of a user that another process may have created, where its Secret went first', async () => {

@@ -5,6 +5,7 @@ import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
+import { type UserSubject, usernameOf } from './observation.ts';
 
 /** Reason of the Event that tells of a user who stays on the server though its object goes. */
 export const USER_LEFT = 'UserLeft';
@@ -88,13 +89,13 @@ export class UserMemory {
     this.#written.set(key, name);
   }
 
-  /** Whether the user was created here, on the cluster that was created then: the status says so only when it works. */
-  wasCreated(key: ObjectKey, identity: string): boolean {
-    return this.#created.get(key) === identity;
+  /** Whether the object's user was created here, on the cluster of that identity: the status says so only when it works. */
+  wasCreated(subject: CreatedFor, identity: string): boolean {
+    return this.#created.get(subject.key) === creation(subject, identity);
   }
 
-  created(key: ObjectKey, identity: string): void {
-    this.#created.set(key, identity);
+  created(subject: CreatedFor, identity: string): void {
+    this.#created.set(subject.key, creation(subject, identity));
   }
 
   forget(key: ObjectKey): void {
@@ -102,6 +103,13 @@ export class UserMemory {
     this.#written.delete(key);
     this.#created.delete(key);
   }
+}
+
+type CreatedFor = Pick<UserSubject, 'key' | 'metadata' | 'spec'>;
+
+/** An object that has come in the place of another one has created nothing yet, and may want another name. */
+function creation(subject: CreatedFor, identity: string): string {
+  return JSON.stringify([subject.metadata.uid, usernameOf(subject), identity]);
 }
 
 function digestOf({ username, password }: Login): string {
