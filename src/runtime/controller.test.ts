@@ -59,7 +59,7 @@ async function aController(behaviour: ToyBehaviour = {}, concurrency = 2, { cloc
     api,
     clock,
     random: longest,
-    log: { debug: log, info: log, warn: log },
+    log: { info: log, warn: log },
     events: { record: (_object, { reason }) => events.push(reason) },
     metrics: metrics.controller('toy', concurrency),
     concurrency,
@@ -128,6 +128,22 @@ test('Controller mends a status that somebody else wrote, within a minute', asyn
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ status: 'True', reason: 'Done' }] } });
   await clock.advance(3_600_000);
   expect(passes).toHaveLength(2);
+});
+
+test('Controller keeps to its pause where the watch tells of a status before the answer to its write comes', async () => {
+  const { clock, api } = aCluster();
+  const patch = api.patch.bind(api);
+  api.patch = async (...args) => {
+    const answer = await patch(...args);
+    await new Promise((resolve) => setImmediate(resolve));
+    return answer;
+  };
+  let tries = 0;
+  const decide = () => ({ conditions: stalled('Refused', `Refused ${++tries} times`), retry: 'slowly' as const });
+  const { create, pauses } = await aController({ decide }, 2, { clock, api });
+  await create('a');
+  await clock.advance(3_600_000);
+  expect(pauses().map((ms) => Math.round(ms / 1_000))).toEqual([120, 240, 480, 960, 1_800]);
 });
 
 test('Controller looks at what refers to a thing when that thing changes, and at nothing else', async () => {

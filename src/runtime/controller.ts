@@ -24,7 +24,6 @@ import { type Reference, ReferenceIndex } from './reference-index.ts';
 import { type Priority, WorkQueue } from './workqueue.ts';
 
 export interface ControllerLog {
-  debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
@@ -69,7 +68,7 @@ const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
 const SOON_MS = 500;
-/** A status may be another's, such as a former leader's last word; mostly it is our own, of which the watch told first. */
+/** A status may be another's, such as a former leader's last word. */
 const UNASKED_MS = 60_000;
 /** One worker in so many is left to others by a crowd: objects of one group, or routine checks. */
 const SPARE_WORKERS = 5;
@@ -88,6 +87,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #resting = new Set<ObjectKey>();
   /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
   #writing: ObjectKey | undefined;
+  /** Versions that only the status sets apart and that the watch told of while their objects were in hand: written by whom? */
+  readonly #unasked = new Map<ObjectKey, string>();
   readonly #passesAtOnce = new Map<ObjectKey, number>();
   readonly #pace: Pace;
 
@@ -107,7 +108,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       if (key === this.#writing && after !== undefined) return;
       if (before === undefined && after !== undefined && status !== undefined) this.#arrived(key, after, status);
       else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
-      else this.queue.addAfter(key, UNASKED_MS, 'low');
+      else if (after !== undefined) this.#unasked.set(key, after.metadata.resourceVersion);
+      if (!this.queue.isInHand(key)) this.#lookAtUnasked(key);
     });
   }
 
@@ -158,11 +160,16 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, BACKOFF);
       } finally {
         gate?.end(key);
+        this.#lookAtUnasked(key);
         this.queue.done(key);
       }
       // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
       if (this.#pace.due) await this.#pace.rest();
     }
+  }
+
+  #lookAtUnasked(key: ObjectKey): void {
+    if (this.#unasked.delete(key)) this.queue.addAfter(key, UNASKED_MS, 'low');
   }
 
   /** The key is this process's from now on: looks at it as at what a start finds. */
@@ -187,6 +194,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         clock: this.#options.clock,
         read: (wanted) => this.#informer.store.get(wanted),
         written: (object) => {
+          if (this.#unasked.get(key) === object.metadata.resourceVersion) this.#unasked.delete(key);
           this.#writing = key;
           this.#informer.applyOwnWrite(object);
           this.#writing = undefined;

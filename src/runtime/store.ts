@@ -1,9 +1,8 @@
 /*
  * The objects of one kind as last seen: client-go's Store, with handlers told of each change.
- * - An object never goes back to an older version of itself, however late a list or an answer arrives; resource versions of
- *   one resource are comparable numbers.
- * - Objects are kept packed, a tenth of what they take when read, and read each time that they are asked for: whoever has
- *   one may keep it, and changes nothing here.
+ * - An object never goes back to an older version of itself, however late a list or an answer arrives, but by a list that asked
+ *   for what is true now. Resource versions of one resource are comparable numbers.
+ * - Objects are kept packed, and read each time that they are asked for: whoever has one may keep it.
  */
 
 import { type Packed, Packer } from '../base/packer.ts';
@@ -30,10 +29,6 @@ export class Store<T extends AnyObject> {
   get(key: ObjectKey): T | undefined {
     const packed = this.#packed.get(key);
     return packed === undefined ? undefined : JSON.parse(this.#packer.unpack(packed));
-  }
-
-  has(key: ObjectKey): boolean {
-    return this.#packed.has(key);
   }
 
   keys(): IterableIterator<ObjectKey> {

@@ -87,6 +87,10 @@ export class WorkQueue {
     return new Map([...this.#processing].map(([key, { began }]) => [key, began]));
   }
 
+  isInHand(key: string): boolean {
+    return this.#processing.has(key);
+  }
+
   /** How urgent a key in hand was when it was handed out. */
   priorityOf(key: string): Priority {
     return this.#processing.get(key)?.priority ?? 'normal';
