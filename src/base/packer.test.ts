@@ -43,6 +43,19 @@ test('Packer keeps of a text that resembles another only what sets it apart', ()
   expect(packer.pack(cluster('invoices', 'suspended')).length).toBeLessThan(cluster('invoices').length / 4);
 });
 
+test('Packer keeps no more models than there may be kinds of objects, whatever is written', () => {
+  const packer = new Packer();
+  const texts = Array.from({ length: 1_000 }, (_, index) =>
+    JSON.stringify({ annotation: '"'.repeat(index), name: 'x' }),
+  );
+  const huge = JSON.stringify({ annotation: '"'.repeat(5_000), name: 'x' });
+  for (const text of [...texts, huge]) expect(packer.unpack(packer.pack(text))).toBe(text);
+  const like = (text: string) => packer.pack(text.replace('"x"', '"y"')).length;
+  expect(like(texts[0] ?? '')).toBeLessThan(20);
+  expect(like(texts[999] ?? '')).toBeGreaterThan(1_000);
+  expect(like(huge)).toBeGreaterThan(5_000);
+});
+
 test('Packer gives the same for the same text, and something else for another', () => {
   const packer = new Packer();
   fc.assert(

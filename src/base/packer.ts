@@ -1,8 +1,13 @@
-/** A text as `Packer` keeps it: the number of its model, then each piece that differs from that, after its own number. */
+/** A text as `Packer` keeps it: the number of its model, then each piece that differs from that, after its own number; or whole. */
 export type Packed = string;
 
 /** Between pieces. JSON has one on either side of each name and each text. */
 const QUOTE = '"';
+/** Models stay for good, so whoever writes objects must not be able to make any number of them. Few kinds of objects have more shapes. */
+const MAX_MODELS = 500;
+const MAX_PIECES = 2_000;
+/** In place of a model's number: the text as it is. */
+const WHOLE = '-1';
 
 /**
  * Keeps JSON texts that resemble one another, such as the objects of one kind, as what sets each apart from a model: the
@@ -17,6 +22,8 @@ export class Packer {
   pack(text: string): Packed {
     const pieces = text.split(QUOTE);
     const known = this.#numbers.get(pieces.length);
+    if (pieces.length > MAX_PIECES || (known === undefined && this.#models.length >= MAX_MODELS))
+      return `${WHOLE}${QUOTE}${text}`;
     const number = known ?? this.#models.push(pieces) - 1;
     if (known === undefined) this.#numbers.set(pieces.length, number);
     const model = this.#models[number];
@@ -24,6 +31,7 @@ export class Packer {
   }
 
   unpack(packed: Packed): string {
+    if (packed.startsWith(WHOLE)) return packed.slice(WHOLE.length + QUOTE.length);
     const [number, ...numbered] = packed.split(QUOTE);
     const pieces = [...(this.#models[Number(number)] ?? [])];
     for (let index = 0; index < numbered.length; index += 2)
