@@ -94,7 +94,12 @@ describe('the server of a cluster', () => {
     ],
     [
       'while it is to be suspended',
-      () => ({ cluster: { spec: { state: 'Suspended' }, status: without('Available') } }),
+      () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'suspending' } } }),
+      { why: 'suspended', reason: 'ClusterSuspended', rests: false },
+    ],
+    [
+      'while it is suspended, as its spec says',
+      () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'suspended' } } }),
       { why: 'suspended', reason: 'ClusterSuspended', rests: true },
     ],
     [

@@ -109,9 +109,10 @@ function openOf(
       const destroyed = destroys && !held && !blocked;
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
     }
-    const rests = spec.state === 'Suspended';
-    if (rests || status.state === 'suspended' || status.state === 'suspending') {
+    const shouldRest = spec.state === 'Suspended';
+    if (shouldRest || status.state === 'suspended' || status.state === 'suspending') {
       const message = `${called} is suspended: this goes on when it runs again`;
+      const rests = shouldRest && status.state === 'suspended';
       return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
     }
     const why = ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${ready.reason}`;
