@@ -9,8 +9,8 @@ export interface ObjectRecord<Spec, Status> {
 }
 
 /**
- * Reads objects of one kind; undefined where there is none, or its spec cannot be read. Many ask about the same objects
- * again and again, so each version of an object is read once.
+ * Reads objects of one kind; undefined where there is none, or its spec cannot be read. All who hear of one change ask about
+ * the same two objects, so each is read once for it.
  */
 export function recordReader<Spec, Status>(
   definition: ResourceDefinition<Spec, Status>,

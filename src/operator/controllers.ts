@@ -87,7 +87,7 @@ function connectionsOf(
   const listed = new Set<ObjectKey>();
   /** What is on the servers of a space's clusters knows of the space only by way of them. */
   const tellServers = (space: ObjectKey, priority: Priority) => {
-    void inSlices(members.of(space), SLICE, (cluster) => wiring.notify(`databaseclusters/${cluster}`, priority));
+    void inSlices([...members.of(space)], SLICE, (cluster) => wiring.notify(`databaseclusters/${cluster}`, priority));
   };
   spaces.onChange((key, _before, after) => {
     if (after === undefined) tellServers(key, 'normal');

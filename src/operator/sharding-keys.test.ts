@@ -29,7 +29,7 @@ function aSource() {
 }
 
 /** One replica's share of a space with some clusters, without controllers: only what these are told. */
-function aShare(count: number) {
+function aShare(count: number, namespaces?: readonly string[]) {
   const world = virtualClock();
   const clock = processClock(world);
   const api = new FakeKube({ now: world.now, random: createSeededRandom(1) });
@@ -42,7 +42,7 @@ function aShare(count: number) {
   });
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
   const lease = { namespace: 'system', name: 'mooring' };
-  const sharding = new Sharding({ api, clock, random: createSeededRandom(1), log, ...lease }, informers);
+  const sharding = new Sharding({ api, clock, random: createSeededRandom(1), log, namespaces, ...lease }, informers);
   informers.spaces.tell(object('production', space({ baseURL: 'https://cloud.test' })['spec'] as object));
   for (let index = 0; index < count; index++)
     informers.clusters.tell(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
@@ -101,6 +101,16 @@ test('Sharding comes to thousands of objects in slices, between which others hav
     before = revisited.length;
   }
   expect([revisited.length, most <= 100]).toEqual([1_001, true]);
+});
+
+test("An object in a space that nobody watches is somebody's all the same, who says so", async () => {
+  const { world, api, clusters, object, gate } = aShare(0, ['shop']);
+  const elsewhere = { name: 'production', namespace: 'elsewhere' };
+  await api.create(DATABASE_SPACES, 'elsewhere', { metadata: { name: 'production' }, spec: {} });
+  clusters.tell(object('orders', { spaceRef: elsewhere }));
+  await world.advance(3_000);
+  expect(await gate.begin('shop/orders')).toBe(true);
+  gate.end('shop/orders');
 });
 
 test('A key that was turned away while the Lease was in doubt comes back once it is renewed', async () => {

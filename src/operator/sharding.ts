@@ -30,6 +30,8 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The watched ones; undefined: all. */
+  readonly namespaces?: readonly string[] | undefined;
   /** Of the replicas' Leases. */
   readonly namespace: string;
   /** Of the Lease that a single leader would hold. */
@@ -77,6 +79,7 @@ export class Sharding {
     databases: new Set(),
   };
   #controllers: ShardedControllers | undefined;
+  readonly #namespaces: readonly string[] | undefined;
   #rounds = 0;
   #sweeping = false;
   #due = false;
@@ -89,6 +92,7 @@ export class Sharding {
       });
     }
     this.#api = options.api;
+    this.#namespaces = options.namespaces;
     this.#log = log;
     this.#membership = new Membership({
       ...options,
@@ -207,6 +211,8 @@ export class Sharding {
     const within = this.#within[kind].get(key);
     if (within === undefined || kind === 'spaces') return undefined;
     const outer = { kind: outerKind(kind), key: within };
+    // What is in no namespace that is watched, no replica ever sees.
+    if (this.#namespaces?.includes(splitKey(within).namespace) === false) return undefined;
     return this.#within[outer.kind].has(within) ? this.#unseen(outer.kind, within) : outer;
   }
 

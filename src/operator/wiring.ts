@@ -67,11 +67,6 @@ export class Wiring {
     });
   }
 
-  /** All that were made here. */
-  get controllers(): readonly AnyController[] {
-    return this.#controllers;
-  }
-
   /** The controller of a kind. A change of its objects reaches those of all kinds that refer to them. */
   controllerOf<Spec, Status extends StatusBase, Observation, Step>(
     kind: Kind<Spec, Status, Observation, Step>,

@@ -24,5 +24,5 @@ export function wordOf(object: KubeObject | undefined): string | undefined {
   return word;
 }
 
-/** Each version of an object is new in one change and old in the next: it is read once. */
+/** All who hear of one change ask about the same two objects: each is read once for it. */
 const words = new WeakMap<KubeObject, string>();

@@ -118,6 +118,11 @@ export class ClusterBuilder {
     return this.#but({ metadata, deleting: true });
   }
 
+  /** Another object of the same name. */
+  another(): ClusterBuilder {
+    return this.#but({ metadata: { ...this.subject.metadata, uid: 'e7c1b0de-0000-4000-8000-000000000003' } });
+  }
+
   annotated(name: string, value: string): ClusterBuilder {
     const annotations = { ...this.subject.metadata.annotations, [`${GROUP}/${name}`]: value };
     return this.#but({ metadata: { ...this.subject.metadata, annotations } });

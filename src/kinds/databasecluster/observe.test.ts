@@ -187,6 +187,15 @@ describe('observeCluster() of an object that is being deleted', () => {
       expect(await observe(bench, kept, afterwards(120_000))).toMatchObject({ space: 'waiting' });
     });
 
+    it('is needed anew where another object goes that has come in its place', async () => {
+      const bench = await kindBench();
+      await observe(bench, kept, afterwards(0));
+      expect(await observe(bench, kept.another(), afterwards(120_000))).toMatchObject({
+        space: 'needed',
+        forMs: 120_000,
+      });
+    });
+
     it('is needed for some seconds while others on it may follow', async () => {
       const bench = await kindBench();
       const alone = (ms: number) => ({ ...afterwards(ms), leaving: () => [], mayFollow: () => true });

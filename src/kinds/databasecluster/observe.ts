@@ -74,7 +74,7 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
   const usable = status.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True');
   if (!subject.deleting || destroyed || !usable) return undefined;
-  const sinceMs = world.memory.goesForMs(subject.key, world.clock.monotonic());
+  const sinceMs = world.memory.goesForMs(subject, world.clock.monotonic());
   const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];
   const reason = 'WaitingForDependents';
   if (leaving.length > 0) {

@@ -8,6 +8,7 @@ import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
 import type { Difference } from './differences.ts';
+import type { ClusterSubject } from './observation.ts';
 
 /** What a DatabaseCluster is observed with and acted on through. */
 export interface ClusterWorld {
@@ -45,7 +46,7 @@ export interface SpaceSeenHere {
 export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
-  readonly #goesSince = new Map<ObjectKey, number>();
+  readonly #goesSince = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
 
   /** `self` and `startedAtMs`: as of Attempts. */
   constructor(self: string, startedAtMs: number) {
@@ -57,10 +58,11 @@ export class ClusterMemory {
    * For how many milliseconds this process has seen that the object goes: what the API server wrote down is by its own
    * clock, which may be another. `nowMs`: monotonic.
    */
-  goesForMs(key: ObjectKey, nowMs: number): number {
-    const sinceMs = this.#goesSince.get(key) ?? nowMs;
-    this.#goesSince.set(key, sinceMs);
-    return nowMs - sinceMs;
+  goesForMs({ key, metadata: { uid } }: Pick<ClusterSubject, 'key' | 'metadata'>, nowMs: number): number {
+    const known = this.#goesSince.get(key);
+    const since = known?.uid === uid ? known : { uid, ms: nowMs };
+    this.#goesSince.set(key, since);
+    return nowMs - since.ms;
   }
 
   forget(key: ObjectKey): void {
