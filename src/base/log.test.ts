@@ -35,6 +35,14 @@ test('createLog() hides what stands under the name of a secret, three levels dee
   expect(lines.join()).toContain('[redacted]');
 });
 
+test('createLog() shows how many Secrets there are, and how they are read', () => {
+  const { log, lines } = aLog();
+  log.info({ secrets: 12, config: { secrets: 'get' } }, 'Look');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ secrets: 12, config: { secrets: 'get' } });
+  log.info({ secrets: ['canary'] }, 'Look');
+  expect(lines.join()).not.toContain('canary');
+});
+
 test('createLog() writes of an error its name, message and stack, and nothing that hangs on it', () => {
   const { log, lines } = aLog();
   log.warn({ err: Object.assign(new Error('Broken'), { request: { body: 'canary' } }) }, 'Failed');

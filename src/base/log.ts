@@ -41,10 +41,15 @@ export function createLog(options: LogOptions): Log {
         err: (error: unknown) =>
           error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : String(error),
       },
-      redact: { paths: PATHS, censor: '[redacted]' },
+      redact: { paths: PATHS, censor: (value) => (isHarmless(value) ? value : '[redacted]') },
     },
     destination,
   );
+}
+
+/** A count, or a setting: `--secrets=get`. */
+function isHarmless(value: unknown): boolean {
+  return typeof value === 'number' || value === 'watch' || value === 'get';
 }
 
 function pretty(line: string): string {

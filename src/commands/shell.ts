@@ -5,7 +5,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { sessionFor } from '../plugin/server.ts';
-import { type Reply, SHELL_HELP, Shell } from '../plugin/shell.ts';
+import { interrupt, type Reply, SHELL_HELP, Shell } from '../plugin/shell.ts';
 import { onCluster } from './on-cluster.ts';
 import { SERVER_FLAGS } from './query.ts';
 import { transportsFor } from './transports.ts';
@@ -36,11 +36,9 @@ export const shell = onCluster({
         lines.prompt();
       };
       lines.on('SIGINT', () => {
-        const typed = lines.line !== '';
-        lines.write(null, { ctrl: true, name: 'u' });
-        if (!prompting.discard() && !typed) lines.close();
-        else io.stdout('\n');
-        ask();
+        const goesOn = interrupt(lines, prompting);
+        io.stdout('\n');
+        if (goesOn) ask();
       });
       ask();
       let failed = false;

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { loadKubeConnection } from './config.ts';
 
@@ -54,6 +54,14 @@ test('loadKubeConnection() uses namespace default, and checks certificates unles
     const { namespace, tls } = await loadKubeConnection(virtualClock(), path);
     expect([namespace, tls.insecureSkipVerify]).toEqual(['default', true]);
   });
+});
+
+test('loadKubeConnection() says that there is no kubeconfig', async () => {
+  vi.stubEnv('KUBECONFIG', undefined);
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
+  vi.stubEnv('HOME', join(tmpdir(), 'nobody-lives-here'));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(loadKubeConnection(virtualClock(), undefined)).rejects.toThrow('There is no kubeconfig: set KUBECONFIG');
 });
 
 test('loadKubeConnection() merges the files that KUBECONFIG lists, of which an earlier one holds', async () => {

@@ -53,6 +53,13 @@ async function loadFileConnection(
   let config = load();
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`Kubeconfig ${kubeconfig ?? ''} names no current cluster`.replace('  ', ' '));
+  // What the library makes up where it finds nothing.
+  if (
+    kubeconfig === undefined &&
+    cluster.server === 'http://localhost:8080' &&
+    config.getCurrentUser()?.name === 'user'
+  )
+    throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
 
   const readOptions = async (refused = false) => {
     // A login that was refused may still be in the library's cache, which knows nothing of refusals.

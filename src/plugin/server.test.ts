@@ -11,7 +11,7 @@ const URI = 'https://server.example.com:8443';
 const { signal } = new AbortController();
 
 /** A namespace with users of cluster `orders`; those that are bound have a Secret. */
-async function aNamespace(users: Readonly<Record<string, boolean>>) {
+async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'LoginWorks') {
   const clock = virtualClock();
   const random = createSeededRandom(1);
   const kube = new FakeKube({ now: clock.now, random, statusDefaults: { databaseusers: { observedGeneration: -1 } } });
@@ -22,7 +22,9 @@ async function aNamespace(users: Readonly<Record<string, boolean>>) {
     });
     if (!bound) continue;
     const { resourceVersion } = metadata;
-    const status = { observedGeneration: 1, username: name, binding: { name: `${name}-connection` } };
+    const ready = { type: 'Ready', status: 'True', reason, message: '', lastTransitionTime: '2026-11-20T10:00:00Z' };
+    const binding = { name: `${name}-connection` };
+    const status = { observedGeneration: 1, username: name, binding, conditions: [ready] };
     await kube.patch(
       DATABASE_USERS,
       { namespace: 'shop', name },
@@ -50,6 +52,12 @@ async function aNamespace(users: Readonly<Record<string, boolean>>) {
 }
 
 describe('sessionFor()', () => {
+  it('says that the cluster is suspended before it calls a server that is not there', async () => {
+    const { sign, asked } = await aNamespace({ app: true }, 'ClusterSuspended');
+    await expect(sign()).rejects.toThrow('is suspended: kubectl mooring resume databasecluster/orders');
+    expect(asked).toEqual([]);
+  });
+
   it('says what to do where the server is not reached from here', async () => {
     const { sign, asked } = await aNamespace({ app: true });
     await expect(sign()).rejects.toThrow(/Nobody listens[\s\S]*kubectl port-forward[\s\S]*--server=/);

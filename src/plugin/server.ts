@@ -8,6 +8,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { readSecret } from '../kinds/secrets.ts';
+import { CLUSTER_SUSPENDED } from '../kinds/server/access.ts';
 import type { KubeApi } from '../kube/api.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { itemOf } from './inventory.ts';
@@ -100,6 +101,8 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
     throw new Error(
       `DatabaseUser "${user}" of cluster "${cluster}" has no Secret that works (those that have: ${names})`,
     );
+  if (found.status.conditions?.some(({ type, reason }) => type === 'Ready' && reason === CLUSTER_SUSPENDED))
+    throw new Error(`DatabaseCluster "${cluster}" is suspended: kubectl mooring resume databasecluster/${cluster}`);
   return found.status.binding.name;
 }
 

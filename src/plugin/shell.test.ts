@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import { ServerClient } from '../database/client.ts';
@@ -5,7 +7,7 @@ import { Session } from '../database/session.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { hashPassword } from '../simulator/server/state.ts';
 import { createSimulator } from '../simulator/simulator.ts';
-import { Shell } from './shell.ts';
+import { interrupt, Shell } from './shell.ts';
 
 const ADDRESS = 'server.example.com:8443';
 const signal = new AbortController().signal;
@@ -124,5 +126,31 @@ describe('Shell', () => {
     expect(await shell.line('\\quit', signal)).toEqual({ text: '', ended: true });
     const again = await type('\\begin schema', 'define entity person;', '');
     expect(again).toBe('Done.\n');
+  });
+});
+
+describe('Ctrl-C', () => {
+  /** At a real line editor, with this much typed. */
+  function interrupted(typed: string, discards = false) {
+    const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
+    const lines = createInterface({ input, output: new PassThrough(), terminal: true });
+    lines.write(typed);
+    const goesOn = interrupt(lines, { discard: () => discards });
+    const rest = lines.line;
+    const prompts = () => lines.prompt();
+    return { goesOn, rest, prompts };
+  }
+
+  it('throws away what was typed, and asks again', () => {
+    const { goesOn, rest, prompts } = interrupted('match $p isa');
+    expect([goesOn, rest]).toEqual([true, '']);
+    expect(prompts).not.toThrow();
+    expect(interrupted('', true).goesOn).toBe(true);
+  });
+
+  it('is the end where nothing was typed: nothing can be asked then', () => {
+    const { goesOn, prompts } = interrupted('');
+    expect(goesOn).toBe(false);
+    expect(prompts).toThrow('readline was closed');
   });
 });

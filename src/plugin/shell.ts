@@ -20,6 +20,22 @@ type TransactionType = (typeof TYPES)[number];
 /** What a line that was typed leads to. */
 export type Reply = { readonly text: string; readonly ended?: boolean; readonly failed?: boolean };
 
+/** What of a terminal's line editor Ctrl-C needs. */
+export interface Prompt {
+  readonly line: string;
+  write(data: null, key: { readonly ctrl: boolean; readonly name: string }): void;
+  close(): void;
+}
+
+/** Ctrl-C, as shells take it: what was typed is thrown away; where nothing was, that is the end. Returns whether it goes on. */
+export function interrupt(prompt: Prompt, shell: Pick<Shell, 'discard'>): boolean {
+  const typed = prompt.line !== '';
+  prompt.write(null, { ctrl: true, name: 'u' });
+  if (shell.discard() || typed) return true;
+  prompt.close();
+  return false;
+}
+
 /** An interactive session on one server: lines in, texts out. */
 export class Shell {
   readonly #session: Session;

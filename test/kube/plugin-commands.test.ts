@@ -78,7 +78,7 @@ describe('every command', { timeout: 240_000 }, () => {
     await check(desk, [
       [['rotate', 'dbu/app'], 1, /Nothing was set\. DatabaseCluster .* is suspended.*First: kubectl mooring resume/],
       [['rotate', whole], 1, /Nothing was set\. It is suspended/],
-      [['status', 'dbu/app'], 1, /ClusterSuspended/],
+      [['status', 'dbu/app'], 0, /ClusterSuspended/],
     ]);
     await check(desk, [[['resume', whole], 0, /✓/]]);
     await check(desk, [[['pause', whole], 0, /✓ Paused/]]);

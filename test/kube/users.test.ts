@@ -217,7 +217,9 @@ describe.concurrent('the end of a user', () => {
     await site.remove('DatabaseUser', 'app');
     await site.gone('DatabaseUser');
     expect(usersOf(site)).toEqual(['admin']);
-    await waitUntil(async () => (await site.secret('app-connection')) === undefined, { what: 'the Secret is gone' });
+    // Kubernetes' garbage collector takes up to half a minute to learn of kinds that were just installed.
+    const isGone = async () => (await site.secret('app-connection')) === undefined;
+    await waitUntil(isGone, { what: 'the Secret is gone', timeoutMs: 100_000 });
   });
 
   test('comes with that of its namespace, in which everything goes at once', async (context) => {

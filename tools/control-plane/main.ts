@@ -2,7 +2,12 @@
 import { parseArgs } from 'node:util';
 import { startControlPlane } from './start.ts';
 
-const { values } = parseArgs({ options: { kubeconfig: { type: 'string' } } });
+const USAGE = `Usage: npm run control-plane -- [--kubeconfig FILE]
+
+Runs etcd, a kube-apiserver and a controller manager until Ctrl-C.
+  --kubeconfig FILE  where its kubeconfig is written; otherwise a folder of its own
+`;
+const { kubeconfig } = argumentsOrExit();
 const aborted = new AbortController();
 const ended = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -15,7 +20,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 const log = (line: string) => console.error(line);
 const begin = performance.now();
 try {
-  const controlPlane = await startControlPlane({ controllerManager: true, log, signal: aborted.signal, ...values });
+  const controlPlane = await startControlPlane({
+    controllerManager: true,
+    log,
+    signal: aborted.signal,
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  });
   log(`Ready after ${((performance.now() - begin) / 1000).toFixed(1)} s: ${controlPlane.origin}`);
   log(`API server ${controlPlane.server}, kubectl ${controlPlane.kubectl}`);
   log('Everything ends and is removed with Ctrl-C. In another terminal:');
@@ -25,4 +35,18 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
+}
+
+function argumentsOrExit(): { readonly kubeconfig?: string | undefined } {
+  try {
+    const { values } = parseArgs({
+      options: { kubeconfig: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    });
+    if (values.help !== true) return values;
+    process.stdout.write(USAGE);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(2);
+  }
+  return process.exit(0);
 }

@@ -95,12 +95,17 @@ describe('the server of a cluster', () => {
     [
       'while it is to be suspended',
       () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'suspending' } } }),
-      { why: 'suspended', reason: 'ClusterSuspended', rests: false },
+      {
+        why: 'suspended',
+        reason: 'ClusterSuspended',
+        rests: true,
+        message: expect.stringContaining('is being suspended'),
+      },
     ],
     [
       'while it is suspended, as its spec says',
       () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'suspended' } } }),
-      { why: 'suspended', reason: 'ClusterSuspended', rests: true },
+      { why: 'suspended', reason: 'ClusterSuspended', rests: true, message: expect.stringContaining('is suspended') },
     ],
     [
       'while somebody has suspended it',

@@ -109,10 +109,11 @@ function openOf(
       const destroyed = destroys && !held && !blocked;
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
     }
-    const shouldRest = spec.state === 'Suspended';
-    if (shouldRest || status.state === 'suspended' || status.state === 'suspending') {
-      const message = `${called} is suspended: this goes on when it runs again`;
-      const rests = shouldRest && status.state === 'suspended';
+    // Also while it is on its way there: what was right stays so, and nobody is to wait for it.
+    const rests = spec.state === 'Suspended';
+    if (rests || status.state === 'suspended' || status.state === 'suspending') {
+      const is = status.state === 'suspended' ? 'is suspended' : 'is being suspended';
+      const message = `${called} ${is}: this goes on when it runs again`;
       return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
     }
     const why = ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${ready.reason}`;
