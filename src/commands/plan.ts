@@ -6,6 +6,7 @@ import { type Problem, readDocuments } from '../plan/manifests.ts';
 import { spacesOf } from '../plan/objects.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
 import { type ReadResult, readObjects } from '../plan/read.ts';
+import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { nodeName } from '../plugin/inventory.ts';
@@ -14,6 +15,9 @@ import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { cloudOf } from '../plugin/space.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
+
+/** With --exit-code. */
+const EXIT_CODES = { nothing: 0, changes: 2, destroys: 3 } as const;
 
 /** `mooring plan`: what the operator would do. Writes nothing anywhere. */
 export const plan = onCluster({
@@ -64,7 +68,7 @@ export const plan = onCluster({
     const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
     const all = [...read.notes, ...notes];
     io.stdout(output === 'text' ? planText(shown, all, style) : printed(output, { ...shown, notes: all }));
-    return args.is('exit-code') ? exitCodeOf(shown) : 0;
+    return args.is('exit-code') ? EXIT_CODES[severityOf(shown)] : 0;
   },
 });
 
@@ -79,11 +83,6 @@ function narrowed({ outcomes, steps }: Plan, named: ReadonlySet<string>): Plan {
     outcomes: outcomes.filter(({ name }) => named.has(name)),
     steps: steps.filter(({ name }) => named.has(name)),
   };
-}
-
-function exitCodeOf({ outcomes, steps }: Plan): number {
-  if (steps.some(({ weight }) => weight === 'destroys')) return 3;
-  return steps.length > 0 || outcomes.some(({ change }) => change !== 'none') ? 2 : 0;
 }
 
 /** What the clouds themselves say, where the caller may read the API tokens; otherwise the objects' status serves. */
