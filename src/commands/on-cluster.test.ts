@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { KubeError } from '../kube/api.ts';
+import { explained } from './on-cluster.ts';
 import { status } from './status.ts';
 
 /** `mooring status` with the kubeconfig of a cluster where nobody listens. */
@@ -43,4 +45,13 @@ test('A command that is interrupted says no more than that', async () => {
 test('A command that is called wrongly ends with 2, or with 1 where 2 is an answer', async () => {
   expect(await run(['--what'])).toMatchObject({ code: 2, stderr: expect.stringContaining("Unknown option '--what'") });
   expect(await run(['--exit-code'])).toMatchObject({ code: 1 });
+});
+
+test.each([
+  ['list', 'databaseclusters', 'mooring.dev', /granted, for example by the role mooring-view \(deploy/],
+  ['patch', 'databaseusers', 'mooring.dev', /granted, for example by the role mooring-edit \(deploy/],
+  ['get', 'secrets', '', /granted, no role of Mooring has it$/],
+])('A command says by which role the right to %s %s is granted', (verb, resource, group, told) => {
+  const message = `User "eve" cannot ${verb} resource "${resource}" in API group "${group}" in the namespace "shop"`;
+  expect(explained(new KubeError(message, { status: 403 }))).toMatch(told);
 });

@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { GROUP } from '../base/group.ts';
 import { createUndiciTransport, HttpError } from '../base/http.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
@@ -97,14 +98,23 @@ async function connected(command: ClusterCommand, args: Arguments, io: CommandIO
   }
 }
 
+const LOOKING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+/** By what role, where one of Mooring's gives the right that the API server's message names. */
+function roleFor(message: string): string {
+  const [, verb = '', group] = /cannot (\w+) resource "[^"]*" in API group "([^"]*)"/.exec(message) ?? [];
+  if (group !== GROUP) return ', no role of Mooring has it';
+  const role = LOOKING.has(verb) ? 'mooring-view' : 'mooring-edit';
+  return `, for example by the role ${role} (deploy/base/roles-for-people.yaml)`;
+}
+
 /** What a person can do about a failure. */
-function explained(error: unknown): string {
+export function explained(error: unknown): string {
   const message = messageOf(error).trim();
   if (error instanceof HttpError)
     return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
   if (!(error instanceof KubeError)) return message;
-  if (error.status === 403)
-    return `${message}\nYou lack a right: have it granted, for example by the role mooring-view or mooring-edit`;
+  if (error.status === 403) return `${message}\nYou lack a right: have it granted${roleFor(message)}`;
   if (error.status === 404)
     return `${message}\nThe resources of Mooring are not installed here: mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401) return `${message}\nThe API server does not accept this login: check the kubeconfig`;
