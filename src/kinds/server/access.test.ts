@@ -112,6 +112,11 @@ describe('the server of a cluster', () => {
       () => ({ cluster: { status: { ...without('Available'), state: 'suspended' } } }),
       { why: 'suspended', rests: false },
     ],
+    [
+      'while it is only observed',
+      () => ({ cluster: { spec: { managementPolicy: 'Observe' }, status: without('CredentialsSecured') } }),
+      { why: 'notReady', message: expect.stringContaining('set managementPolicy: Manage') },
+    ],
     ['with a spec that is not valid', () => ({ cluster: { spec: { spaceRef: 7 } } }), { why: 'notReady' }],
     [
       'while it goes, but is protected from being destroyed',

@@ -116,8 +116,7 @@ function openOf(
       const message = `${called} ${is}: this goes on when it runs again`;
       return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
     }
-    const why = ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${ready.reason}`;
-    return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`);
+    return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${whyNotReady(spec, ready?.reason)}`);
   }
   const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
   const connection = world.connections.get(space);
@@ -146,6 +145,12 @@ function openOf(
 }
 
 type Waiting = Extract<ServerAccess, { server: 'waiting' }>;
+
+function whyNotReady({ managementPolicy }: ClusterRecord['spec'], reason: string | undefined): string {
+  if (managementPolicy === 'Observe')
+    return 'it is only observed, so nothing is done on its server: set managementPolicy: Manage';
+  return reason === undefined ? 'it was not looked at yet' : `its condition Ready says ${reason}`;
+}
 
 function waiting(why: Waiting['why'], reason: string, message: string): Waiting {
   return { server: 'waiting', why, reason, message, starting: false, destroyed: false, rests: false };
