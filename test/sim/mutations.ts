@@ -383,7 +383,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'every-status-is-ours',
     about: 'A status that another process wrote is never looked at',
-    changes: [['runtime/controller.ts', "else this.queue.addAfter(key, UNASKED_MS, 'low');", '']],
+    changes: [
+      [
+        'runtime/controller.ts',
+        'else if (after !== undefined) this.#unasked.set(key, after.metadata.resourceVersion);',
+        '',
+      ],
+    ],
     hunt: ['suspended-from-start replicas=2 18:stopMachine'],
   },
 ];
