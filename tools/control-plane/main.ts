@@ -5,7 +5,7 @@ import { startControlPlane } from './start.ts';
 const USAGE = `Usage: npm run control-plane -- [--kubeconfig FILE]
 
 Runs etcd, a kube-apiserver and a controller manager until Ctrl-C.
-  --kubeconfig FILE  where its kubeconfig is written; otherwise a folder of its own
+  --kubeconfig FILE  the cluster of this kubeconfig serves instead: nothing is started
 `;
 const { kubeconfig } = argumentsOrExit();
 const aborted = new AbortController();
