@@ -39,8 +39,10 @@ test('createLog() shows how many Secrets there are, and how they are read', () =
   const { log, lines } = aLog();
   log.info({ secrets: 12, config: { secrets: 'get' } }, 'Look');
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ secrets: 12, config: { secrets: 'get' } });
-  log.info({ secrets: ['canary'] }, 'Look');
+  log.info({ secrets: ['canary'], password: 271828, user: { token: 'get' } }, 'Look');
   expect(lines.join()).not.toContain('canary');
+  expect(lines.join()).not.toContain('271828');
+  expect(JSON.parse(lines[1] ?? '')).toMatchObject({ user: { token: '[redacted]' } });
 });
 
 test('createLog() writes of an error its name, message and stack, and nothing that hangs on it', () => {

@@ -41,15 +41,15 @@ export function createLog(options: LogOptions): Log {
         err: (error: unknown) =>
           error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : String(error),
       },
-      redact: { paths: PATHS, censor: (value) => (isHarmless(value) ? value : '[redacted]') },
+      redact: { paths: PATHS, censor: (value, path) => (isHarmless(value, path) ? value : '[redacted]') },
     },
     destination,
   );
 }
 
-/** A count, or a setting: `--secrets=get`. */
-function isHarmless(value: unknown): boolean {
-  return typeof value === 'number' || value === 'watch' || value === 'get';
+/** How many Secrets there are, or the setting `--secrets=get`. A number by any other of these names may be a password. */
+function isHarmless(value: unknown, path: readonly string[]): boolean {
+  return path.at(-1) === 'secrets' && (typeof value === 'number' || value === 'watch' || value === 'get');
 }
 
 function pretty(line: string): string {
