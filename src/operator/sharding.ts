@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { yieldToEventLoop } from '../base/pace.ts';
 import { type Random, uuid } from '../base/random.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
@@ -157,7 +157,7 @@ export class Sharding {
         const seen = this.#within[kind];
         for (const key of [...seen.keys()]) {
           if (!this.#settle(kind, key, owned, counts) || (counts.gained + counts.lost) % SLICE !== 0) continue;
-          await setImmediate();
+          await yieldToEventLoop();
           owned.clear();
         }
         for (const key of this.#refused[kind]) if (!seen.has(key)) this.#refused[kind].delete(key);

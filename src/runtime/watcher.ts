@@ -9,9 +9,9 @@
  * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new.
  */
 
-import { setImmediate } from 'node:timers/promises';
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
+import { yieldToEventLoop } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
@@ -106,7 +106,7 @@ async function list<T>(
       // Told of page by page, so that no more than a page is ever held whole.
       for (const item of page.items) {
         await options.onEvent({ type: 'applied', object: transform(item), isNewest });
-        if (keys.add(keyOf(item)).size % SLICE === 0) await setImmediate();
+        if (keys.add(keyOf(item)).size % SLICE === 0) await yieldToEventLoop();
       }
       continueToken = page.continueToken;
       if (continueToken !== undefined) continue;
