@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mustKubectl } from '../support/control-plane.ts';
 import { type Desk, type KubectlBench, startKubectlBench } from '../support/kubectl-bench.ts';
 import { database, user } from '../support/manifests.ts';
-import { mooring, mooringHere, personWith, type Rule } from '../support/plugin.ts';
+import { accountWith, type Rule } from '../support/operator-rights.ts';
+import { mooring, mooringHere } from '../support/plugin.ts';
 
 /* Every command of the plugin against an API server, an operator and a cloud, each a process of its own: as somebody who may do it, as people who may not, and called wrongly. */
 
@@ -105,7 +106,7 @@ describe('every command', { timeout: 240_000 }, () => {
     const lacks = (verb: string, resource: string) =>
       new RegExp(`cannot ${verb} resource "${resource}" in API group "(mooring\\.dev)?"[\\s\\S]*lack a right`);
 
-    const nobody = await personWith(namespace, 'nobody', []);
+    const nobody = await accountWith(namespace, 'nobody', []);
     await check(
       desk,
       [
@@ -125,7 +126,7 @@ describe('every command', { timeout: 240_000 }, () => {
       nobody,
     );
 
-    const reader = await personWith(namespace, 'reader', [ours(['*'], ['get', 'list'])]);
+    const reader = await accountWith(namespace, 'reader', [ours(['*'], ['get', 'list'])]);
     await check(
       desk,
       [
@@ -144,7 +145,7 @@ describe('every command', { timeout: 240_000 }, () => {
       reader,
     );
 
-    const half = await personWith(namespace, 'half', [ours(['databasespaces', 'databaseclusters'], ['get', 'list'])]);
+    const half = await accountWith(namespace, 'half', [ours(['databasespaces', 'databaseclusters'], ['get', 'list'])]);
     await check(
       desk,
       [

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { adminKubeconfig, makeNamespace } from '../support/control-plane.ts';
 import { startKubeProxy } from '../support/kube-proxy.ts';
 import { cluster, database, type Manifest, space, user } from '../support/manifests.ts';
-import { mooringHere, personWith } from '../support/plugin.ts';
+import { accountWith } from '../support/operator-rights.ts';
+import { mooringHere } from '../support/plugin.ts';
 import { collectionPath, installCrds, openApi } from './api.ts';
 
 const GATE = async <T>(_what: string, pass: () => Promise<T>) => pass();
@@ -48,7 +49,7 @@ test('status shows 1,000 objects with fewer than 20 requests', { timeout: 180_00
 
   const rules = [{ apiGroups: ['mooring.dev'], resources: ['*'], verbs: ['get', 'list'] }];
   const asPerson = async (name: string, others: readonly string[]) => {
-    const proxy = await startKubeProxy(await personWith(shop, name, rules, others), 'counted', GATE);
+    const proxy = await startKubeProxy(await accountWith(shop, name, rules, others), 'counted', GATE);
     onTestFinished(() => proxy.close());
     const { stdout } = await mooringHere(shop, ['status'], proxy.kubeconfig);
     return {

@@ -9,7 +9,7 @@ import { FIRST } from '../support/certificates.ts';
 import { adminKubeconfig, mustKubectl } from '../support/control-plane.ts';
 import { startOperator } from '../support/operator.ts';
 import { createNamespace, installOperator } from '../support/operator-bench.ts';
-import { accountWith, grantInCluster } from '../support/operator-rights.ts';
+import { accountWith, grantInCluster, type Rule } from '../support/operator-rights.ts';
 import { openApi } from './api.ts';
 
 /* `--metrics-secure`: who may see /metrics is for the real API server to say. */
@@ -26,7 +26,7 @@ test('metrics are shown over TLS to a service account that may get them, and to 
   await installOperator(api);
   const namespace = `metrics-${randomUUID().slice(0, 8)}`;
   await createNamespace(api, namespace);
-  const grant = async (name: string, rules: readonly object[]) =>
+  const grant = async (name: string, rules: readonly Rule[]) =>
     onTestFinished(await grantInCluster({ namespace, name }, rules));
   const kubeconfig = await accountWith(namespace, 'mooring', policyRules);
   await grant('mooring', REVIEW_RULES);

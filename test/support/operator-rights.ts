@@ -1,5 +1,6 @@
 import { type PolicyRule, policyRules } from '../../src/rbac.ts';
-import { applyYaml, kubeconfigFor, mustKubectl } from './control-plane.ts';
+import type { ServiceAccount } from '../../tools/control-plane/control-plane.ts';
+import { applyYaml, kubeconfigFor, mustKubectl, waitUntil } from './control-plane.ts';
 
 /** The operator's rules as they are without list and watch on Secrets. */
 export const rulesWithoutSecretLists: readonly PolicyRule[] = policyRules
@@ -12,33 +13,69 @@ export const rulesWithoutSecretLists: readonly PolicyRule[] = policyRules
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** A service account in the namespace with these rules there, and nothing else. Returns its kubeconfig. */
-export async function accountWith(namespace: string, name: string, rules: readonly PolicyRule[]): Promise<string> {
-  const metadata = { name, namespace };
-  const documents = [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'Role',
-      metadata,
-      rules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
-    },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'RoleBinding',
-      metadata,
-      roleRef: { apiGroup: RBAC, kind: 'Role', name },
-      subjects: [{ kind: 'ServiceAccount', ...metadata }],
-    },
-  ];
+/** A rule of a Role or ClusterRole. */
+export type Rule = Pick<PolicyRule, 'apiGroups' | 'resources' | 'nonResourceURLs' | 'verbs'>;
+
+/**
+ * A service account in the namespace with these rules there and in the other namespaces, and nothing else.
+ * Returns the path of its kubeconfig once its rules count.
+ */
+export async function accountWith(
+  namespace: string,
+  name: string,
+  rules: readonly Rule[],
+  others: readonly string[] = [],
+): Promise<string> {
+  const account = { name, namespace };
+  const granted = [namespace, ...others].flatMap((place) => {
+    const metadata = { name, namespace: place };
+    return [
+      {
+        apiVersion: `${RBAC}/v1`,
+        kind: 'Role',
+        metadata,
+        rules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
+      },
+      {
+        apiVersion: `${RBAC}/v1`,
+        kind: 'RoleBinding',
+        metadata,
+        roleRef: { apiGroup: RBAC, kind: 'Role', name },
+        subjects: [{ kind: 'ServiceAccount', ...account }],
+      },
+    ];
+  });
+  const documents = [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: account }, ...granted];
   await applyYaml(documents.map((document) => JSON.stringify(document)).join('\n---\n'));
-  return kubeconfigFor(metadata);
+  for (const place of [namespace, ...others]) await untilGranted(account, rules, place);
+  return kubeconfigFor(account);
+}
+
+/** The API server's authorizer watches roles and bindings: it knows of them only a moment after they are stored. */
+async function untilGranted(account: ServiceAccount, rules: readonly Rule[], namespace: string): Promise<void> {
+  const rule = rules.at(-1);
+  if (rule === undefined) return;
+  const { verbs, apiGroups, resources, nonResourceURLs } = rule;
+  const [verb, group, resource, path] = [verbs, apiGroups, resources, nonResourceURLs].map((each) => each?.[0]);
+  const review = JSON.stringify({
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: {
+      user: `system:serviceaccount:${account.namespace}:${account.name}`,
+      ...(path === undefined
+        ? { resourceAttributes: { namespace, verb, group, resource } }
+        : { nonResourceAttributes: { verb, path } }),
+    },
+  });
+  const ask = ['create', '--filename=-', '--output=jsonpath={.status.allowed}'];
+  const granted = async () => (await mustKubectl(ask, { input: review })) === 'true';
+  await waitUntil(granted, { what: `${account.name} to be allowed to ${verb} ${path ?? resource} in ${namespace}` });
 }
 
 /** Rules of a ClusterRole for the service account; returns what takes them back. */
 export async function grantInCluster(
   account: { readonly namespace: string; readonly name: string },
-  rules: readonly object[],
+  rules: readonly Rule[],
 ): Promise<() => Promise<void>> {
   const metadata = { name: `${account.namespace}-${account.name}` };
   const documents = [
@@ -52,6 +89,7 @@ export async function grantInCluster(
     },
   ];
   await applyYaml(documents.map((document) => JSON.stringify(document)).join('\n---\n'));
+  await untilGranted(account, rules, account.namespace);
   return async () => {
     const names = ['clusterrole', 'clusterrolebinding'].map((kind) => `${kind}/${metadata.name}`);
     await mustKubectl(['delete', ...names]);

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { CommandIO } from '../../src/commands/command.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
-import { adminKubeconfig, applyYaml, kubeconfigFor } from './control-plane.ts';
+import { adminKubeconfig } from './control-plane.ts';
 
 const PLUGIN = fileURLToPath(new URL('../../bin/kubectl-mooring', import.meta.url));
 
@@ -17,12 +17,6 @@ export function mooring(namespace: string, args: readonly string[], typed: Typed
   const { kubeconfig = adminKubeconfig(), input } = typed;
   const whole = [PLUGIN, ...args, '--kubeconfig', kubeconfig, '--namespace', namespace];
   return run(process.execPath, whole, input === undefined ? {} : { input });
-}
-
-export interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
 }
 
 /** The same in this process, which is much quicker. Nothing comes from standard input. */
@@ -49,26 +43,4 @@ export async function mooringHere(
   const inNamespace = name === '__complete' || name === 'completion' ? [] : ['--namespace', namespace];
   const code = await command([...argv, ...inNamespace], io);
   return { code, stdout, stderr };
-}
-
-/** Path of a kubeconfig of somebody new who has only these rights, in this namespace and those others only. */
-export async function personWith(
-  namespace: string,
-  name: string,
-  rules: readonly Rule[],
-  others: readonly string[] = [],
-): Promise<string> {
-  const group = 'rbac.authorization.k8s.io';
-  const roleRef = { apiGroup: group, kind: 'Role', name };
-  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
-  const granted = [namespace, ...others].flatMap((place) => {
-    const metadata = { name, namespace: place };
-    return [
-      { apiVersion: `${group}/v1`, kind: 'Role', metadata, rules },
-      { apiVersion: `${group}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
-    ];
-  });
-  const objects = [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } }, ...granted];
-  await applyYaml(objects.map((each) => JSON.stringify(each)).join('\n---\n'));
-  return kubeconfigFor({ namespace, name });
 }
