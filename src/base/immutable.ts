@@ -4,3 +4,10 @@ export type Immutable<T> = T extends (infer Item)[]
   : T extends object
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
     : T;
+
+/** The same value, of which nothing can be changed any more, at any depth. It must not hold itself. */
+export function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
+}

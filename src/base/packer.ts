@@ -27,7 +27,11 @@ export class Packer {
     const number = known ?? this.#models.push(pieces) - 1;
     if (known === undefined) this.#numbers.set(pieces.length, number);
     const model = this.#models[number];
-    return [number, ...pieces.flatMap((piece, index) => (piece === model?.[index] ? [] : [index, piece]))].join(QUOTE);
+    // No arrays on the way: this is done for each of thousands of objects at a start.
+    let packed = String(number);
+    for (let index = 0; index < pieces.length; index++)
+      if (pieces[index] !== model?.[index]) packed += QUOTE + index + QUOTE + pieces[index];
+    return packed;
   }
 
   unpack(packed: Packed): string {

@@ -29,3 +29,18 @@ test('uuid() makes UUIDs of version 4', () => {
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(new Set(ids).size).toBe(100);
 });
+
+test('systemRandom gives as many bytes as asked for, no byte twice, and keeps none that it gave', () => {
+  const counts = [0, 4, 16, 5_000, 4_090, 32, 4_096];
+  const drawn = counts.map((count) => systemRandom.bytes(count));
+  expect(drawn.map(({ length }) => length)).toEqual(counts);
+  // 16 bytes are the same by chance once in 2^128 times.
+  const pieces = drawn.flatMap((bytes) =>
+    Array.from({ length: Math.floor(bytes.length / 16) }, (_, index) =>
+      Buffer.from(bytes.subarray(16 * index, 16 * index + 16)).toString('hex'),
+    ),
+  );
+  expect(new Set(pieces).size).toBe(pieces.length);
+  const [bytes = new Uint8Array()] = drawn.slice(2);
+  expect(bytes.buffer.byteLength).toBe(16);
+});

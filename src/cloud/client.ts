@@ -120,15 +120,20 @@ export class CloudClient {
     return orMissing(this.#call(operation, (response) => readCluster(response, [id]), signal));
   }
 
-  /** All clusters of the space, read one at a time. `notFound`: the team or the space does not exist. ("List") */
-  async list(signal?: AbortSignal): Promise<readonly Cluster[]> {
+  /** All clusters of the space. `notFound`: the team or the space does not exist. ("List") */
+  list(signal?: AbortSignal): Promise<readonly Cluster[]> {
+    return this.listAs((cluster) => cluster, signal);
+  }
+
+  /** As `list`, of what `keep` makes of each: they are read one at a time, so no more of thousands is ever held than that. */
+  listAs<T>(keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]> {
     const { clock, yieldNow } = this.#options;
     return this.#call(
       this.#operations.list(),
       async (response) => {
         refuseHTML(response);
         const limits = { maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
-        const read = (element: unknown, index: number) => shaped(clusterSchema, element, String(index));
+        const read = (element: unknown, index: number) => keep(shaped(clusterSchema, element, String(index)));
         return (await readSplitJson(response.body, limits, new Pace(clock, yieldNow), read)).elements;
       },
       signal,

@@ -40,7 +40,7 @@ function aPoller(listMs = 0) {
       onClusters: (ids) => changed.push(...ids),
       onListed: () => listed++,
       client: {
-        list: async (signal) => {
+        listAs: async (keep, signal) => {
           lists.push(clock.monotonic());
           expect(++underWay).toBe(1);
           const { clusters, error } = space;
@@ -48,7 +48,7 @@ function aPoller(listMs = 0) {
           underWay--;
           if (signal?.aborted) throw new Error('Aborted');
           if (error !== undefined) throw error;
-          return clusters;
+          return clusters.map(keep);
         },
       },
     },
@@ -84,7 +84,9 @@ test('SpacePoller lets others have their turn while it takes in a long List, and
       random: createSeededRandom(1),
       onClusters: (ids) => changed.push(...ids),
       onListed: () => {},
-      client: { list: async () => Array.from({ length: 100 }, (_, index) => cluster(`c-${index}`, 'running')) },
+      client: {
+        listAs: async (keep) => Array.from({ length: 100 }, (_, index) => keep(cluster(`c-${index}`, 'running'))),
+      },
       yieldNow: async () => {
         if (++turns === 1) poller.learn('c-99', cluster('c-99', 'suspending'), ++now);
       },

@@ -7,7 +7,7 @@ import type { Cluster } from './schema.ts';
 
 /** The part of CloudClient that is needed here. */
 export interface ClusterLister {
-  list(signal?: AbortSignal): Promise<readonly Cluster[]>;
+  listAs<T>(keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]>;
 }
 
 export interface SpacePollerOptions {
@@ -19,6 +19,13 @@ export interface SpacePollerOptions {
   /** A List ended: the inventory may be new, or whether the space can be listed. */
   readonly onListed: () => void;
   readonly yieldNow?: YieldNow | undefined;
+}
+
+/** A cluster as an answer shows it. */
+interface Seen {
+  readonly packed: Packed;
+  /** Whether it is on its way to another status. */
+  readonly moving: boolean;
 }
 
 interface Known {
@@ -119,7 +126,8 @@ export class SpacePoller {
 
   /** Takes in the answer to a call about one cluster; undefined: there is none. `askedAt`: monotonic, before the call. */
   learn(id: string, cluster: Cluster | undefined, askedAt: number): void {
-    if (this.#take(id, cluster, askedAt)) this.#options.onClusters(new Set([id]));
+    if (this.#take(id, cluster === undefined ? undefined : this.#seen(cluster), askedAt))
+      this.#options.onClusters(new Set([id]));
     this.#schedule();
   }
 
@@ -152,7 +160,8 @@ export class SpacePoller {
     const { client, clock, yieldNow } = this.#options;
     const askedAt = clock.monotonic();
     try {
-      const clusters = await client.list(this.#abort.signal);
+      const keep = (cluster: Cluster) => ({ id: cluster.id, ...this.#seen(cluster) });
+      const clusters = await client.listAs(keep, this.#abort.signal);
       const changed = new Set<string>();
       const listed = new Set<string>();
       const pace = new Pace(clock, yieldNow);
@@ -181,16 +190,18 @@ export class SpacePoller {
     this.#options.onListed();
   }
 
-  /** Whether the cluster is not as it was known. */
-  #take(id: string, cluster: Cluster | undefined, askedAt: number): boolean {
+  #seen(cluster: Cluster): Seen {
+    return { packed: this.#packer.pack(JSON.stringify(cluster)), moving: !isSettled(cluster) };
+  }
+
+  /** Whether the cluster is not as it was known. `seen` undefined: there is none. */
+  #take(id: string, seen: Seen | undefined, askedAt: number): boolean {
     const before = this.#clusters.get(id);
     if (before !== undefined && before.askedAt > askedAt) return false;
-    const packed = cluster === undefined ? undefined : this.#packer.pack(JSON.stringify(cluster));
-    const moving = cluster !== undefined && !isSettled(cluster);
-    const movingSince = moving ? (before?.movingSince ?? this.#options.clock.monotonic()) : undefined;
+    const movingSince = seen?.moving ? (before?.movingSince ?? this.#options.clock.monotonic()) : undefined;
     // Also that there is none: until a List that was asked for later, so that an earlier one cannot bring it back.
-    this.#clusters.set(id, { packed, askedAt, movingSince });
-    return before?.packed !== packed;
+    this.#clusters.set(id, { packed: seen?.packed, askedAt, movingSince });
+    return before?.packed !== seen?.packed;
   }
 
   /** The next List comes at a time that follows from what is known, so asking again does not put it off. */

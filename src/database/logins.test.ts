@@ -26,7 +26,7 @@ function aServer(password = FACTORY.password) {
     valid = '';
     return { status: 200, body: {} };
   });
-  return { logins: new Logins(() => server.client), requests: server.requests, state };
+  return { logins: new Logins('https://server.example', () => server.client), requests: server.requests, state };
 }
 
 test('Logins learns of a login by trying it, and holds it without a further call', async () => {

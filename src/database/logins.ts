@@ -7,28 +7,36 @@ import { Session } from './session.ts';
 /** What a server says to a login. */
 export type Verdict = 'accepted' | 'refused';
 
+interface Held {
+  readonly session: Session;
+  readonly username: string;
+}
+
 /**
  * The logins of one server, as far as they were tried here. A session that is held proves that its password has not been
  * changed since it was tried: an update of a user ends the user's tokens (compatibility.md).
  */
 export class Logins {
-  readonly #connect: () => ServerClient;
+  readonly baseURL: string;
+  readonly #connect: (baseURL: string) => ServerClient;
   #connected: ServerClient | undefined;
-  readonly #sessions = new Map<string, { readonly session: Session; readonly username: string }>();
+  /** Made with the first: there may be thousands of servers, of which few are called soon. */
+  #sessions: Map<string, Held> | undefined;
 
-  /** `connect` is called once, before the first call: of thousands of servers few are called soon. */
-  constructor(connect: () => ServerClient) {
+  /** `connect` is called once, before the first call. */
+  constructor(baseURL: string, connect: (baseURL: string) => ServerClient) {
+    this.baseURL = baseURL;
     this.#connect = connect;
   }
 
   get #client(): ServerClient {
-    this.#connected ??= this.#connect();
+    this.#connected ??= this.#connect(this.baseURL);
     return this.#connected;
   }
 
   /** Whether the login was accepted and nothing that we did has ended it since. Costs no call. */
   isHeld(login: Login): boolean {
-    return this.#sessions.has(idOf(login));
+    return this.#sessions?.has(idOf(login)) ?? false;
   }
 
   /** Tries the login now: one sign-in. Throws ApiError where the server does not say (not reached, for example). */
@@ -38,9 +46,10 @@ export class Logins {
       await session.signIn(signal);
     } catch (error) {
       if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
-      this.#sessions.delete(idOf(login));
+      this.#sessions?.delete(idOf(login));
       return 'refused';
     }
+    this.#sessions ??= new Map();
     this.#sessions.set(idOf(login), { session, username: login.username });
     return 'accepted';
   }
@@ -58,18 +67,18 @@ export class Logins {
 
   /** Forgets a session that turned out to be of no use. */
   drop(session: Session): void {
-    for (const [id, held] of this.#sessions) if (held.session === session) this.#sessions.delete(id);
+    for (const [id, held] of this.#sessions ?? []) if (held.session === session) this.#sessions?.delete(id);
   }
 
   /** A session of the user that is held, with whatever password: it goes on when the password itself is lost. */
   heldBy(username: string): Session | undefined {
-    for (const held of this.#sessions.values()) if (held.username === username) return held.session;
+    for (const held of this.#sessions?.values() ?? []) if (held.username === username) return held.session;
     return undefined;
   }
 
   /** The session of a login that is held, else a new one. */
   session(login: Login): Session {
-    return this.#sessions.get(idOf(login))?.session ?? new Session(this.#client, login);
+    return this.#sessions?.get(idOf(login))?.session ?? new Session(this.#client, login);
   }
 
   /**
@@ -81,7 +90,7 @@ export class Logins {
     try {
       await session.updateUser(username, password, signal);
     } finally {
-      for (const [id, held] of this.#sessions) if (held.username === username) this.#sessions.delete(id);
+      for (const [id, held] of this.#sessions ?? []) if (held.username === username) this.#sessions?.delete(id);
     }
   }
 }

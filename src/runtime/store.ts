@@ -2,10 +2,10 @@
  * The objects of one kind as last seen: client-go's Store, with handlers told of each change.
  * - An object never goes back to an older version of itself, however late a list or an answer arrives, but by a list that asked
  *   for what is true now. Resource versions of one resource are comparable numbers.
- * - Objects are kept packed, and read each time that they are asked for: whoever has one may keep it.
+ * - Objects are kept packed, and read when they are asked for: whoever has one may keep it, and nobody can change it.
  */
 
-import { type Packed, Packer } from '../base/packer.ts';
+import { PackedMap } from '../base/packed-map.ts';
 import { inSlices } from '../base/slices.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
@@ -18,8 +18,7 @@ const SLICE = 20;
 
 /** The objects of one collection, as above. */
 export class Store<T extends AnyObject> {
-  readonly #packed = new Map<ObjectKey, Packed>();
-  readonly #packer = new Packer();
+  readonly #objects = new PackedMap<T>();
   readonly #onChange: StoreChange<T>;
 
   constructor(onChange: StoreChange<T>) {
@@ -27,16 +26,15 @@ export class Store<T extends AnyObject> {
   }
 
   get(key: ObjectKey): T | undefined {
-    const packed = this.#packed.get(key);
-    return packed === undefined ? undefined : JSON.parse(this.#packer.unpack(packed));
+    return this.#objects.get(key);
   }
 
   keys(): IterableIterator<ObjectKey> {
-    return this.#packed.keys();
+    return this.#objects.keys();
   }
 
   get size(): number {
-    return this.#packed.size;
+    return this.#objects.size;
   }
 
   /** From a list or a watch. `evenIfOlder`: what is here and newer is of a world that is no more, as after a server was restored from a backup. */
@@ -46,7 +44,7 @@ export class Store<T extends AnyObject> {
     const isKnown =
       before !== undefined && (evenIfOlder ? version(object) === version(before) : version(object) <= version(before));
     if (isKnown) return;
-    this.#packed.set(key, this.#packer.pack(JSON.stringify(object)));
+    this.#objects.set(key, object);
     this.#onChange(key, before, object);
   }
 
@@ -67,16 +65,16 @@ export class Store<T extends AnyObject> {
     const key = keyOf(object);
     const before = this.get(key);
     if (before === undefined || version(object) < version(before)) return;
-    this.#packed.delete(key);
+    this.#objects.delete(key);
     this.#onChange(key, before, undefined);
   }
 
   /** Of those in `scope`, only these are left. In slices, so that thousands of changes do not hold up all else. */
   async retain(keys: ReadonlySet<ObjectKey>, scope: (key: ObjectKey) => boolean): Promise<void> {
-    const gone = [...this.#packed.keys()].filter((key) => scope(key) && !keys.has(key));
+    const gone = [...this.#objects.keys()].filter((key) => scope(key) && !keys.has(key));
     await inSlices(gone, SLICE, (key) => {
       const before = this.get(key);
-      if (this.#packed.delete(key)) this.#onChange(key, before, undefined);
+      if (this.#objects.delete(key)) this.#onChange(key, before, undefined);
     });
   }
 }

@@ -52,7 +52,7 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
   await kube.create(DATABASE_CLUSTERS, 'shop', { metadata: { name: 'orders' } });
   await kube.create(SECRETS, 'shop', { metadata: { name: 'orders-admin' }, data: encoded(login) });
   const secrets = createSecrets(kube, secretsOf(kube));
-  const logins = new Logins(() => serverClientOf(setting));
+  const logins = new Logins('', () => serverClientOf(setting));
   const connection = { factoryLogin: login, verifyIntervalMs: 0, logins: () => logins };
   const shared: ServerWorld = {
     // Of a space only what leads to the server matters here.

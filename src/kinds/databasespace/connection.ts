@@ -63,7 +63,7 @@ interface Shared {
   readonly poller: SpacePoller;
   readonly users: Map<ObjectKey, number>;
   /** By cluster id; only of clusters that are there. */
-  readonly servers: Map<string, { readonly baseURL: string; readonly logins: Logins }[]>;
+  readonly servers: Map<string, readonly Logins[]>;
   listed: boolean;
   failingSinceMs: number | undefined;
 }
@@ -210,6 +210,14 @@ export class SpaceConnections {
   ): SpaceConnection {
     const { clock, random, transport, urlPolicy, onRequest } = this.#options;
     const onServerRequest = (request: RequestRecord) => onRequest('server', request);
+    const connect = (baseURL: string) =>
+      new ServerClient({
+        baseURL,
+        clock,
+        random,
+        transport: limitedTransport(transport(ca), REQUESTS_PER_SERVER),
+        onRequest: onServerRequest,
+      });
     return {
       client: shared.client,
       poller: shared.poller,
@@ -228,17 +236,9 @@ export class SpaceConnections {
       logins(baseURL, clusterID) {
         const servers = shared.servers.get(clusterID) ?? [];
         const known = servers.find((server) => server.baseURL === baseURL);
-        if (known !== undefined) return known.logins;
-        const connect = () =>
-          new ServerClient({
-            baseURL,
-            clock,
-            random,
-            transport: limitedTransport(transport(ca), REQUESTS_PER_SERVER),
-            onRequest: onServerRequest,
-          });
-        const logins = new Logins(connect);
-        shared.servers.set(clusterID, [...servers, { baseURL, logins }]);
+        if (known !== undefined) return known;
+        const logins = new Logins(baseURL, connect);
+        shared.servers.set(clusterID, servers.concat(logins));
         return logins;
       },
     };

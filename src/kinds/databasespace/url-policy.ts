@@ -68,8 +68,13 @@ function refusalOfScheme(text: string, url: URL, { allowHTTP }: UrlPolicy): stri
 function refusalOfLiteral(url: URL, { allowedNetworks }: UrlPolicy): string | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (allowedNetworks === undefined || isIP(host) === 0) return undefined;
-  return refusalOfAddress(host, host, networksOf(allowedNetworks));
+  const networks = known.get(allowedNetworks) ?? networksOf(allowedNetworks);
+  known.set(allowedNetworks, networks);
+  return refusalOfAddress(host, host, networks);
 }
+
+/** Each policy's networks, as each pass asks for them. */
+const known = new WeakMap<readonly string[], BlockList>();
 
 function refusalOfAddress(host: string, address: string, allowed: BlockList): string | undefined {
   const word = specialUseOf(address, allowed);
