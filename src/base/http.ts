@@ -73,6 +73,8 @@ export interface UndiciTransportOptions {
   readonly insecureSkipVerify?: boolean | undefined;
   /** Connections per origin at most. */
   readonly connections?: number;
+  /** How long a connection that nobody uses is kept. Default: 30 s, or less where the server says so. */
+  readonly keepAliveMs?: number;
   /** Where connections may go. Absent: everywhere. */
   readonly guard?: ConnectionGuard | undefined;
   /** Resolves names; otherwise the system does. */
@@ -104,7 +106,7 @@ export function createUndiciTransport(
   const agent = new Agent({
     connections: options.connections ?? 16,
     pipelining: 1,
-    keepAliveTimeout: 30_000,
+    keepAliveTimeout: options.keepAliveMs ?? 30_000,
     connect: connectorOf(options),
   });
 

@@ -27,11 +27,13 @@ export class Packer {
     const number = known ?? this.#models.push(pieces) - 1;
     if (known === undefined) this.#numbers.set(pieces.length, number);
     const model = this.#models[number];
-    // No arrays on the way: this is done for each of thousands of objects at a start.
-    let packed = String(number);
-    for (let index = 0; index < pieces.length; index++)
-      if (pieces[index] !== model?.[index]) packed += QUOTE + index + QUOTE + pieces[index];
-    return packed;
+    // Joined, as what is added up piece by piece keeps all pieces, and each of these the whole text.
+    const packed: (string | number)[] = [number];
+    for (let index = 0; index < pieces.length; index++) {
+      const piece = pieces[index] ?? '';
+      if (piece !== model?.[index]) packed.push(index, piece);
+    }
+    return packed.join(QUOTE);
   }
 
   unpack(packed: Packed): string {

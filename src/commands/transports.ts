@@ -1,6 +1,9 @@
 import { getCACertificates } from 'node:tls';
 import { type ConnectionGuard, createUndiciTransport, type HttpTransport } from '../base/http.ts';
 
+/** Of thousands of servers a few are called each second, and each connection takes some 40 KB: none waits long for its next use. */
+const KEEP_ALIVE_MS = 10_000;
+
 /** HTTP to clouds and servers: one pool of connections for each set of trusted certificates. */
 export interface Transports {
   /** `ca`: PEM to trust besides the system's. `serverName`: whom certificates must name, where it is not the URL's host. */
@@ -15,7 +18,8 @@ export function transportsFor(guard?: ConnectionGuard): Transports {
     of: (ca, serverName) => {
       const key = JSON.stringify([ca, serverName]);
       const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
-      const transport = known.get(key) ?? createUndiciTransport({ ca: trusted, serverName, guard });
+      const transport =
+        known.get(key) ?? createUndiciTransport({ ca: trusted, serverName, guard, keepAliveMs: KEEP_ALIVE_MS });
       known.set(key, transport);
       return transport;
     },

@@ -43,7 +43,7 @@ export interface WatcherOptions<T> {
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
-const PAGE_SIZE = 500;
+const PAGE_SIZE = 200;
 /** So many objects of a page are told of in one go; then others have their turn, as each may lead to much. */
 const SLICE = 20;
 /** client-go's reflector: 0.8 s doubled up to 30 s. */
