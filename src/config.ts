@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { networksOf } from './base/address.ts';
 import { DURATION_PATTERN, parseDuration } from './base/duration.ts';
-import { LEASE_TIMES, type LeaseTimes, problemOf } from './runtime/leader-election.ts';
+import { LEASE_TIMES, type LeaseTimes, problemOf } from './kube/lease.ts';
 import { parseAddress } from './serving/http-server.ts';
 
 /** How the operator was started: read once, checked whole. */

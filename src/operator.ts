@@ -5,13 +5,14 @@ import { DATABASES } from './kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
+import type { LeaseTimes } from './kube/lease.ts';
 import { createControllers } from './operator/controllers.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
 import { Sharding } from './operator/sharding.ts';
 import type { ControllerDependencies } from './operator/wiring.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
-import { LeaderElector, type LeaseTimes } from './runtime/leader-election.ts';
+import { LeaderElector } from './runtime/leader-election.ts';
 import type { WorkQueue } from './runtime/workqueue.ts';
 
 export interface OperatorDependencies extends ControllerDependencies {

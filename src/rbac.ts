@@ -65,7 +65,12 @@ const LEASE = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
 /** In its own namespace only. */
 export const ownRules: readonly PolicyRule[] = [
   { why: 'Agree with other replicas on who acts (--leader-elect).', ...LEASE, verbs: ['create'] },
-  { why: 'Of the Lease, once it is there.', ...LEASE, resourceNames: ['mooring'], verbs: ['get', 'patch'] },
+  {
+    why: 'Of the Lease, once it is there; whoever stands by watches it, and so hears at once that it was given back.',
+    ...LEASE,
+    resourceNames: ['mooring'],
+    verbs: ['get', 'list', 'watch', 'patch'],
+  },
   {
     why: 'Share spaces with other replicas (--shard-by-space).',
     when: '.Values.leaderElection.shardBySpace',

@@ -65,7 +65,7 @@ const SEES: Readonly<Record<string, readonly string[]>> = {
   kinds: ['base', 'cloud', 'database', 'kube', 'runtime'],
   simulator: ['base'],
   version: [],
-  config: ['base', 'runtime', 'serving'],
+  config: ['base', 'kube', 'serving'],
   rbac: ['base', 'kube', 'kinds', 'runtime'],
   operator: ['base', 'cloud', 'database', 'kube', 'runtime', 'kinds', 'version'],
   plugin: ['base', 'cloud', 'database', 'kube', 'runtime', 'kinds'],

@@ -9,9 +9,10 @@ import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../con
 import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createKubeClient } from '../kube/client.ts';
 import { type KubeConnection, loadKubeConnection } from '../kube/config.ts';
+import { LEASES } from '../kube/lease.ts';
+import { Reachability } from '../kube/reachability.ts';
 import { createReviews, type Reviews } from '../kube/reviews.ts';
 import { createOperator, type Operator } from '../operator.ts';
-import { LEASES } from '../runtime/leader-election.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { loadCertificateFiles } from '../serving/certificate.ts';
 import { type ServeOptions, serve } from '../serving/http-server.ts';
@@ -73,6 +74,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     transport: kubeTransport,
     authorize: connection.authorize,
     userAgent: `mooring/${VERSION}`,
+    reachability: new Reachability({ clock: systemClock, random: systemRandom }),
     onRequest: metrics.kubeRequest,
     refusal: (resource) => (resource === LEASES ? undefined : operator.fence()),
   });

@@ -27,6 +27,8 @@ export interface ObjectRef {
 
 export interface ListOptions {
   readonly namespace?: string | undefined;
+  /** Only the object of this name. */
+  readonly name?: string | undefined;
   /** Objects per page. */
   readonly limit?: number;
   readonly continueToken?: string | undefined;
@@ -44,6 +46,8 @@ export interface ListPage {
 
 export interface WatchOptions {
   readonly namespace?: string | undefined;
+  /** Only the object of this name. */
+  readonly name?: string | undefined;
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;
   readonly metadataOnly?: boolean | undefined;

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
+import { noChance } from '../../test/support/clock.ts';
 import { type Script, scriptedTransport } from '../../test/support/http.ts';
 import { HttpError } from '../base/http.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { isGone, isNamespaceTerminating, KubeError, type Resource, SECRETS } from './api.ts';
 import { createKubeClient } from './client.ts';
+import { Reachability } from './reachability.ts';
 
 const TOYS: Resource = { group: 'mooring.dev', version: 'v1alpha1', plural: 'toys', kind: 'Toy' };
 const errorOf = (promise: Promise<unknown>) =>
@@ -24,7 +27,7 @@ const status = (code: number, reason: string, more: object = {}) => ({
   body: { kind: 'Status', code, reason, message: `${reason}!`, ...more },
 });
 
-function aClient(script: Script) {
+function aClient(script: Script, reachability?: Reachability) {
   const transport = scriptedTransport(script);
   const told: string[] = [];
   const renewals: boolean[] = [];
@@ -37,6 +40,7 @@ function aClient(script: Script) {
     },
     userAgent: 'mooring/test',
     refusal: ({ plural }) => `no ${plural}`,
+    ...(reachability && { reachability }),
     onRequest: ({ verb, resource, code }) => told.push(`${verb} ${resource} ${code}`),
   });
   const urls = () =>
@@ -201,4 +205,37 @@ test('watch() waits for a silent connection longer than bookmarks pause, and not
   expect(bodyMs).toBeGreaterThan(2 * 60_000);
   expect(bodyMs).toBeLessThan(3 * 60_000);
   expect(totalMs).toBe(360_000);
+});
+
+test('Lists and watches wait for their turn while the API server is away, and nothing else does', async () => {
+  const clock = virtualClock();
+  let isAway = true;
+  const { api, urls } = aClient(
+    () => (isAway ? new HttpError('unreachable', 'Connection refused') : { status: 200, body: OBJECT }),
+    new Reachability({ clock, random: noChance }),
+  );
+  const { signal } = new AbortController();
+  const list = () => errorOf(api.list(TOYS, {}, signal));
+  const watch = () => errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }, signal)));
+  await list();
+  await errorOf(api.get(TOYS, REF, signal));
+  await errorOf(api.patch(TOYS, REF, {}, undefined, signal));
+  const waiting = [list(), watch(), list()];
+  await clock.settle();
+  expect(urls()).toHaveLength(3);
+  await clock.advance(1_000);
+  expect(urls()).toHaveLength(4);
+  isAway = false;
+  await api.get(TOYS, REF, signal);
+  await clock.advance(0);
+  await Promise.all(waiting);
+  expect(urls()).toHaveLength(7);
+});
+
+test('A write that was not to be sent says nothing of whether the API server is reached', async () => {
+  const refused = new HttpError('unreachable', 'Not sent: another process may lead by now');
+  const { api, urls } = aClient(() => refused, new Reachability({ clock: virtualClock(), random: noChance }));
+  await errorOf(api.patch(TOYS, REF, {}));
+  await errorOf(api.list(TOYS, {}, new AbortController().signal));
+  expect(urls()).toHaveLength(2);
 });

@@ -9,6 +9,7 @@ import {
   type WatchEvent,
 } from './api.ts';
 import { readLines } from './lines.ts';
+import type { Reachability } from './reachability.ts';
 
 export interface KubeClientOptions {
   /** The API server's URL. */
@@ -21,6 +22,8 @@ export interface KubeClientOptions {
   readonly fieldManager?: string;
   /** Asked when the first byte of a write is about to leave: why it must not; undefined: it may. */
   readonly refusal?: (resource: Resource) => string | undefined;
+  /** Of all clients of a process for this server: lists and watches wait for their turn while it is away. Default: they do not. */
+  readonly reachability?: Reachability;
   /** Called after each request with the HTTP status, or 0 where there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
 }
@@ -49,7 +52,7 @@ export interface KubeClient extends KubeApi {
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const server = options.server.replace(/\/$/, '');
 
-  const { refusal, fieldManager = 'mooring' } = options;
+  const { refusal, reachability, fieldManager = 'mooring' } = options;
 
   async function send(
     verb: string,
@@ -57,6 +60,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     request: Omit<HttpRequest, 'url'> & { path: string },
   ): Promise<HttpResponse> {
     const { path, ...rest } = request;
+    const takesTurns = verb === 'list' || verb === 'watch';
+    if (takesTurns && rest.signal !== undefined) await reachability?.turn(rest.signal);
     for (let attempt = 0; ; attempt++) {
       const authorization = await options.authorize(attempt > 0);
       let code = 0;
@@ -68,11 +73,16 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
           headers: { accept: JSON_TYPE, 'user-agent': options.userAgent, ...rest.headers, ...authorization },
         });
         code = response.status;
+        reachability?.reached();
         if (response.status === 401 && attempt === 0) {
           await readText(response, MAX_ANSWER_BYTES);
           continue;
         }
         return response;
+      } catch (error) {
+        // Of a write it may mean that it was not to be sent.
+        if (takesTurns && error instanceof HttpError && error.kind === 'unreachable') reachability?.notReached();
+        throw error;
       } finally {
         options.onRequest?.({ verb, resource: resource.plural, code });
       }
@@ -127,6 +137,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         allowWatchBookmarks: 'true',
         resourceVersion: watch.resourceVersion,
         timeoutSeconds: String(watch.timeoutSeconds),
+        ...named(watch),
       });
       const response = await send('watch', resource, {
         method: 'GET',
@@ -207,8 +218,13 @@ function objectPath(resource: Resource, ref: ObjectRef): string {
   return `${collectionPath(resource, ref.namespace)}/${encodeURIComponent(ref.name)}`;
 }
 
+/** By which a right to one name is enough, too. */
+function named({ name }: Pick<ListOptions, 'name'>): Record<string, string> {
+  return name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
+}
+
 function listQuery(options: ListOptions): string {
-  const query = new URLSearchParams();
+  const query = new URLSearchParams(named(options));
   if (options.limit !== undefined) query.set('limit', String(options.limit));
   if (options.continueToken !== undefined) query.set('continue', options.continueToken);
   else if (options.notOlderThan !== undefined) {

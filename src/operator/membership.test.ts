@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { sleep } from '../base/clock.ts';
 import type { KubeApi } from '../kube/api.ts';
-import { LEASES, LeaderElector } from '../runtime/leader-election.ts';
+import { LEASES } from '../kube/lease.ts';
+import { LeaderElector } from '../runtime/leader-election.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { processClock, type VirtualClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';

@@ -3,8 +3,7 @@ import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { microTime } from '../kube/object.ts';
-import { LEASE_TIMES, LEASES, type LeaseTimes } from '../runtime/leader-election.ts';
+import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord } from '../kube/lease.ts';
 
 /** Leases of replicas, among others of the namespace. */
 const PREFIX = 'mooring-replica-';
@@ -292,8 +291,7 @@ export class Membership {
 
   #record(): object {
     const { clock, identity, leaseDurationMs } = this.#options;
-    const leaseDurationSeconds = Math.ceil(leaseDurationMs / 1000);
-    return { holderIdentity: identity, leaseDurationSeconds, renewTime: microTime(clock.now()) };
+    return leaseRecord(identity, leaseDurationMs, clock.now());
   }
 
   #ownerOf(shard: string, view: View): string | undefined {

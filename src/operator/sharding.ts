@@ -8,9 +8,9 @@ import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
 import type { KubeApi } from '../kube/api.ts';
+import type { LeaseTimes } from '../kube/lease.ts';
 import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import type { KeyGate } from '../runtime/controller.ts';
-import type { LeaseTimes } from '../runtime/leader-election.ts';
 import type { Informers } from './informers.ts';
 import { Membership } from './membership.ts';
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
+import { LEASES } from '../kube/lease.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { processClock, type VirtualClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { LEASES, LeaderElector } from './leader-election.ts';
+import { LeaderElector } from './leader-election.ts';
 
 const LEASE = { namespace: 'system', name: 'mooring' };
 
@@ -26,22 +27,30 @@ function aCandidate(
   const failures: unknown[] = [];
   const stop = new AbortController();
   /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost. */
-  const link: { state: 'up' | 'cut' | 'deaf' } = { state: 'up' };
+  const link: { state: 'up' | 'cut' | 'deaf'; hears: boolean } = { state: 'up', hears: true };
+  const requests = { get: 0, list: 0, watch: 0, create: 0, patch: 0, delete: 0 };
   const never = new Promise<never>(() => {});
-  const reach = async <T>(call: () => Promise<T>): Promise<T> => {
+  const reach = async <T>(verb: keyof typeof requests, call: () => Promise<T>): Promise<T> => {
     await clock.running();
+    requests[verb]++;
     if (link.state === 'cut') return never;
     const answer = await call();
     await clock.running();
     return link.state === 'deaf' ? never : answer;
   };
   const api: KubeApi = {
-    get: (...args) => reach(() => world.api.get(...args)),
-    list: (...args) => reach(() => world.api.list(...args)),
-    watch: (...args) => world.api.watch(...args),
-    create: (...args) => reach(() => world.api.create(...args)),
-    patch: (...args) => reach(() => world.api.patch(...args)),
-    delete: (...args) => reach(() => world.api.delete(...args)),
+    get: (...args) => reach('get', () => world.api.get(...args)),
+    list: (...args) => reach('list', () => world.api.list(...args)),
+    async *watch(...args) {
+      requests.watch++;
+      for await (const event of world.api.watch(...args)) {
+        await clock.running();
+        if (link.hears && link.state !== 'cut') yield event;
+      }
+    },
+    create: (...args) => reach('create', () => world.api.create(...args)),
+    patch: (...args) => reach('patch', () => world.api.patch(...args)),
+    delete: (...args) => reach('delete', () => world.api.delete(...args)),
   };
   const elector = new LeaderElector({
     ...LEASE,
@@ -60,7 +69,7 @@ function aCandidate(
     },
     onStoppedLeading: () => log.push('stopped'),
   });
-  return { clock, elector, ended, log, failures, link, stop, leads: () => elector.isLeader() };
+  return { clock, elector, ended, log, failures, link, requests, stop, leads: () => elector.isLeader() };
 }
 
 test('LeaderElector takes a Lease that is not there, and renews it', async () => {
@@ -92,9 +101,56 @@ test('LeaderElector lets one lead, and another one only after it gave the Lease 
   one.stop.abort();
   await world.clock.settle();
   await one.ended;
-  expect([one.leads(), one.log, world.holder()]).toEqual([false, ['started', 'told to stop', 'stopped'], '']);
+  expect([one.leads(), one.log]).toEqual([false, ['started', 'told to stop', 'stopped']]);
+  expect([two.leads(), world.holder(), world.spec()['leaseTransitions']]).toEqual([true, 'two', 1]);
+});
+
+test('LeaderElector whose watch tells nothing takes a Lease that was given back when it next asks', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  two.link.hears = false;
+  await world.clock.advance(61_000);
+  one.stop.abort();
+  await world.clock.settle();
+  await one.ended;
+  expect([two.leads(), world.holder()]).toEqual([false, '']);
   await world.clock.advance(2_000);
-  expect([two.leads(), world.spec()['leaseTransitions']]).toEqual([true, 1]);
+  expect([two.leads(), two.failures]).toEqual([true, []]);
+});
+
+test('LeaderElector takes the Lease of a holder that died as soon as it has run out', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.advance(1_300);
+  const two = aCandidate(world, 'two');
+  // Renewed at 60 s for the last time.
+  await world.clock.advance(59_000);
+  one.clock.freeze();
+  await world.clock.advance(14_600);
+  expect(two.leads()).toBe(false);
+  await world.clock.advance(100);
+  expect(two.leads()).toBe(true);
+});
+
+test('LeaderElector that stands by asks no more often than every retry period, and watches by one request', async () => {
+  const world = aWorld();
+  aCandidate(world, 'one');
+  await world.clock.settle();
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(200_000);
+  expect(two.requests).toEqual({ get: 101, list: 1, watch: 1, create: 0, patch: 0, delete: 0 });
+});
+
+test('LeaderElector that leads, or has stopped, watches nothing', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(10_000);
+  expect(world.api.watches).toBe(1);
+  two.stop.abort();
+  await world.clock.settle();
+  expect([one.leads(), world.api.watches]).toEqual([true, 0]);
 });
 
 test('LeaderElector keeps leading while what is in hand ends', async () => {

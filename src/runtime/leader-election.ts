@@ -2,6 +2,8 @@
  * Lets at most one of several processes act, by a Lease, with client-go's protocol and times (tools/leaderelection).
  * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
  *   than `leaseDurationMs` after it saw that renewal, which is later.
+ * - Whoever waits for the Lease watches it, and so hears at once that it was given back, and when it runs out. It goes on
+ *   asking all the same, as client-go's do: a watch that tells nothing costs seconds, and nothing else.
  * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease
  *   are for people.
  * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes
@@ -9,35 +11,21 @@
  *   the other one may be set back. Where both tell of too little, as in a virtual machine that was stopped, nothing can.
  */
 
-import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { type AnyObject, isAlreadyExists, isConflict, type KubeApi, type Resource } from '../kube/api.ts';
+import { type AnyObject, isAlreadyExists, isConflict, type KubeApi } from '../kube/api.ts';
+import {
+  JITTER_FACTOR,
+  LEASE_TIMES,
+  LEASES,
+  type LeaseSpec,
+  type LeaseTimes,
+  leaseRecord,
+  leaseSpecOf,
+  problemOf,
+} from '../kube/lease.ts';
 import { microTime } from '../kube/object.ts';
-
-export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
-
-/** In milliseconds, with client-go's names. */
-export interface LeaseTimes {
-  /** How long others wait after the last sign of the holder. */
-  readonly leaseDurationMs: number;
-  /** How long the holder acts after its last renewal. */
-  readonly renewDeadlineMs: number;
-  /** Between two attempts; candidates add up to a fifth. */
-  readonly retryPeriodMs: number;
-}
-
-/** What Kubernetes' own components use. */
-export const LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
-const JITTER_FACTOR = 1.2;
-
-/** Why these times do not exclude two leaders, by client-go's rules; undefined: they do. */
-export function problemOf({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes): string | undefined {
-  if (retryPeriodMs <= 0) return 'the retry period must be longer than 0';
-  if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR)
-    return `the renew deadline must be longer than ${JITTER_FACTOR} times the retry period`;
-  return leaseDurationMs <= renewDeadlineMs ? 'the lease duration must be longer than the renew deadline' : undefined;
-}
+import { runWatcher, type WatcherEvent } from './watcher.ts';
 
 export interface LeaderElectorOptions extends Partial<LeaseTimes> {
   readonly api: KubeApi;
@@ -59,16 +47,6 @@ export interface LeaderCallbacks {
   onStoppedLeading(): void;
 }
 
-/** coordination.k8s.io/v1 LeaseSpec, as far as it is read here. */
-const leaseSpec = z.object({
-  holderIdentity: z.string().nullish(),
-  leaseDurationSeconds: z.number().nullish(),
-  acquireTime: z.string().nullish(),
-  renewTime: z.string().nullish(),
-  leaseTransitions: z.number().nullish(),
-});
-const leaseObject = z.object({ spec: leaseSpec });
-
 /** A moment by both clocks. */
 interface Moment {
   readonly monotonic: number;
@@ -85,8 +63,8 @@ interface Hold {
 export class LeaderElector {
   readonly #options: Required<LeaderElectorOptions>;
   #hold: Hold | undefined;
-  /** The Lease's spec as last seen, and since when it has been seen unchanged. */
-  #seen: { readonly spec: string; readonly since: number } | undefined;
+  /** The Lease's spec as last seen, and when it runs out if it is not seen to change. */
+  #seen: { readonly spec: string; readonly expiresAt: number } | undefined;
 
   /** Throws RangeError on times that do not exclude two leaders. */
   constructor(options: LeaderElectorOptions) {
@@ -128,11 +106,38 @@ export class LeaderElector {
 
   async #acquire(signal: AbortSignal): Promise<void> {
     const { clock, random, retryPeriodMs } = this.#options;
+    const decided = new AbortController();
+    let freed = new AbortController();
+    this.#watch(AbortSignal.any([signal, decided.signal]), () => freed.abort());
     while (!signal.aborted) {
+      freed = new AbortController();
       this.#hold = await this.#limited((limit) => this.#take(limit), signal);
-      if (this.isLeader()) return;
-      await sleep(clock, retryPeriodMs * (1 + (JITTER_FACTOR - 1) * random.float()), signal);
+      if (this.isLeader()) break;
+      const periodMs = retryPeriodMs * (1 + (JITTER_FACTOR - 1) * random.float());
+      const remainingMs = (this.#seen?.expiresAt ?? 0) - clock.monotonic();
+      const delayMs = remainingMs > 0 ? Math.min(remainingMs, periodMs) : periodMs;
+      await sleep(clock, delayMs, AbortSignal.any([signal, freed.signal]));
     }
+    decided.abort();
+  }
+
+  /** Tells when nobody holds the Lease. If it cannot be watched, whoever asks for it finds that out, and says why if that fails too. */
+  #watch(signal: AbortSignal, onFree: () => void): void {
+    const onEvent = (event: WatcherEvent) => {
+      if (event.type === 'listed') return;
+      if (event.type === 'applied') this.#see(event.object);
+      if (event.type === 'deleted' || !leaseSpecOf(event.object).holderIdentity) onFree();
+    };
+    const unchanged = (lease: AnyObject) => lease;
+    void runWatcher({ ...this.#options, resource: LEASES, transform: unchanged, onEvent, onFailure: () => {} }, signal);
+  }
+
+  #see(lease: AnyObject): number {
+    const spec = leaseSpecOf(lease);
+    const text = JSON.stringify(spec);
+    const expiresAt = this.#options.clock.monotonic() + (spec.leaseDurationSeconds ?? 0) * 1000;
+    if (this.#seen?.spec !== text) this.#seen = { spec: text, expiresAt };
+    return this.#seen.expiresAt;
   }
 
   /** Renews until the work has ended or leadership is lost. */
@@ -169,13 +174,10 @@ export class LeaderElector {
       const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
       return held(await api.create(LEASES, namespace, created, signal), askedAt);
     }
-    const spec = specOf(lease);
-    const text = JSON.stringify(spec);
-    if (this.#seen?.spec !== text) this.#seen = { spec: text, since: askedAt.monotonic };
+    const spec = leaseSpecOf(lease);
     const holder = spec.holderIdentity ?? '';
     const ours = holder === identity;
-    const expiresAt = this.#seen.since + (spec.leaseDurationSeconds ?? 0) * 1000;
-    if (!ours && holder !== '' && askedAt.monotonic < expiresAt) return undefined;
+    if (!ours && holder !== '' && askedAt.monotonic < this.#see(lease)) return undefined;
     const transition = { acquireTime: microTime(clock.now()), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
     return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
   }
@@ -189,7 +191,7 @@ export class LeaderElector {
       if (!isConflict(error)) throw error;
       // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does.
       const lease = await api.get(LEASES, { namespace, name }, signal);
-      if (lease === undefined || specOf(lease).holderIdentity !== identity) return 'lost';
+      if (lease === undefined || leaseSpecOf(lease).holderIdentity !== identity) return 'lost';
       return this.#write(lease.metadata.resourceVersion, this.#record(), signal);
     }
   }
@@ -209,10 +211,9 @@ export class LeaderElector {
     await this.#limited((limit) => this.#write(hold.resourceVersion, spec, limit));
   }
 
-  #record(): object {
+  #record(): LeaseSpec {
     const { clock, identity, leaseDurationMs } = this.#options;
-    const leaseDurationSeconds = Math.ceil(leaseDurationMs / 1000);
-    return { holderIdentity: identity, leaseDurationSeconds, renewTime: microTime(clock.now()) };
+    return leaseRecord(identity, leaseDurationMs, clock.now());
   }
 
   /** Undefined when it failed or took too long. An answer that comes later is not heard: nothing is remembered of it. */
@@ -246,9 +247,4 @@ function momentOf(clock: Clock): Moment {
 
 function held(lease: AnyObject, askedAt: Moment): Hold {
   return { resourceVersion: lease.metadata.resourceVersion, askedAt };
-}
-
-function specOf(lease: AnyObject): z.infer<typeof leaseSpec> {
-  const parsed = leaseObject.safeParse(lease);
-  return parsed.success ? parsed.data.spec : {};
 }

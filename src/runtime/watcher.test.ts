@@ -151,14 +151,30 @@ test.each([429, 503])('A watcher waits as long as an answer %d asks for', async 
   expect(failures).toEqual([{ error: busy, retryInMs: 20_000 }]);
 });
 
-test('A watcher never gives up on a server that is not there, and asks more and more rarely', async () => {
-  const { clock, calls, failures } = aWatcher([new HttpError('unreachable', 'Connection refused')], [OPEN]);
+test('A watcher never gives up on a server that fails, and asks more and more rarely', async () => {
+  const { clock, calls, failures } = aWatcher([new HttpError('lost', 'Connection reset')], [OPEN]);
   await clock.advance(3_600_000);
   expect(failures.slice(0, 7).map(({ retryInMs }) => retryInMs)).toEqual([
     400, 800, 1_600, 3_200, 6_400, 12_800, 15_000,
   ]);
   expect(calls.length).toBeGreaterThan(200);
   expect(calls.length).toBeLessThan(260);
+});
+
+test('A watcher tries a server soon again that is not there, as the client has all watchers take turns', async () => {
+  const away = new HttpError('unreachable', 'Connection refused');
+  const { clock, calls, failures } = aWatcher([page(7)], [...Array(9).fill({ end: away }), OPEN]);
+  await clock.advance(60_000);
+  expect(calls.filter((call) => call === 'watch 7')).toHaveLength(10);
+  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(9).fill(400));
+});
+
+test('A watcher that is told to list does so soon, however often its watches failed before', async () => {
+  const busy = { end: new KubeError('storage is (re)initializing', { status: 429 }) };
+  const { clock, calls, failures } = aWatcher([page(7), page(30)], [busy, busy, busy, { end: tooOld }, OPEN]);
+  await clock.advance(60_000);
+  expect(calls.at(-1)).toBe('watch 30');
+  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
 });
 
 test.each([

@@ -11,6 +11,7 @@
 
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
+import { HttpError } from '../base/http.ts';
 import { yieldToEventLoop } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
@@ -32,6 +33,8 @@ export interface WatcherOptions<T> {
   readonly api: KubeApi;
   readonly resource: Resource;
   readonly namespace?: string | undefined;
+  /** Only the object of this name. */
+  readonly name?: string | undefined;
   readonly metadataOnly?: boolean | undefined;
   /** What is told of an object (client-go's TransformFunc). */
   readonly transform: (object: AnyObject) => T;
@@ -39,15 +42,17 @@ export interface WatcherOptions<T> {
   readonly random: Random;
   /** Nothing more is read until the promise resolves, if it gives one. */
   readonly onEvent: (event: WatcherEvent<T>) => void | Promise<void>;
-  /** A step failed; the next one comes after `retryInMs`. */
+  /** A step failed; the next one comes after `retryInMs`, or later where the API has watchers take turns. */
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
 const PAGE_SIZE = 200;
 /** So many objects of a page are told of in one go; then others have their turn, as each may lead to much. */
 const SLICE = 20;
-/** client-go's reflector: 0.8 s doubled up to 30 s. */
+/** client-go's reflector: 0.8 s doubled up to 30 s, but that each phase has its own: that watches fail makes no list come late. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
+/** After a request that did not arrive: how the server is nobody knows, and how often to try is the client's affair (Reachability). */
+const NOT_REACHED = { initialMs: 800, maxMs: 800 };
 /** A watch that the server closes earlier is opened again after a pause. */
 const WORKING_MS = 1_000;
 /** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
@@ -56,7 +61,7 @@ const HEALTHY_MS = 120_000;
 export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, random } = options;
   let state: WatcherState = { phase: 'list', notOlderThan: undefined };
-  let failures = 0;
+  let failures = { list: 0, watch: 0 };
   while (!signal.aborted) {
     const startedAt = clock.monotonic();
     const result: StepResult = await step(options, state, signal);
@@ -64,13 +69,16 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     const lived = clock.monotonic() - startedAt;
     const ended = result.error === undefined;
     // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
-    if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = 0;
+    if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
     const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
     state = result.state;
     if (goOn) continue;
-    const asked = result.error instanceof KubeError ? (result.error.retryAfterMs ?? 0) : 0;
-    const delayMs = Math.max(asked, backoffMs(BACKOFF, failures++, random));
-    if (result.error !== undefined) options.onFailure(result.error, delayMs);
+    const { error } = result;
+    const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
+    const wasSent = !(error instanceof HttpError && error.kind === 'unreachable');
+    const backoff = wasSent ? backoffMs(BACKOFF, failures[state.phase]++, random) : backoffMs(NOT_REACHED, 0, random);
+    const delayMs = Math.max(asked, backoff);
+    if (error !== undefined) options.onFailure(error, delayMs);
     await sleep(clock, delayMs, signal);
   }
 }
@@ -92,7 +100,7 @@ async function list<T>(
   notOlderThan: string | undefined,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const { api, resource, namespace, metadataOnly, transform } = options;
+  const { api, resource, namespace, name, metadataOnly, transform } = options;
   const keys = new Set<ObjectKey>();
   const isNewest = notOlderThan === undefined;
   let continueToken: string | undefined;
@@ -100,7 +108,7 @@ async function list<T>(
     for (;;) {
       const page = await api.list(
         resource,
-        { namespace, metadataOnly, limit: PAGE_SIZE, continueToken, notOlderThan },
+        { namespace, name, metadataOnly, limit: PAGE_SIZE, continueToken, notOlderThan },
         signal,
       );
       // Told of page by page, so that no more than a page is ever held whole.
@@ -121,14 +129,14 @@ async function list<T>(
 }
 
 async function watch<T>(options: WatcherOptions<T>, from: string, signal: AbortSignal): Promise<StepResult> {
-  const { api, resource, namespace, metadataOnly, transform, random } = options;
+  const { api, resource, namespace, name, metadataOnly, transform, random } = options;
   let resourceVersion = from;
   // Between 4 and 6 minutes, so that watches which began together do not end together.
   const timeoutSeconds = Math.round(240 + 120 * random.float());
   try {
     for await (const event of api.watch(
       resource,
-      { namespace, metadataOnly, resourceVersion, timeoutSeconds },
+      { namespace, name, metadataOnly, resourceVersion, timeoutSeconds },
       signal,
     )) {
       if (event.type === 'BOOKMARK') {

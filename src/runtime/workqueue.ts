@@ -13,9 +13,9 @@
 
 import type { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
+import { FairQueue } from '../base/fair-queue.ts';
 import type { Random } from '../base/random.ts';
 import { Schedule } from '../base/schedule.ts';
-import { FairQueue } from './fair-queue.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 /**

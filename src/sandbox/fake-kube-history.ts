@@ -17,6 +17,7 @@ interface Follower {
 export interface Following {
   readonly plural: string;
   readonly namespace: string | undefined;
+  readonly name?: string | undefined;
   /** Only what is newer than this version. */
   readonly after: number;
 }
@@ -112,7 +113,10 @@ export class FakeHistory {
     if (following.after < this.#oldest) {
       throw new KubeError('too old resource version', { status: 410, reason: 'Expired' });
     }
-    const takes = ({ plural, event }: Entry) => plural === following.plural && isIn(following.namespace, event.object);
+    const takes = ({ plural, event: { object } }: Entry) =>
+      plural === following.plural &&
+      isIn(following.namespace, object) &&
+      (following.name === undefined || object.metadata.name === following.name);
     const missed = this.#entries.slice(this.#told).filter((entry) => entry.version > following.after && takes(entry));
     const follower: Follower = { pending: missed.map(({ event }) => event), takes, wake: () => {}, closed: false };
     this.#followers.add(follower);

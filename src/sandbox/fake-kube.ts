@@ -64,8 +64,9 @@ export class FakeKube implements KubeApi {
     if (options.continueToken !== undefined && asOf < this.#history.oldest)
       throw refused(410, 'Expired', 'The provided continue parameter is too old');
     // The pages of a list are all of the version of its first.
-    const found =
+    const all =
       asOf === version ? this.all(resource, options.namespace) : this.#allAsOf(resource, options.namespace, asOf);
+    const found = options.name === undefined ? all : all.filter(({ metadata }) => metadata.name === options.name);
     const items = found.slice(start, start + limit).map((object) => shown(object, options.metadataOnly));
     const end = start + items.length;
     return {
@@ -76,9 +77,9 @@ export class FakeKube implements KubeApi {
   }
 
   watch(resource: Resource, options: WatchOptions, signal?: AbortSignal): AsyncIterable<WatchEvent> {
-    const { metadataOnly } = options;
+    const { namespace, name, metadataOnly } = options;
     return this.#history.follow(
-      { plural: resource.plural, namespace: options.namespace, after: Number(options.resourceVersion) },
+      { plural: resource.plural, namespace, name, after: Number(options.resourceVersion) },
       (event) => (event.type === 'BOOKMARK' ? event : { ...event, object: shown(event.object, metadataOnly) }),
       signal,
     );

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { API_VERSION, GROUP, VERSION } from '../../src/base/group.ts';
 import {
   EVENTS,
   isAlreadyExists,
@@ -13,7 +12,8 @@ import {
   SECRETS,
   type WatchEvent,
 } from '../../src/kube/api.ts';
-import { LEASES } from '../../src/runtime/leader-election.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import { anEvent, aSecret, aSpace, FINALIZER, SPACES } from './objects.ts';
 
 /** A Kubernetes API under test, and what KubeApi cannot do to it. */
 export interface Subject {
@@ -23,44 +23,6 @@ export interface Subject {
   /** Starts to delete it; it stays for as long as something in it is held by a finalizer. */
   terminateNamespace(namespace: string): Promise<void>;
 }
-
-export const SPACES: Resource = { group: GROUP, version: VERSION, plural: 'databasespaces', kind: 'DatabaseSpace' };
-
-const FINALIZER = `${GROUP}/contract`;
-
-const aSecret = (name: string, data: object = {}) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, labels: { app: 'contract' } },
-  data,
-});
-
-const aSpace = (name: string, metadata: object = {}) => ({
-  apiVersion: API_VERSION,
-  kind: 'DatabaseSpace',
-  metadata: { name, ...metadata },
-  spec: {
-    baseURL: 'https://cloud.example.com',
-    teamID: 'acme',
-    spaceID: 'production',
-    apiTokens: [{ level: 'admin', secretRef: { name: 'cloud' } }],
-    defaultCredentialsSecretRef: { name: 'factory' },
-  },
-});
-
-const anEvent = (name: string, namespace: string) => ({
-  apiVersion: 'events.k8s.io/v1',
-  kind: 'Event',
-  metadata: { name },
-  eventTime: '2026-11-20T12:00:00.000000Z',
-  reportingController: `${GROUP}/contract`,
-  reportingInstance: 'contract',
-  action: 'Test',
-  reason: 'Test',
-  type: 'Normal',
-  note: 'A test',
-  regarding: { apiVersion: 'v1', kind: 'Secret', namespace, name },
-});
 
 /** What is asked of both, the fake and the real one: a test of the operator on the fake is worth as much as this. */
 export function kubeApiContract(open: () => Promise<Subject>): void {
@@ -304,7 +266,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
   test('watch() tells all that happens after the version, in order, of its namespace and kind', async () => {
     const { api, namespace, ref, object, patch, patchStatus } = await aCase();
     const { resourceVersion } = await api.list(SPACES, { namespace });
-    const events = watching(api, SPACES, namespace, resourceVersion, 4);
+    const events = watching(api, SPACES, { namespace }, resourceVersion, 4);
     await patch({ metadata: { labels: { a: 'b' } } });
     await patch({ metadata: { labels: { a: 'b' } } });
     await api.create(SECRETS, namespace, aSecret('unrelated'));
@@ -324,24 +286,41 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(new Set(versions).size).toBe(4);
   });
 
+  test('list() and watch() of one name tell of no other object', async () => {
+    const { api, namespace, ref, object, patch } = await aCase();
+    const scope = { namespace, name: ref.name };
+    await api.create(SPACES, namespace, aSpace('two'));
+    const { items } = await api.list(SPACES, { ...scope, limit: 500 });
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(['one']);
+    const events = watching(api, SPACES, scope, object.metadata.resourceVersion, 2);
+    await api.create(SPACES, namespace, aSpace('three'));
+    await patch({ metadata: { labels: { a: 'b' } } });
+    await api.delete(SPACES, ref, { uid: object.metadata.uid });
+    expect((await events).map(({ type, object: { metadata } }) => `${type} ${metadata.name}`)).toEqual([
+      'MODIFIED one',
+      'DELETED one',
+    ]);
+    expect((await api.list(SPACES, scope)).items).toEqual([]);
+  });
+
   test('watch() from an earlier version tells what happened since', async () => {
     const { api, namespace, object, patch } = await aCase();
     await patch({ metadata: { labels: { a: 'b' } } });
-    const seen = await watching(api, SPACES, namespace, object.metadata.resourceVersion, 1);
+    const seen = await watching(api, SPACES, { namespace }, object.metadata.resourceVersion, 1);
     expect(seen[0]).toMatchObject({ type: 'MODIFIED', object: { metadata: { labels: { a: 'b' } } } });
   });
 
   test('watch() of metadata has no contents', async () => {
     const { api, namespace } = await aCase();
     const { resourceVersion } = await api.list(SECRETS, { namespace });
-    const events = watching(api, SECRETS, namespace, resourceVersion, 1, true);
+    const events = watching(api, SECRETS, { namespace }, resourceVersion, 1, true);
     await api.create(SECRETS, namespace, aSecret('a', { password: Buffer.from('canary').toString('base64') }));
     expect(Object.keys((await events)[0]?.object ?? {})).not.toContain('data');
   });
 
   test('watch() of metadata tells the deletion of what a finalizer held', async () => {
     const { api, namespace, ref, object, patch } = await aCase({ finalizers: [FINALIZER] });
-    const events = watching(api, SPACES, namespace, object.metadata.resourceVersion, 2, true);
+    const events = watching(api, SPACES, { namespace }, object.metadata.resourceVersion, 2, true);
     await api.delete(SPACES, ref, { uid: object.metadata.uid });
     await patch({ metadata: { finalizers: null } });
     expect((await events).map(({ type }) => type)).toEqual(['MODIFIED', 'DELETED']);
@@ -349,7 +328,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
 
   test('watch() from a version that is forgotten is refused as gone', async () => {
     const { api, namespace } = await aCase();
-    expect(isGone(await errorOf(watching(api, SPACES, namespace, '1', 1)))).toBe(true);
+    expect(isGone(await errorOf(watching(api, SPACES, { namespace }, '1', 1)))).toBe(true);
   });
 
   test('watch() ends when the caller wants no more', async () => {
@@ -369,14 +348,14 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
 async function watching(
   api: KubeApi,
   resource: Resource,
-  namespace: string,
+  scope: { readonly namespace: string; readonly name?: string },
   resourceVersion: string,
   count: number,
   metadataOnly = false,
 ) {
   const seen: Exclude<WatchEvent, { type: 'BOOKMARK' }>[] = [];
   const stop = new AbortController();
-  const options = { namespace, resourceVersion, timeoutSeconds: 20, metadataOnly };
+  const options = { ...scope, resourceVersion, timeoutSeconds: 20, metadataOnly };
   for await (const event of api.watch(resource, options, stop.signal)) {
     if (event.type !== 'BOOKMARK') seen.push(event);
     if (seen.length === count) break;

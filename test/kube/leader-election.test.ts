@@ -4,7 +4,8 @@ import { createUndiciTransport } from '../../src/base/http.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
-import { LEASES, LeaderElector } from '../../src/runtime/leader-election.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import { LeaderElector } from '../../src/runtime/leader-election.ts';
 import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-plane.ts';
 
 const TIMES = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 };

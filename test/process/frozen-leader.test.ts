@@ -97,7 +97,9 @@ test('the trap notices a change', async () => {
 async function mayElect(namespace: string): Promise<void> {
   const metadata = { name: 'leader-election', namespace };
   const apiVersion = 'rbac.authorization.k8s.io/v1';
-  const rules = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'patch'] }];
+  const rules = [
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  ];
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name };
   const subjects = [{ kind: 'ServiceAccount', namespace: 'mooring-system', name: 'mooring' }];
   const items = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LEASES } from '../../src/kube/lease.ts';
 import { ownRules, policyRules } from '../../src/rbac.ts';
-import { LEASES } from '../../src/runtime/leader-election.ts';
 import { createTeam } from '../../src/simulator/simulator.ts';
 import { type Api, installCrds, openApi } from '../kube/api.ts';
 import { adminKubeconfig, makeNamespace, mustKubectl, waitUntil } from '../support/control-plane.ts';

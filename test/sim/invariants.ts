@@ -1,6 +1,6 @@
 import { ACCEPT_IDENTITY } from '../../src/kinds/databasecluster/observation.ts';
 import { SECRETS } from '../../src/kube/api.ts';
-import { LEASES } from '../../src/runtime/leader-election.ts';
+import { LEASES } from '../../src/kube/lease.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';

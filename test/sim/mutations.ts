@@ -378,7 +378,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kept-as-the-cache-says',
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
-    hunt: ['namespace-deleted-while-deploying replicas=3 seed=112 1:stale 10:gap 27:freeze'],
+    hunt: ['namespace-deleted-while-deploying replicas=2 seed=470 2:gap 11:stale'],
   },
   {
     name: 'every-status-is-ours',

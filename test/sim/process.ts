@@ -1,8 +1,10 @@
 import { sleep } from '../../src/base/clock.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
 import { type KubeApi, KubeError, type Resource, type WatchEvent, type WatchOptions } from '../../src/kube/api.ts';
-import { LEASE_TIMES } from '../../src/runtime/leader-election.ts';
+import { LEASE_TIMES } from '../../src/kube/lease.ts';
+import { Reachability } from '../../src/kube/reachability.ts';
 import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import type { Effect, Fault } from './faults.ts';
 import type { Weather } from './weather.ts';
 
@@ -135,9 +137,13 @@ function kubeFailure(fault: Fault): never {
 
 /** The API as this process reaches it. */
 export function apiOf(process: Process, world: Surroundings, api: KubeApi): KubeApi {
+  const reachability = new Reachability({ clock: process.clock, random: createSeededRandom(process.number) });
   const reach = () => {
-    if (world.weather.is('apiOutage') || world.isPartitioned(process))
+    if (world.weather.is('apiOutage') || world.isPartitioned(process)) {
+      reachability.notReached();
       throw new HttpError('unreachable', 'Connection refused (ECONNREFUSED)');
+    }
+    reachability.reached();
   };
   const write = <T>(resource: Resource, what: string, work: () => Promise<T>, labels?: Effect['labels']) => {
     const reached = async () => {
@@ -169,8 +175,14 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
   };
   return {
     get: (resource, ref, _, options) => read(() => api.get(resource, ref, undefined, options)),
-    list: (resource, options) => read(() => api.list(resource, options)),
-    watch: (resource, options, signal) => watch(process, world, api, resource, options, signal),
+    list: async (resource, options, signal) => {
+      if (signal !== undefined) await reachability.turn(signal);
+      return read(() => api.list(resource, options));
+    },
+    async *watch(resource, options, signal) {
+      if (signal !== undefined) await reachability.turn(signal);
+      yield* watch(process, world, api, resource, options, reach, signal);
+    },
     create: (resource, namespace, object) => {
       const { name = '', labels } = metadataOf(object);
       if (resource.plural === 'leases') process.lease = name;
@@ -196,13 +208,15 @@ async function* watch(
   api: KubeApi,
   resource: Resource,
   options: WatchOptions,
+  reach: () => void,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<WatchEvent> {
   const { weather } = world;
   const isBroken = () => weather.is('apiOutage') || weather.is('gap');
   await resumed(process);
   await world.travel();
-  if (isBroken() || world.isPartitioned(process)) throw lost('Connection refused (ECONNREFUSED)');
+  reach();
+  if (isBroken()) throw lost('Connection broke (ECONNRESET)');
   const end = new AbortController();
   const cancel = process.clock.after(options.timeoutSeconds * 1000, () => end.abort());
   const onAbort = () => end.abort();

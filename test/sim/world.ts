@@ -1,7 +1,7 @@
 import { createLog } from '../../src/base/log.ts';
 import type { Resource } from '../../src/kube/api.ts';
+import { LEASES } from '../../src/kube/lease.ts';
 import { createOperator } from '../../src/operator.ts';
-import { LEASES } from '../../src/runtime/leader-election.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';

@@ -1,8 +1,8 @@
 import { GROUP } from '../../src/base/group.ts';
 import { type Place, placeInFull } from '../../src/kinds/databasespace/place.ts';
 import { EVENTS, SECRETS } from '../../src/kube/api.ts';
+import { LEASES } from '../../src/kube/lease.ts';
 import { ownerOf } from '../../src/operator/membership.ts';
-import { LEASES } from '../../src/runtime/leader-election.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Effect } from './faults.ts';
 import type { Process } from './process.ts';

@@ -40,6 +40,8 @@ export async function startKubeProxy(
       const answer = await (what === undefined ? pass() : gate(what, pass));
       response.once('close', () => answer.destroy());
       response.writeHead(answer.statusCode ?? 502, answer.headers);
+      // A watch has begun with its headers, though nothing may happen for long.
+      response.flushHeaders();
       answer.pipe(response);
     } catch {
       response.destroy();

@@ -14,7 +14,7 @@ export const rulesWithoutSecretLists: readonly PolicyRule[] = policyRules
 const RBAC = 'rbac.authorization.k8s.io';
 
 /** A rule of a Role or ClusterRole. */
-export type Rule = Pick<PolicyRule, 'apiGroups' | 'resources' | 'nonResourceURLs' | 'verbs'>;
+export type Rule = Omit<PolicyRule, 'why' | 'when'>;
 
 /**
  * A service account in the namespace with these rules there and in the other namespaces, and nothing else.
@@ -34,7 +34,7 @@ export async function accountWith(
         apiVersion: `${RBAC}/v1`,
         kind: 'Role',
         metadata,
-        rules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
+        rules: rules.map(({ why: _, when: __, ...rule }: Partial<PolicyRule>) => rule),
       },
       {
         apiVersion: `${RBAC}/v1`,
@@ -55,15 +55,17 @@ export async function accountWith(
 async function untilGranted(account: ServiceAccount, rules: readonly Rule[], namespace: string): Promise<void> {
   const rule = rules.at(-1);
   if (rule === undefined) return;
-  const { verbs, apiGroups, resources, nonResourceURLs } = rule;
-  const [verb, group, resource, path] = [verbs, apiGroups, resources, nonResourceURLs].map((each) => each?.[0]);
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+  const [verb, group, resource, name, path] = [verbs, apiGroups, resources, resourceNames, nonResourceURLs].map(
+    (each) => each?.[0],
+  );
   const review = JSON.stringify({
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
     spec: {
       user: `system:serviceaccount:${account.namespace}:${account.name}`,
       ...(path === undefined
-        ? { resourceAttributes: { namespace, verb, group, resource } }
+        ? { resourceAttributes: { namespace, verb, group, resource, name } }
         : { nonResourceAttributes: { verb, path } }),
     },
   });

@@ -37,11 +37,11 @@
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   verbs: [create]
-# Of the Lease, once it is there.
+# Of the Lease, once it is there; whoever stands by watches it, and so hears at once that it was given back.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   resourceNames: [mooring]
-  verbs: [get, patch]
+  verbs: [get, list, watch, patch]
 {{- if .Values.leaderElection.shardBySpace }}
 # Share spaces with other replicas (--shard-by-space).
 - apiGroups: [coordination.k8s.io]

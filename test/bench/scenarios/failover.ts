@@ -8,7 +8,7 @@ import { since } from './since.ts';
 const TIMEOUT_MS = 60_000;
 /** The lease is 15 s long; who is told to stop gives it up. */
 const KILLED_TARGET_S = 16;
-const STOPPED_TARGET_S = 2;
+const STOPPED_TARGET_S = 1;
 
 /** S11: the leader goes, and the one that stood by takes over. */
 export async function failover(setting: Setting, sheet: Sheet): Promise<void> {

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import type { AnyObject, Resource } from './api.ts';
+import { microTime } from './object.ts';
+
+export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
+
+/** In milliseconds, with client-go's names. */
+export interface LeaseTimes {
+  /** How long others wait after the last sign of the holder. */
+  readonly leaseDurationMs: number;
+  /** How long the holder acts after its last renewal. */
+  readonly renewDeadlineMs: number;
+  /** Between two attempts; candidates add up to a fifth. */
+  readonly retryPeriodMs: number;
+}
+
+/** What Kubernetes' own components use. */
+export const LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+export const JITTER_FACTOR = 1.2;
+
+/** Why these times do not exclude two leaders, by client-go's rules; undefined: they do. */
+export function problemOf({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes): string | undefined {
+  if (retryPeriodMs <= 0) return 'the retry period must be longer than 0';
+  if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR)
+    return `the renew deadline must be longer than ${JITTER_FACTOR} times the retry period`;
+  return leaseDurationMs <= renewDeadlineMs ? 'the lease duration must be longer than the renew deadline' : undefined;
+}
+
+const leaseObject = z.object({
+  spec: z.object({
+    holderIdentity: z.string().nullish(),
+    leaseDurationSeconds: z.number().nullish(),
+    acquireTime: z.string().nullish(),
+    renewTime: z.string().nullish(),
+    leaseTransitions: z.number().nullish(),
+  }),
+});
+
+/** coordination.k8s.io/v1 LeaseSpec, as far as it is read here. */
+export type LeaseSpec = z.infer<typeof leaseObject>['spec'];
+
+/** Of a Lease that is none, as if it were empty: nobody holds it. */
+export function leaseSpecOf(lease: AnyObject): LeaseSpec {
+  return leaseObject.safeParse(lease).data?.spec ?? {};
+}
+
+/** What its holder writes at each renewal. Times in a Lease are for people. */
+export function leaseRecord(holderIdentity: string, leaseDurationMs: number, nowMs: number): LeaseSpec {
+  return { holderIdentity, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime: microTime(nowMs) };
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { noChance } from '../../test/support/clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { Reachability } from './reachability.ts';
+
+/** `take` asks for a turn; `turns` says when each that was asked for came. */
+function aServer(random = noChance) {
+  const clock = virtualClock();
+  const reachability = new Reachability({ clock, random });
+  const turns: number[] = [];
+  const take = async (signal = new AbortController().signal) => {
+    await reachability.turn(signal);
+    turns.push(clock.monotonic());
+  };
+  return { clock, reachability, turns, take };
+}
+
+test('Nobody waits for a server that is reached', async () => {
+  const { clock, turns, take } = aServer();
+  await Promise.all([take(), take()]);
+  expect([turns, clock.timers()]).toEqual([[0, 0], 0]);
+});
+
+test('While a server is not reached each has its turn, in the order in which they asked', async () => {
+  const { clock, reachability, turns, take } = aServer();
+  reachability.notReached();
+  const all = [take(), take(), take()];
+  await clock.advance(2_500);
+  reachability.notReached();
+  expect(turns).toEqual([1_000, 2_000]);
+  await clock.advance(500);
+  await Promise.all(all);
+  expect(turns).toEqual([1_000, 2_000, 3_000]);
+  // Whoever comes late waits for no turn that has passed.
+  await clock.advance(60_000);
+  void take();
+  await clock.advance(1_000);
+  expect(turns.at(-1)).toBe(64_000);
+});
+
+test('An answer lets all go on, each at a moment of its own within a second', async () => {
+  const { clock, reachability, turns, take } = aServer(createSeededRandom(1));
+  reachability.notReached();
+  const all = Array.from({ length: 50 }, () => take());
+  await clock.advance(900);
+  reachability.reached();
+  await clock.advance(1_000);
+  await Promise.all(all);
+  expect(new Set(turns).size).toBe(50);
+  expect(Math.min(...turns)).toBeGreaterThanOrEqual(900);
+  expect([clock.timers(), turns.length]).toEqual([0, 50]);
+  await take();
+  expect(turns.at(-1)).toBe(1_900);
+});
+
+test('Whoever is told to stop waits no longer', async () => {
+  const { clock, reachability, take } = aServer();
+  reachability.notReached();
+  const stop = new AbortController();
+  const waiting = take(stop.signal);
+  stop.abort();
+  await waiting;
+  expect([clock.monotonic(), clock.timers()]).toEqual([0, 0]);
+});

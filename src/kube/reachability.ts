@@ -1,0 +1,55 @@
+import { backoffMs } from '../base/backoff.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+
+/** From one turn to the next: as often as a leader renews its Lease. */
+const TURN = { initialMs: 2_000, maxMs: 2_000 };
+/** Within this time all go on, so that they do not arrive together. */
+const SPREAD_MS = 1_000;
+
+interface Outage {
+  readonly over: AbortController;
+  /** When the last turn begins that was given, by the monotonic clock. */
+  lastTurnAt: number;
+}
+
+/**
+ * Whether the API server is reached, as all requests of a process tell together: a request that certainly did not arrive
+ * begins an outage, the next answer ends it.
+ * - In an outage lists and watches take turns. client-go has each reflector wait for up to 30 s by itself, to spare a server
+ *   that has too much to do; but one that is not reached is not spared by that, and is found late. So it costs one attempt
+ *   in 1 to 2 s, however many kinds and namespaces are watched.
+ * - Whatever is answered first, such as a renewal of the Lease, lets all of them go on, spread over a second.
+ * - What is answered then is not heard here: after a 429 or 503 each waits as its backoff and Retry-After say.
+ */
+export class Reachability {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #outage: Outage | undefined;
+
+  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** A request was answered. */
+  reached(): void {
+    this.#outage?.over.abort();
+    this.#outage = undefined;
+  }
+
+  /** A request did not arrive. */
+  notReached(): void {
+    this.#outage ??= { over: new AbortController(), lastTurnAt: this.#clock.monotonic() };
+  }
+
+  /** Resolves when a list or watch may be sent; at once when the signal aborts. */
+  async turn(signal: AbortSignal): Promise<void> {
+    const outage = this.#outage;
+    if (outage === undefined) return;
+    const now = this.#clock.monotonic();
+    outage.lastTurnAt = Math.max(now, outage.lastTurnAt) + backoffMs(TURN, 0, this.#random);
+    await sleep(this.#clock, outage.lastTurnAt - now, AbortSignal.any([signal, outage.over.signal]));
+    if (outage.over.signal.aborted) await sleep(this.#clock, SPREAD_MS * this.#random.float(), signal);
+  }
+}
