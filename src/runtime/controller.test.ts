@@ -495,6 +495,18 @@ test('Controller begins what its gate says is its own, tells the gate the end, a
   expect(given.passes.map(({ name }) => name)).toEqual(['a', 'b']);
 });
 
+test('Controller that is stopped while its gate asks begins nothing, and tells the gate so', async () => {
+  const asked = Promise.withResolvers<boolean>();
+  const ended: string[] = [];
+  const gate: KeyGate = { begin: () => asked.promise, end: (key) => ended.push(key) };
+  const { create, stop, running, passes } = await aController({}, 2, aCluster(), gate);
+  await create('a');
+  stop.abort();
+  asked.resolve(true);
+  await running;
+  expect([passes, ended]).toEqual([[], ['ns/a']]);
+});
+
 /** A toy that was looked at in its newest generation, by a process that is gone. It refers to friend x. */
 async function aSettledToy(api: FakeKube, name: string, conditions = READY, atMs = 0): Promise<void> {
   const lastTransitionTime = new Date(atMs).toISOString();

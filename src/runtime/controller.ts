@@ -135,13 +135,16 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
     if (stop.aborted) this.queue.shutDown();
-    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(kill)));
+    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill)));
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
+  async #work(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const { gate } = this.#options;
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
-      if ((await gate?.begin(key)) === false) {
+      const isOurs = (await gate?.begin(key)) !== false;
+      if (!isOurs || stop.aborted) {
+        // The gate may have taken its time, and the stop came meanwhile.
+        if (isOurs) gate?.end(key);
         this.queue.done(key);
         continue;
       }
@@ -150,7 +153,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       const log = this.#log(about);
       this.#resting.delete(key);
       try {
-        const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, signal));
+        const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, kill));
         finished(labelOf(outcome));
         this.#requeue(key, outcome, log);
       } catch (error) {
