@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
-import { type AnyObject, SECRETS } from '../kube/api.ts';
+import { type AnyObject, KubeError, SECRETS } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
@@ -96,6 +96,60 @@ test('An Informer sees what happened while it was cut off and history was forgot
   api.compact();
   await clock.advance(60_000);
   expect(names()).toEqual(['one/b']);
+  stop.abort();
+});
+
+test('An Informer keeps its own write against a list without a version that was asked for before it', async () => {
+  const { informer, add, api, clock, stop } = anInformer();
+  await add('one', 'a');
+  const pages = Promise.withResolvers<void>();
+  const list = api.list.bind(api);
+  void informer.run(stop.signal);
+  await informer.synced;
+  await clock.settle();
+  // The server was restored: it knows no version that is as new, and its answer takes its time.
+  let notOlderThan: string | undefined = '';
+  api.list = async (resource, options) => {
+    notOlderThan = options.notOlderThan;
+    if (notOlderThan !== undefined) throw new KubeError('Too large resource version', { status: 504 });
+    const page = await list(resource, options);
+    await pages.promise;
+    return page;
+  };
+  api.closeWatches();
+  await clock.settle();
+  await api.create(SECRETS, 'two', { metadata: { name: 'b' } });
+  api.compact();
+  await clock.runUntil(() => notOlderThan === undefined, 'it lists without a version');
+  const written = await api.patch(SECRETS, { namespace: 'one', name: 'a' }, { metadata: { labels: { x: 'y' } } });
+  informer.applyOwnWrite(written);
+  const told: unknown[] = [];
+  informer.onChange((key) => told.push(key));
+  pages.resolve();
+  await clock.settle();
+  expect(informer.store.get('one/a')?.metadata.resourceVersion).toBe(written.metadata.resourceVersion);
+  expect(told).toEqual(['two/b']);
+  stop.abort();
+});
+
+test('An Informer goes back to what a list without a version says, behind its own earlier writes', async () => {
+  const { informer, api, clock, stop } = anInformer();
+  await api.create(SECRETS, 'one', { metadata: { name: 'a' } });
+  void informer.run(stop.signal);
+  await informer.synced;
+  await clock.settle();
+  const { metadata } = await api.patch(SECRETS, { namespace: 'one', name: 'a' }, { metadata: { labels: { x: 'y' } } });
+  informer.applyOwnWrite({ metadata: { ...metadata, resourceVersion: '1000' } });
+  api.list = async (_, { notOlderThan }) => {
+    if (notOlderThan !== undefined) throw new KubeError('Too large resource version', { status: 504 });
+    return { items: [{ metadata }], resourceVersion: metadata.resourceVersion, continueToken: undefined };
+  };
+  api.closeWatches();
+  await clock.settle();
+  await api.create(SECRETS, 'two', { metadata: { name: 'b' } });
+  api.compact();
+  await clock.advance(60_000);
+  expect(informer.store.get('one/a')?.metadata.resourceVersion).toBe(metadata.resourceVersion);
   stop.abort();
 });
 

@@ -6,7 +6,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { AnyObject, KubeApi, Resource } from '../kube/api.ts';
-import { type ObjectKey, splitKey } from '../kube/object.ts';
+import { keyOf, type ObjectKey, splitKey } from '../kube/object.ts';
 import { Store, type StoreChange } from './store.ts';
 import { runWatcher, type WatcherEvent } from './watcher.ts';
 
@@ -30,6 +30,8 @@ export class Informer<T extends AnyObject> {
   readonly #handlers: StoreChange<T>[] = [];
   /** Scopes whose first list is not there yet. */
   readonly #unsynced: Set<string | undefined>;
+  /** Scopes of which a list asks for what is true now, with what was written since it was asked for: that it may not know. */
+  readonly #ownSince = new Map<string | undefined, Set<ObjectKey>>();
   #onSynced: () => void = () => {};
   readonly synced: Promise<void>;
 
@@ -54,6 +56,7 @@ export class Informer<T extends AnyObject> {
 
   /** As Store.applyOwnWrite, of an answer as it came. */
   applyOwnWrite(answer: AnyObject): void {
+    for (const own of this.#ownSince.values()) own.add(keyOf(answer));
     this.store.applyOwnWrite(this.#options.transform(answer));
   }
 
@@ -69,10 +72,15 @@ export class Informer<T extends AnyObject> {
 
   async #handle(namespace: string | undefined, event: WatcherEvent<T>): Promise<void> {
     switch (event.type) {
+      case 'listing':
+        if (event.isNewest) this.#ownSince.set(namespace, new Set());
+        else this.#ownSince.delete(namespace);
+        return;
       case 'applied':
-        this.store.apply(event.object, event.isNewest);
+        this.store.apply(event.object, this.#ownSince.get(namespace)?.has(keyOf(event.object)) === false);
         return;
       case 'listed': {
+        this.#ownSince.delete(namespace);
         const isOurs = (key: ObjectKey) => namespace === undefined || splitKey(key).namespace === namespace;
         await this.store.retain(event.keys, isOurs);
         if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#onSynced();

@@ -124,7 +124,7 @@ export class LeaderElector {
   /** Tells when nobody holds the Lease. If it cannot be watched, whoever asks for it finds that out, and says why if that fails too. */
   #watch(signal: AbortSignal, onFree: () => void): void {
     const onEvent = (event: WatcherEvent) => {
-      if (event.type === 'listed') return;
+      if (event.type === 'listing' || event.type === 'listed') return;
       if (event.type === 'applied') this.#see(event.object);
       if (event.type === 'deleted' || !leaseSpecOf(event.object).holderIdentity) onFree();
     };

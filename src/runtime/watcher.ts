@@ -23,8 +23,9 @@ export type WatcherState =
   | { readonly phase: 'watch'; readonly resourceVersion: string };
 
 export type WatcherEvent<T = AnyObject> =
-  /** It is there. `isNewest`: of a list that asked for what is true now, whatever was seen before. */
-  | { readonly type: 'applied'; readonly object: T; readonly isNewest: boolean }
+  /** A list is about to be asked for. `isNewest`: for what is true now, whatever was seen before. */
+  | { readonly type: 'listing'; readonly isNewest: boolean }
+  | { readonly type: 'applied'; readonly object: T }
   | { readonly type: 'deleted'; readonly object: T }
   /** A list has ended: none are there but these, each of which was told of. */
   | { readonly type: 'listed'; readonly keys: ReadonlySet<ObjectKey> };
@@ -102,9 +103,9 @@ async function list<T>(
 ): Promise<StepResult> {
   const { api, resource, namespace, name, metadataOnly, transform } = options;
   const keys = new Set<ObjectKey>();
-  const isNewest = notOlderThan === undefined;
   let continueToken: string | undefined;
   try {
+    await options.onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
     for (;;) {
       const page = await api.list(
         resource,
@@ -113,7 +114,7 @@ async function list<T>(
       );
       // Told of page by page, so that no more than a page is ever held whole.
       for (const item of page.items) {
-        await options.onEvent({ type: 'applied', object: transform(item), isNewest });
+        await options.onEvent({ type: 'applied', object: transform(item) });
         if (keys.add(keyOf(item)).size % SLICE === 0) await yieldToEventLoop();
       }
       continueToken = page.continueToken;
@@ -144,8 +145,7 @@ async function watch<T>(options: WatcherOptions<T>, from: string, signal: AbortS
         continue;
       }
       const object = transform(event.object);
-      const isDeleted = event.type === 'DELETED';
-      await options.onEvent(isDeleted ? { type: 'deleted', object } : { type: 'applied', object, isNewest: false });
+      await options.onEvent({ type: event.type === 'DELETED' ? 'deleted' : 'applied', object });
       resourceVersion = event.object.metadata.resourceVersion;
     }
     return { state: { phase: 'watch', resourceVersion } };
