@@ -1,101 +1,9 @@
 import { expect, test } from 'vitest';
-import { noChance } from '../../test/support/clock.ts';
-import { TOYS, type ToyBehaviour, toyKind } from '../../test/support/toy-kind.ts';
-import { TerminalError, TransientError } from '../base/errors.ts';
-import { API_VERSION } from '../base/group.ts';
-import type { Random } from '../base/random.ts';
-import type { KubeObject } from '../kube/object.ts';
+import { aCluster, aController, READY } from '../../test/support/toy-controller.ts';
+import { TOYS } from '../../test/support/toy-kind.ts';
+import { TransientError } from '../base/errors.ts';
 import { ready, stalled } from '../kube/summary.ts';
-import { FakeKube } from '../sandbox/fake-kube.ts';
-import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { Controller, isNews, type KeyGate } from './controller.ts';
-import { Informer } from './informer.ts';
-import { createMetrics } from './metrics.ts';
-
-const READY = ready('Done', 'All is well');
-
-/** Delays are as long as they may be. */
-const longest: Random = { float: () => 1, bytes: (count) => new Uint8Array(count) };
-
-function aCluster() {
-  const clock = virtualClock();
-  const statusDefaults = { toys: { observedGeneration: -1 } };
-  return { clock, api: new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults }) };
-}
-
-/** A controller of toys that runs, with the times at which passes looked at each toy. */
-async function aController(behaviour: ToyBehaviour = {}, concurrency = 2, { clock, api } = aCluster(), gate?: KeyGate) {
-  const passes: { readonly name: string; readonly at: number }[] = [];
-  const events: string[] = [];
-  const logged: string[] = [];
-  const fields: object[] = [];
-  const log = (about: object, message: string) => {
-    logged.push(message);
-    fields.push(about);
-  };
-  const kind = toyKind(
-    {
-      ...behaviour,
-      observe: async (subject) => {
-        passes.push({ name: subject.metadata.name, at: clock.monotonic() });
-        return behaviour.observe?.(subject);
-      },
-      decide: behaviour.decide ?? (() => ({ conditions: READY })),
-    },
-    [],
-  );
-  const informer = new Informer<KubeObject>({
-    api,
-    resource: TOYS,
-    namespaces: undefined,
-    transform: (object) => object as KubeObject,
-    clock,
-    random: noChance,
-    onFailure: () => {},
-  });
-  const metrics = createMetrics(clock, { version: '', node: '' });
-  const controller = new Controller(kind, informer, {
-    api,
-    clock,
-    random: longest,
-    log: { info: log, warn: log },
-    events: { record: (_object, { reason }) => events.push(reason) },
-    metrics: metrics.controller('toy', concurrency),
-    concurrency,
-    gate,
-  });
-  const [stop, kill] = [new AbortController(), new AbortController()];
-  void informer.run(stop.signal);
-  await informer.synced;
-  const running = controller.run(stop.signal, kill.signal);
-  const create = async (name: string, spec: object = {}) => {
-    await api.create(TOYS, 'ns', { apiVersion: API_VERSION, kind: 'Toy', metadata: { name }, spec });
-    await clock.settle();
-  };
-  const change = async (name: string, patch: object) => {
-    await api.patch(TOYS, { namespace: 'ns', name }, patch);
-    await clock.settle();
-  };
-  /** Pauses between passes. */
-  const pauses = () => passes.slice(1).map(({ at }, index) => at - (passes[index]?.at ?? 0));
-  return {
-    clock,
-    api,
-    controller,
-    passes,
-    pauses,
-    events,
-    logged,
-    fields,
-    create,
-    change,
-    stop,
-    kill,
-    running,
-    metrics,
-  };
-}
+import { isNews, type KeyGate } from './controller.ts';
 
 test('Controller looks at each object once when it appears, and not again because of its own writes', async () => {
   const { create, passes, clock } = await aController();
@@ -194,106 +102,6 @@ test('Controller looks again at once after it did something', async () => {
   expect(passes.map(({ at }) => at)).toEqual([0, 0, 0, 0]);
 });
 
-test('Controller slows down what always wants to look again at once', async () => {
-  const toys = await aController({ decide: () => ({ conditions: READY, requeueAfterMs: 0 }) });
-  await toys.create('a');
-  await toys.clock.advance(10_000);
-  expect(toys.passes.length).toBeGreaterThan(20);
-  expect(toys.passes.length).toBeLessThan(40);
-});
-
-test('Controller slows down what always finds something to do, and says how it stands', async () => {
-  const { create, passes, api, clock } = await aController({
-    decide: () => ({ conditions: READY, steps: ['work'] }),
-  });
-  await create('a');
-  expect(passes.length).toBeLessThan(25);
-  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
-  await clock.advance(3_600_000);
-  expect(passes.length).toBeLessThan(60);
-});
-
-test.each([
-  {
-    what: 'a transient failure',
-    error: new TransientError('Busy', 'Later'),
-    pauses: [2_000, 4_000, 8_000, 16_000, 32_000],
-    maxMs: 300_000,
-  },
-  {
-    what: 'a terminal failure',
-    error: new TerminalError('No', 'Never'),
-    pauses: [120_000, 240_000, 480_000, 960_000, 1_800_000],
-    maxMs: 1_800_000,
-  },
-])('Controller comes back after $what with growing pauses, and never gives up', async ({ error, pauses, maxMs }) => {
-  const given = await aController({ observe: () => Promise.reject(error) });
-  await given.create('a');
-  await given.clock.advance(6 * 3_600_000);
-  expect(given.pauses().slice(0, pauses.length)).toEqual(pauses);
-  expect(given.pauses().at(-1)).toBe(maxMs);
-});
-
-test('Controller waits as long as the other side asks for', async () => {
-  const { create, clock, pauses } = await aController({
-    observe: () => Promise.reject(new TransientError('Busy', 'Later', { retryAfterMs: 90_000 })),
-  });
-  await create('a');
-  await clock.advance(90_000);
-  expect(pauses()).toEqual([90_000]);
-});
-
-test('Controller starts with short pauses again after a pass that went well', async () => {
-  let fails = true;
-  const given = await aController({
-    observe: () => (fails ? Promise.reject(new TransientError('Busy', 'Later')) : Promise.resolve()),
-  });
-  await given.create('a');
-  await given.clock.advance(20_000);
-  fails = false;
-  await given.clock.advance(20_000);
-  fails = true;
-  await given.change('a', { spec: { size: 2 } });
-  given.passes.splice(0, given.passes.length - 1);
-  await given.clock.advance(2_000);
-  expect(given.pauses()[0]).toBe(2_000);
-});
-
-test('Controller comes to an object with a stalled pass at once when a person changes it', async () => {
-  const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) });
-  await given.create('a');
-  await given.clock.advance(3_600_000);
-  const before = given.passes.length;
-  await given.change('a', { spec: { size: 2 } });
-  expect(given.passes.length).toBe(before + 1);
-});
-
-test('Controller survives a bug in a kind: the object says so and is tried again', async () => {
-  let bug = true;
-  const { create, api, clock } = await aController({
-    decide: () => {
-      if (bug) throw new RangeError('Invalid array length');
-      return { conditions: READY };
-    },
-  });
-  await create('a');
-  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'InternalError' }, {}] } });
-  bug = false;
-  await clock.advance(2_000);
-  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
-});
-
-test('Controller loses no key when the status cannot be written', async () => {
-  const { create, api, clock, logged } = await aController();
-  const patch = api.patch.bind(api);
-  Object.assign(api, { patch: () => Promise.reject(new Error('The API server is away')) });
-  await create('a');
-  expect(logged.at(-1)).toContain('The API server is away');
-  Object.assign(api, { patch });
-  await clock.advance(2_000);
-  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
-});
-
 test('Controller works on as many objects at once as it has workers, and never twice on one', async () => {
   const inHand: string[] = [];
   let most = 0;
@@ -353,123 +161,16 @@ test('Controller that is stopped ends the pass in hand and begins no other', asy
   expect(passes.map(({ name }) => name)).toEqual(['a']);
 });
 
-test('Controller does not come back at once after a failure because it has just added the finalizer', async () => {
-  const { create, pauses, clock, api } = await aController({
-    decide: () => ({ conditions: READY, steps: ['work'] }),
-    act: () => Promise.reject(new TransientError('Busy', 'Later')),
-  });
+test('Controller that is stopped while its gate asks begins nothing, and tells the gate so', async () => {
+  const asked = Promise.withResolvers<boolean>();
+  const ended: string[] = [];
+  const gate: KeyGate = { begin: () => asked.promise, end: (key) => ended.push(key) };
+  const { create, stop, running, passes } = await aController({}, 2, aCluster(), gate);
   await create('a');
-  expect(api.all(TOYS)[0]?.metadata.finalizers).toHaveLength(1);
-  await clock.advance(6_000);
-  expect(pauses()).toEqual([2_000, 4_000]);
-});
-
-test('Controller logs with each line of a pass what it is about, and an id that ties them together', async () => {
-  const { create, fields, logged } = await aController({
-    decide: () => ({ conditions: READY, steps: ['work'] }),
-    act: () => Promise.reject(new TransientError('Busy', 'The other side answers 503')),
-  });
-  await create('a');
-  expect(logged).toEqual(['Going to work', 'The other side answers 503', 'The other side answers 503']);
-  expect(new Set(fields.map((each) => JSON.stringify(each)).map((text) => JSON.parse(text).reconcileID)).size).toBe(1);
-  for (const each of fields)
-    expect(each).toMatchObject({
-      kind: 'Toy',
-      namespace: 'ns',
-      name: 'a',
-      reconcileID: expect.stringMatching(/^\w{8}$/),
-    });
-});
-
-/** What toys are worked on in which order, one after the other, when the first pass takes a second. */
-async function anOrder(world: ReturnType<typeof aCluster>, meanwhile: (given: Toys) => Promise<void>) {
-  let hold: (() => void) | undefined;
-  const first = { still: true };
-  const given = await aController(
-    {
-      observe: async () => {
-        if (!first.still) return;
-        first.still = false;
-        await new Promise<void>((resolve) => (hold = resolve));
-      },
-    },
-    1,
-    world,
-  );
-  await given.clock.settle();
-  await meanwhile(given);
-  hold?.();
-  await given.clock.advance(1_000);
-  return given.passes.map(({ name }) => name);
-}
-
-type Toys = Awaited<ReturnType<typeof aController>>;
-
-test('Controller that starts beside many objects in order looks at what a person changes before them', async () => {
-  const world = aCluster();
-  const toys = Array.from({ length: 50 }, (_, index) => `toy-${index}`);
-  for (const name of toys) await aSettledToy(world.api, name);
-  await world.api.patch(TOYS, { namespace: 'ns', name: 'toy-49' }, { spec: { size: 7 } });
-  const order = await anOrder(world, async ({ create, change }) => {
-    await create('new');
-    await change('toy-40', { spec: { size: 2 } });
-    await change('toy-30', { metadata: { annotations: { a: 'b' } } });
-  });
-  expect(order.slice(1, 4)).toEqual(['new', 'toy-40', 'toy-30']);
-  expect(order[0]).toBe('toy-49');
-  expect(new Set(order)).toEqual(new Set([...toys, 'new']));
-});
-
-test('Controller turns from one group to the other, so that a crowd of new objects holds up no other group', async () => {
-  const order = await anOrder(aCluster(), async ({ create }) => {
-    await create('first');
-    for (let index = 0; index < 20; index++) await create(`crowd-${index}`, { friend: 'x' });
-    await create('other', { friend: 'y' });
-  });
-  expect(order.slice(0, 3)).toEqual(['first', 'crowd-0', 'other']);
-});
-
-test('Controller that starts beside many objects in order writes nothing', async () => {
-  const world = aCluster();
-  for (let index = 0; index < 200; index++) await aSettledToy(world.api, `toy-${index}`);
-  const versions = () => world.api.all(TOYS).map(({ metadata }) => metadata.resourceVersion);
-  const before = versions();
-  const given = await aController({}, 2, world);
-  await given.clock.advance(3_600_000);
-  expect(new Set(given.passes.map(({ name }) => name)).size).toBe(200);
-  expect(versions()).toEqual(before);
-});
-
-test('Controller that starts beside many stalled objects does not try them all at once, and an edited one at once', async () => {
-  const world = aCluster();
-  for (let index = 0; index < 200; index++) {
-    await aSettledToy(world.api, `toy-${index}`, stalled('No', 'Never'), world.clock.now() - 3_600_000);
-  }
-  const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) }, 2, world);
-  await given.clock.advance(1_000);
-  expect(given.passes.length).toBeLessThan(5);
-  given.controller.changed('friends/x', 'low');
-  await given.clock.settle();
-  expect(given.passes.length).toBeLessThan(5);
-  given.passes.length = 0;
-  await given.change('toy-7', { spec: { size: 2 } });
-  expect(given.passes.map(({ name }) => name)).toEqual(['toy-7']);
-  await given.clock.advance(300_000);
-  const half = new Set(given.passes.map(({ name }) => name)).size;
-  expect([half > 60, half < 140]).toEqual([true, true]);
-  await given.clock.advance(300_000);
-  expect(new Set(given.passes.map(({ name }) => name)).size).toBeGreaterThan(195);
-});
-
-test('Controller wakes a stalled object that rests since a start when what it refers to is changed', async () => {
-  const world = aCluster();
-  await aSettledToy(world.api, 'a', stalled('No', 'Never'), world.clock.now() - 3_600_000);
-  const given = await aController({}, 2, world);
-  for (const priority of ['low', 'high'] as const) {
-    given.controller.changed('friends/x', priority);
-    await given.clock.settle();
-    expect(given.passes.length).toBe(priority === 'low' ? 0 : 1);
-  }
+  stop.abort();
+  asked.resolve(true);
+  await running;
+  expect([passes, ended]).toEqual([[], ['ns/a']]);
 });
 
 test('Controller begins what its gate says is its own, tells the gate the end, and comes to what becomes its own', async () => {
@@ -495,28 +196,22 @@ test('Controller begins what its gate says is its own, tells the gate the end, a
   expect(given.passes.map(({ name }) => name)).toEqual(['a', 'b']);
 });
 
-test('Controller that is stopped while its gate asks begins nothing, and tells the gate so', async () => {
-  const asked = Promise.withResolvers<boolean>();
-  const ended: string[] = [];
-  const gate: KeyGate = { begin: () => asked.promise, end: (key) => ended.push(key) };
-  const { create, stop, running, passes } = await aController({}, 2, aCluster(), gate);
+test('Controller logs with each line of a pass what it is about, and an id that ties them together', async () => {
+  const { create, fields, logged } = await aController({
+    decide: () => ({ conditions: READY, steps: ['work'] }),
+    act: () => Promise.reject(new TransientError('Busy', 'The other side answers 503')),
+  });
   await create('a');
-  stop.abort();
-  asked.resolve(true);
-  await running;
-  expect([passes, ended]).toEqual([[], ['ns/a']]);
+  expect(logged).toEqual(['Going to work', 'The other side answers 503', 'The other side answers 503']);
+  expect(new Set(fields.map((each) => JSON.stringify(each)).map((text) => JSON.parse(text).reconcileID)).size).toBe(1);
+  for (const each of fields)
+    expect(each).toMatchObject({
+      kind: 'Toy',
+      namespace: 'ns',
+      name: 'a',
+      reconcileID: expect.stringMatching(/^\w{8}$/),
+    });
 });
-
-/** A toy that was looked at in its newest generation, by a process that is gone. It refers to friend x. */
-async function aSettledToy(api: FakeKube, name: string, conditions = READY, atMs = 0): Promise<void> {
-  const lastTransitionTime = new Date(atMs).toISOString();
-  const status = {
-    observedGeneration: 1,
-    conditions: conditions.map((each) => ({ ...each, observedGeneration: 1, lastTransitionTime })),
-  };
-  await api.create(TOYS, 'ns', { apiVersion: API_VERSION, kind: 'Toy', metadata: { name }, spec: { friend: 'x' } });
-  await api.patch(TOYS, { namespace: 'ns', name }, { status }, { subresource: 'status' });
-}
 
 const seen = (changes: object = {}) => ({
   metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1, ...changes },
@@ -535,26 +230,4 @@ test.each([
   [seen(), seen({ labels: { a: 'b' } }), true],
 ])('isNews() of %j and %j is %s', (before, after, news) => {
   expect(isNews(before, after)).toBe(news);
-});
-
-test('A Controller lets others have their turn between passes that wait for nothing', async () => {
-  const { clock, api } = aCluster();
-  let ticks = 0;
-  // Each look at the clock finds it a millisecond on.
-  const ticking = { ...clock, monotonic: () => clock.monotonic() + ++ticks };
-  for (let index = 0; index < 200; index++)
-    await api.create(TOYS, 'ns', {
-      apiVersion: API_VERSION,
-      kind: 'Toy',
-      metadata: { name: `toy-${index}` },
-      spec: {},
-    });
-  const { passes } = await aController({}, 10, { clock: ticking, api });
-  let [most, seen] = [0, passes.length];
-  for (let turn = 0; turn < 2_000 && new Set(passes.map(({ name }) => name)).size < 200; turn++) {
-    await new Promise((resolve) => setImmediate(resolve));
-    [most, seen] = [Math.max(most, passes.length - seen), passes.length];
-  }
-  expect(new Set(passes.map(({ name }) => name)).size).toBe(200);
-  expect(most).toBeLessThanOrEqual(20);
 });

@@ -378,7 +378,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kept-as-the-cache-says',
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
-    hunt: ['namespace-deleted-while-deploying replicas=2 seed=470 2:gap 11:stale'],
+    hunt: ['namespace-deleted-while-deploying replicas=2 seed=355 3:partition 9:suspendMachine 10:gap'],
   },
   {
     name: 'every-status-is-ours',

@@ -1,6 +1,7 @@
 import type { Fault } from './faults.ts';
+import type { Subject } from './strike.ts';
 import { CLUSTERS } from './view.ts';
-import type { Subject, World } from './world.ts';
+import type { World } from './world.ts';
 
 export interface Scenario {
   readonly name: string;

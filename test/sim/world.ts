@@ -1,5 +1,4 @@
 import { createLog } from '../../src/base/log.ts';
-import type { Resource } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { createOperator } from '../../src/operator.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
@@ -14,38 +13,14 @@ import { countingMetrics } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan, Strike } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
+import { LASTS_MS, LEASE_NAMESPACE, RESTART_MS, type Subject, strike } from './strike.ts';
 import { CLUSTERS, KINDS, View } from './view.ts';
 import { Weather } from './weather.ts';
 import { Writers } from './writers.ts';
 
 const SECOND_MS = 1_000;
-const LEASE_NAMESPACE = 'mooring-system';
-const RESTART_MS = SECOND_MS;
 const FROZEN_MS = 45 * SECOND_MS;
 const LANDING_MS = 30 * SECOND_MS;
-const PARTITION_MS = MINUTE_MS;
-const API_START_MS = 4 * SECOND_MS;
-const OLD_LISTS_MS = 2 * MINUTE_MS;
-const CLOCK_JUMP_MS = 24 * 60 * MINUTE_MS;
-const CLOCK_OFF_MS = 20 * MINUTE_MS;
-/** How long what a fault brings about lasts, where that is more than a moment. */
-const LASTS_MS: Partial<Record<Fault, number>> = {
-  cloudOutage: 10 * MINUTE_MS,
-  serverOutage: 5 * MINUTE_MS,
-  apiOutage: 3 * MINUTE_MS,
-  clockForward: CLOCK_OFF_MS,
-  clockBack: CLOCK_OFF_MS,
-  pause: 5 * MINUTE_MS,
-  wrongToken: 5 * MINUTE_MS,
-  flaky: 2 * MINUTE_MS,
-  oldList: OLD_LISTS_MS,
-};
-/** What a person may change without meaning anything by it: but what was read before is old then. */
-const WITHOUT_MEANING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  databaseclusters: { allowUnlisted: true },
-  databaseusers: { deletionPolicy: 'Delete' },
-  databases: { deletionPolicy: 'Retain' },
-};
 /** Of one object. */
 const PASSES_A_MINUTE = 60;
 /** More effects at the same moment are no work but a loop. */
@@ -59,12 +34,6 @@ const KNOBS: Partial<Knobs> = {
   // What a server says of a refused request must not lead to a secret being shown.
   echoSecrets: true,
 };
-
-/** What a scenario is about: persons edit, pause and delete this object. */
-export interface Subject {
-  readonly resource: Resource;
-  readonly name: string;
-}
 
 /**
  * The whole operator on a virtual clock, in one process or several: an in-memory Kubernetes API with its watches, the
@@ -335,6 +304,16 @@ export class World {
     return fault;
   }
 
+  async #strike(process: Process, fault: Fault): Promise<void> {
+    const now = this.clock.monotonic();
+    this.#troubledUntil = Math.max(this.#troubledUntil, now + (LASTS_MS[fault] ?? 0));
+    if (TURNS.has(fault)) this.#turnedAt = now;
+    if (fault === 'crashTwice') this.#crashNext = true;
+    const { clock, kube, people, weather, invariants } = this;
+    const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.#living };
+    await strike(struck, process, fault);
+  }
+
   /** Some passes follow one another at once, but on average a key rests. */
   #passed(kind: string): void {
     const minute = Math.floor(this.clock.monotonic() / MINUTE_MS);
@@ -355,87 +334,6 @@ export class World {
     if (this.#instant.effects < ENDLESS) return;
     this.invariants.fail('no hot key', `${ENDLESS} effects in one moment`);
     this.stop();
-  }
-
-  /** What a fault does besides what it makes of the effect itself. */
-  async #strike(process: Process, fault: Fault): Promise<void> {
-    const { people, weather, kube } = this;
-    const { name, resource } = this.#subject;
-    const now = this.clock.monotonic();
-    this.#troubledUntil = Math.max(this.#troubledUntil, now + (LASTS_MS[fault] ?? 0));
-    if (TURNS.has(fault)) this.#turnedAt = now;
-    const gap = () => {
-      weather.begin('gap');
-      kube.closeWatches();
-      this.clock.after(weather.remainingMs('gap'), () => kube.compact());
-    };
-    switch (fault) {
-      case 'crashTwice':
-        this.#crashNext = true;
-        return;
-      case 'upgrade':
-        this.clock.after(RESTART_MS / 2, () => people.ageStatuses());
-        return;
-      case 'stale':
-      case 'duplicate':
-      case 'cloudOutage':
-      case 'serverOutage':
-      case 'flaky':
-        return weather.begin(fault);
-      case 'apiOutage':
-        weather.begin(fault);
-        return kube.closeWatches();
-      case 'gap':
-        return gap();
-      case 'oldList':
-        kube.lag();
-        this.clock.after(OLD_LISTS_MS, () => kube.catchUp());
-        return gap();
-      case 'restart':
-        kube.restart();
-        this.clock.after(API_START_MS, () => kube.initialized());
-        return;
-      case 'partition':
-        process.partitionedUntil = this.clock.monotonic() + PARTITION_MS;
-        return;
-      case 'stolenLease':
-        return this.#stealLease(process);
-      case 'clockForward':
-        return this.#jump(CLOCK_JUMP_MS);
-      case 'clockBack':
-        return this.#jump(-CLOCK_JUMP_MS);
-      case 'edit':
-        return people.edit({ spec: WITHOUT_MEANING[resource.plural] ?? {} }, name, resource);
-      case 'pause':
-        return people.pause(name, resource);
-      case 'wrongToken':
-        return people.replaceTokens();
-      case 'delete':
-        return people.remove(name, resource);
-      case 'recreate':
-        return people.recreate(name, resource);
-      case 'loseSecret':
-        return people.loseSecrets();
-      case 'terminate':
-        return people.terminate();
-      default:
-        return;
-    }
-  }
-
-  async #stealLease({ lease = 'mooring' }: Process): Promise<void> {
-    const ref = { namespace: LEASE_NAMESPACE, name: lease };
-    if ((await this.kube.get(LEASES, ref)) === undefined) return;
-    const spec = { holderIdentity: 'somebody', leaseDurationSeconds: 15 };
-    this.invariants.peopleWrite(() => this.kube.patch(LEASES, ref, { spec }));
-  }
-
-  #jump(ms: number): void {
-    const off = [...this.#living];
-    for (const { clock } of off) clock.jump(ms);
-    this.clock.after(CLOCK_OFF_MS, () => {
-      for (const { clock } of off) clock.jump(-ms);
-    });
   }
 
   /** As the API server does, on quiet kinds too. */

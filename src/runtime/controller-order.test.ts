@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { aCluster, aController, aSettledToy } from '../../test/support/toy-controller.ts';
+import { TOYS } from '../../test/support/toy-kind.ts';
+import { TerminalError } from '../base/errors.ts';
+import { API_VERSION } from '../base/group.ts';
+import { stalled } from '../kube/summary.ts';
+
+/** What toys are worked on in which order, one after the other, when the first pass takes a second. */
+async function anOrder(world: ReturnType<typeof aCluster>, meanwhile: (given: Toys) => Promise<void>) {
+  let hold: (() => void) | undefined;
+  const first = { still: true };
+  const given = await aController(
+    {
+      observe: async () => {
+        if (!first.still) return;
+        first.still = false;
+        await new Promise<void>((resolve) => (hold = resolve));
+      },
+    },
+    1,
+    world,
+  );
+  await given.clock.settle();
+  await meanwhile(given);
+  hold?.();
+  await given.clock.advance(1_000);
+  return given.passes.map(({ name }) => name);
+}
+
+type Toys = Awaited<ReturnType<typeof aController>>;
+
+test('Controller that starts beside many objects in order looks at what a person changes before them', async () => {
+  const world = aCluster();
+  const toys = Array.from({ length: 50 }, (_, index) => `toy-${index}`);
+  for (const name of toys) await aSettledToy(world.api, name);
+  await world.api.patch(TOYS, { namespace: 'ns', name: 'toy-49' }, { spec: { size: 7 } });
+  const order = await anOrder(world, async ({ create, change }) => {
+    await create('new');
+    await change('toy-40', { spec: { size: 2 } });
+    await change('toy-30', { metadata: { annotations: { a: 'b' } } });
+  });
+  expect(order.slice(1, 4)).toEqual(['new', 'toy-40', 'toy-30']);
+  expect(order[0]).toBe('toy-49');
+  expect(new Set(order)).toEqual(new Set([...toys, 'new']));
+});
+
+test('Controller turns from one group to the other, so that a crowd of new objects holds up no other group', async () => {
+  const order = await anOrder(aCluster(), async ({ create }) => {
+    await create('first');
+    for (let index = 0; index < 20; index++) await create(`crowd-${index}`, { friend: 'x' });
+    await create('other', { friend: 'y' });
+  });
+  expect(order.slice(0, 3)).toEqual(['first', 'crowd-0', 'other']);
+});
+
+test('Controller that starts beside many objects in order writes nothing', async () => {
+  const world = aCluster();
+  for (let index = 0; index < 200; index++) await aSettledToy(world.api, `toy-${index}`);
+  const versions = () => world.api.all(TOYS).map(({ metadata }) => metadata.resourceVersion);
+  const before = versions();
+  const given = await aController({}, 2, world);
+  await given.clock.advance(3_600_000);
+  expect(new Set(given.passes.map(({ name }) => name)).size).toBe(200);
+  expect(versions()).toEqual(before);
+});
+
+test('Controller that starts beside many stalled objects does not try them all at once, and an edited one at once', async () => {
+  const world = aCluster();
+  for (let index = 0; index < 200; index++) {
+    await aSettledToy(world.api, `toy-${index}`, stalled('No', 'Never'), world.clock.now() - 3_600_000);
+  }
+  const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) }, 2, world);
+  await given.clock.advance(1_000);
+  expect(given.passes.length).toBeLessThan(5);
+  given.controller.changed('friends/x', 'low');
+  await given.clock.settle();
+  expect(given.passes.length).toBeLessThan(5);
+  given.passes.length = 0;
+  await given.change('toy-7', { spec: { size: 2 } });
+  expect(given.passes.map(({ name }) => name)).toEqual(['toy-7']);
+  await given.clock.advance(300_000);
+  const half = new Set(given.passes.map(({ name }) => name)).size;
+  expect([half > 60, half < 140]).toEqual([true, true]);
+  await given.clock.advance(300_000);
+  expect(new Set(given.passes.map(({ name }) => name)).size).toBeGreaterThan(195);
+});
+
+test('Controller wakes a stalled object that rests since a start when what it refers to is changed', async () => {
+  const world = aCluster();
+  await aSettledToy(world.api, 'a', stalled('No', 'Never'), world.clock.now() - 3_600_000);
+  const given = await aController({}, 2, world);
+  for (const priority of ['low', 'high'] as const) {
+    given.controller.changed('friends/x', priority);
+    await given.clock.settle();
+    expect(given.passes.length).toBe(priority === 'low' ? 0 : 1);
+  }
+});
+
+test('A Controller lets others have their turn between passes that wait for nothing', async () => {
+  const { clock, api } = aCluster();
+  let ticks = 0;
+  // Each look at the clock finds it a millisecond on.
+  const ticking = { ...clock, monotonic: () => clock.monotonic() + ++ticks };
+  for (let index = 0; index < 200; index++)
+    await api.create(TOYS, 'ns', {
+      apiVersion: API_VERSION,
+      kind: 'Toy',
+      metadata: { name: `toy-${index}` },
+      spec: {},
+    });
+  const { passes } = await aController({}, 10, { clock: ticking, api });
+  let [most, seen] = [0, passes.length];
+  for (let turn = 0; turn < 2_000 && new Set(passes.map(({ name }) => name)).size < 200; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    [most, seen] = [Math.max(most, passes.length - seen), passes.length];
+  }
+  expect(new Set(passes.map(({ name }) => name)).size).toBe(200);
+  expect(most).toBeLessThanOrEqual(20);
+});

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { aController, READY } from '../../test/support/toy-controller.ts';
+import { TOYS } from '../../test/support/toy-kind.ts';
+import { TerminalError, TransientError } from '../base/errors.ts';
+
+test('Controller slows down what always wants to look again at once', async () => {
+  const toys = await aController({ decide: () => ({ conditions: READY, requeueAfterMs: 0 }) });
+  await toys.create('a');
+  await toys.clock.advance(10_000);
+  expect(toys.passes.length).toBeGreaterThan(20);
+  expect(toys.passes.length).toBeLessThan(40);
+});
+
+test('Controller slows down what always finds something to do, and says how it stands', async () => {
+  const { create, passes, api, clock } = await aController({
+    decide: () => ({ conditions: READY, steps: ['work'] }),
+  });
+  await create('a');
+  expect(passes.length).toBeLessThan(25);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
+  await clock.advance(3_600_000);
+  expect(passes.length).toBeLessThan(60);
+});
+
+test.each([
+  {
+    what: 'a transient failure',
+    error: new TransientError('Busy', 'Later'),
+    pauses: [2_000, 4_000, 8_000, 16_000, 32_000],
+    maxMs: 300_000,
+  },
+  {
+    what: 'a terminal failure',
+    error: new TerminalError('No', 'Never'),
+    pauses: [120_000, 240_000, 480_000, 960_000, 1_800_000],
+    maxMs: 1_800_000,
+  },
+])('Controller comes back after $what with growing pauses, and never gives up', async ({ error, pauses, maxMs }) => {
+  const given = await aController({ observe: () => Promise.reject(error) });
+  await given.create('a');
+  await given.clock.advance(6 * 3_600_000);
+  expect(given.pauses().slice(0, pauses.length)).toEqual(pauses);
+  expect(given.pauses().at(-1)).toBe(maxMs);
+});
+
+test('Controller waits as long as the other side asks for', async () => {
+  const { create, clock, pauses } = await aController({
+    observe: () => Promise.reject(new TransientError('Busy', 'Later', { retryAfterMs: 90_000 })),
+  });
+  await create('a');
+  await clock.advance(90_000);
+  expect(pauses()).toEqual([90_000]);
+});
+
+test('Controller starts with short pauses again after a pass that went well', async () => {
+  let fails = true;
+  const given = await aController({
+    observe: () => (fails ? Promise.reject(new TransientError('Busy', 'Later')) : Promise.resolve()),
+  });
+  await given.create('a');
+  await given.clock.advance(20_000);
+  fails = false;
+  await given.clock.advance(20_000);
+  fails = true;
+  await given.change('a', { spec: { size: 2 } });
+  given.passes.splice(0, given.passes.length - 1);
+  await given.clock.advance(2_000);
+  expect(given.pauses()[0]).toBe(2_000);
+});
+
+test('Controller comes to an object with a stalled pass at once when a person changes it', async () => {
+  const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) });
+  await given.create('a');
+  await given.clock.advance(3_600_000);
+  const before = given.passes.length;
+  await given.change('a', { spec: { size: 2 } });
+  expect(given.passes.length).toBe(before + 1);
+});
+
+test('Controller survives a bug in a kind: the object says so and is tried again', async () => {
+  let bug = true;
+  const { create, api, clock } = await aController({
+    decide: () => {
+      if (bug) throw new RangeError('Invalid array length');
+      return { conditions: READY };
+    },
+  });
+  await create('a');
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'InternalError' }, {}] } });
+  bug = false;
+  await clock.advance(2_000);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
+});
+
+test('Controller loses no key when the status cannot be written', async () => {
+  const { create, api, clock, logged } = await aController();
+  const patch = api.patch.bind(api);
+  Object.assign(api, { patch: () => Promise.reject(new Error('The API server is away')) });
+  await create('a');
+  expect(logged.at(-1)).toContain('The API server is away');
+  Object.assign(api, { patch });
+  await clock.advance(2_000);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
+});
+
+test('Controller does not come back at once after a failure because it has just added the finalizer', async () => {
+  const { create, pauses, clock, api } = await aController({
+    decide: () => ({ conditions: READY, steps: ['work'] }),
+    act: () => Promise.reject(new TransientError('Busy', 'Later')),
+  });
+  await create('a');
+  expect(api.all(TOYS)[0]?.metadata.finalizers).toHaveLength(1);
+  await clock.advance(6_000);
+  expect(pauses()).toEqual([2_000, 4_000]);
+});

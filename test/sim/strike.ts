@@ -1,0 +1,129 @@
+import type { Clock } from '../../src/base/clock.ts';
+import type { Resource } from '../../src/kube/api.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import type { FakeKube } from '../../src/sandbox/fake-kube.ts';
+import type { Fault } from './faults.ts';
+import type { Invariants } from './invariants.ts';
+import { MINUTE_MS, type People } from './people.ts';
+import type { Process } from './process.ts';
+import type { Weather } from './weather.ts';
+
+const SECOND_MS = 1_000;
+export const LEASE_NAMESPACE = 'mooring-system';
+/** From the end of a process until the next one starts. */
+export const RESTART_MS = SECOND_MS;
+const PARTITION_MS = MINUTE_MS;
+const API_START_MS = 4 * SECOND_MS;
+const OLD_LISTS_MS = 2 * MINUTE_MS;
+const CLOCK_JUMP_MS = 24 * 60 * MINUTE_MS;
+const CLOCK_OFF_MS = 20 * MINUTE_MS;
+/** How long what a fault brings about lasts, where that is more than a moment. */
+export const LASTS_MS: Partial<Record<Fault, number>> = {
+  cloudOutage: 10 * MINUTE_MS,
+  serverOutage: 5 * MINUTE_MS,
+  apiOutage: 3 * MINUTE_MS,
+  clockForward: CLOCK_OFF_MS,
+  clockBack: CLOCK_OFF_MS,
+  pause: 5 * MINUTE_MS,
+  wrongToken: 5 * MINUTE_MS,
+  flaky: 2 * MINUTE_MS,
+  oldList: OLD_LISTS_MS,
+};
+/** What a person may change without meaning anything by it: but what was read before is old then. */
+const WITHOUT_MEANING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  databaseclusters: { allowUnlisted: true },
+  databaseusers: { deletionPolicy: 'Delete' },
+  databases: { deletionPolicy: 'Retain' },
+};
+
+/** What a scenario is about: persons edit, pause and delete this object. */
+export interface Subject {
+  readonly resource: Resource;
+  readonly name: string;
+}
+
+/** What faults strike. */
+interface Struck {
+  readonly clock: Clock;
+  readonly kube: FakeKube;
+  readonly people: People;
+  readonly weather: Weather;
+  readonly invariants: Invariants;
+  readonly subject: Subject;
+  readonly living: Iterable<Process>;
+}
+
+/** What a fault does besides what it makes of the effect itself. */
+export async function strike(world: Struck, process: Process, fault: Fault): Promise<void> {
+  const { clock, kube, people, weather } = world;
+  const { name, resource } = world.subject;
+  const gap = () => {
+    weather.begin('gap');
+    kube.closeWatches();
+    clock.after(weather.remainingMs('gap'), () => kube.compact());
+  };
+  switch (fault) {
+    case 'upgrade':
+      clock.after(RESTART_MS / 2, () => people.ageStatuses());
+      return;
+    case 'stale':
+    case 'duplicate':
+    case 'cloudOutage':
+    case 'serverOutage':
+    case 'flaky':
+      return weather.begin(fault);
+    case 'apiOutage':
+      weather.begin(fault);
+      return kube.closeWatches();
+    case 'gap':
+      return gap();
+    case 'oldList':
+      kube.lag();
+      clock.after(OLD_LISTS_MS, () => kube.catchUp());
+      return gap();
+    case 'restart':
+      kube.restart();
+      clock.after(API_START_MS, () => kube.initialized());
+      return;
+    case 'partition':
+      process.partitionedUntil = clock.monotonic() + PARTITION_MS;
+      return;
+    case 'stolenLease':
+      return stealLease(world, process);
+    case 'clockForward':
+      return jump(world, CLOCK_JUMP_MS);
+    case 'clockBack':
+      return jump(world, -CLOCK_JUMP_MS);
+    case 'edit':
+      return people.edit({ spec: WITHOUT_MEANING[resource.plural] ?? {} }, name, resource);
+    case 'pause':
+      return people.pause(name, resource);
+    case 'wrongToken':
+      return people.replaceTokens();
+    case 'delete':
+      return people.remove(name, resource);
+    case 'recreate':
+      return people.recreate(name, resource);
+    case 'loseSecret':
+      return people.loseSecrets();
+    case 'terminate':
+      return people.terminate();
+    default:
+      return;
+  }
+}
+
+async function stealLease({ kube, invariants }: Struck, { lease = 'mooring' }: Process): Promise<void> {
+  const ref = { namespace: LEASE_NAMESPACE, name: lease };
+  if ((await kube.get(LEASES, ref)) === undefined) return;
+  const spec = { holderIdentity: 'somebody', leaseDurationSeconds: 15 };
+  invariants.peopleWrite(() => kube.patch(LEASES, ref, { spec }));
+}
+
+function jump({ clock: time, living }: Struck, ms: number): void {
+  const off = [...living];
+  for (const { clock } of off) clock.jump(ms);
+  time.after(CLOCK_OFF_MS, () => {
+    for (const { clock } of off) clock.jump(-ms);
+  });
+}
