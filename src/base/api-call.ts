@@ -6,6 +6,7 @@ import { messageOf } from './errors.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTimeouts, type HttpTransport } from './http.ts';
 import { BadAnswer } from './json-stream.ts';
 import { retryAfterMs } from './retry-after.ts';
+import type { Trial } from './trial.ts';
 
 /** One HTTP exchange, for metrics. */
 export interface RequestRecord {
@@ -30,6 +31,8 @@ export interface Operation {
   readonly words?: Readonly<Partial<Record<ApiErrorKind, string>>>;
   /** Slow by its nature: running out of time says nothing about the other side's health. */
   readonly slow?: boolean;
+  /** Nobody waits for it in particular: where few requests are let through, others come first. */
+  readonly routine?: boolean;
 }
 
 export interface Exchange {
@@ -94,22 +97,32 @@ export class ApiCall {
     };
   }
 
-  /** Sends the request; if `mayRepeat`, once more where it is a GET over a connection that had been closed. */
-  async send<T>(request: HttpRequest, mayRepeat: boolean, read: (response: HttpResponse) => Promise<T>): Promise<T> {
+  /**
+   * Sends the request; once more where it is a GET over a connection that had been closed, if there is a `trial`: it says
+   * whether that was all that was wrong.
+   */
+  async send<T>(
+    request: HttpRequest,
+    trial: Trial | undefined,
+    read: (response: HttpResponse) => Promise<T>,
+  ): Promise<T> {
     const startedMs = this.#options.clock.monotonic();
     try {
       return await this.#sendOnce(request, read);
     } catch (error) {
       const tookMs = this.#options.clock.monotonic() - startedMs;
       const again =
-        mayRepeat &&
         request.method === 'GET' &&
         error instanceof Unanswered &&
         error.cause.kind === 'lost' &&
         tookMs < BROKEN_AT_ONCE_MS &&
         !request.signal?.aborted;
-      if (!again) throw error;
-      return await this.#sendOnce(request, read);
+      if (!again || trial === undefined) throw error;
+      return await trial.run(
+        () => this.#sendOnce(request, read),
+        error,
+        (next) => next instanceof Unanswered,
+      );
     }
   }
 

@@ -23,12 +23,25 @@ function anEndpoint(script: Script, baseURL = 'https://host/base/') {
     rateLimit: { ratePerSecond: 1, burst: 100 },
     onRequest: (record) => records.push(record),
   });
+  /** Time goes on while it waits for its turn. */
+  const patiently = async <T>(promise: Promise<T>): Promise<T> => {
+    let ended = false;
+    const end = () => {
+      ended = true;
+    };
+    promise.then(end, end);
+    for (let turn = 0; turn < 1_000 && !ended; turn++) {
+      clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return promise;
+  };
   const call = (
     operation: Operation = read,
     exchange: Exchange = {},
     reader: (response: HttpResponse) => Promise<unknown> = readNothing,
   ) => endpoint.call(operation, exchange, reader);
-  return { call, clock, records, requests: transport.requests, transport };
+  return { call, patiently, clock, records, requests: transport.requests, transport };
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
@@ -223,6 +236,63 @@ test('ApiEndpoint.call() holds all calls back after a 429 for the time that it n
   expect(requests).toHaveLength(2);
 });
 
+test('ApiEndpoint.call() says of what is held back why, and until when, always in the same words', async () => {
+  const after = (status: number) => anEndpoint(() => ({ status, headers: { 'retry-after': '30' } }));
+  const throttled = after(429);
+  await errorOf(throttled.call());
+  const first = (await errorOf(throttled.call())).message;
+  expect(first).toBe(
+    'Cannot get x: held back, because the other side answered 429 (too many requests) and asked not to be called before 2023-11-14T22:13:50Z',
+  );
+  throttled.clock.advance(5_432);
+  expect((await errorOf(throttled.call())).message).toBe(first);
+  const unavailable = after(503);
+  await errorOf(unavailable.call());
+  expect(await errorOf(unavailable.call())).toMatchObject({ kind: 'unavailable', status: undefined });
+});
+
+test('ApiEndpoint.call() waits out a short pause, in which nothing is sent', async () => {
+  const { call, patiently, clock, requests } = anEndpoint((_, count) =>
+    count === 0 ? { status: 429, headers: { 'retry-after': '5' } } : { status: 200 },
+  );
+  await errorOf(call());
+  const waiting = call(write);
+  clock.advance(4_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(requests).toHaveLength(1);
+  await patiently(waiting);
+  expect(requests).toHaveLength(2);
+});
+
+test('ApiEndpoint.call() tells those at once who would wait for long, but for what is routine', async () => {
+  const { call, patiently, requests } = anEndpoint((_, count) => ({ status: count === 0 || count === 2 ? 429 : 200 }));
+  await errorOf(call());
+  await patiently(call());
+  await errorOf(call());
+  const leave = new AbortController();
+  const signal = leave.signal;
+  const crowd = Array.from({ length: 60 }, () => call(write, { signal }).catch(() => {}));
+  await new Promise((resolve) => setImmediate(resolve));
+  const error = await errorOf(call(write));
+  expect(error).toMatchObject({ kind: 'throttled', status: undefined, effectUnknown: false });
+  expect(error.retryAfterMs).toBeGreaterThan(5_000);
+  expect(error.message).toContain('there is more to ask than the other side lets through');
+  expect(error.message).toMatch(/429 \(too many requests\) since 2023-11-14T22:13:20Z$/);
+  await patiently(call({ ...read, routine: true }));
+  leave.abort();
+  await Promise.all(crowd);
+  expect(requests.length).toBeLessThan(15);
+});
+
+test('ApiEndpoint.call() sends one of the GETs again whose connections broke together, and all if that one is answered', async () => {
+  const down = anEndpoint(() => new HttpError('lost', 'reset'));
+  await Promise.all(Array.from({ length: 8 }, () => errorOf(down.call())));
+  expect(down.requests).toHaveLength(9);
+  const stale = anEndpoint((_, count) => (count < 8 ? new HttpError('lost', 'reset') : { status: 200 }));
+  await Promise.all(Array.from({ length: 8 }, () => stale.call()));
+  expect(stale.requests).toHaveLength(16);
+});
+
 test('ApiEndpoint.call() reads Retry-After of a 503 and of no other failure', async () => {
   const headers = { 'retry-after': '7' };
   expect((await errorOf(anEndpoint(() => ({ status: 503, headers })).call())).retryAfterMs).toBe(7_000);
@@ -265,8 +335,8 @@ test.each([
   ['a 5xx', 5, () => ({ status: 503 })],
   ['a refused connection', 5, () => new HttpError('unreachable', 'x')],
 ] as const)('ApiEndpoint.call() that ends in %s 20 times is sent %d times', async (_, sent, answer) => {
-  const { call, requests } = anEndpoint(answer);
-  for (let count = 0; count < 20; count++) await errorOf(call(write));
+  const { call, patiently, requests } = anEndpoint(answer);
+  for (let count = 0; count < 20; count++) await errorOf(patiently(call(write)));
   expect(requests).toHaveLength(sent);
 });
 

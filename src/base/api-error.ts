@@ -3,8 +3,9 @@ import { REDACT_WINDOW, redact } from './redact.ts';
 /**
  * What became of a call:
  * - `unreachable`: surely not sent. `lost`: sent, no whole answer, may have taken effect. `aborted`: the caller gave up.
- * - `unauthorized` 401, `forbidden` 403, `notFound` 404, `conflict` 409, `throttled` 429, `unavailable` 5xx (also 408, 421, and
- *   calls that were held back because the other side is known to be down), `invalid` 400 and every other 4xx.
+ * - `unauthorized` 401, `forbidden` 403, `notFound` 404, `conflict` 409, `throttled` 429, `unavailable` 5xx (also 408 and 421),
+ *   `invalid` 400 and every other 4xx. `throttled` and `unavailable` are also calls that were held back, as the other side is
+ *   known to answer so.
  * - `badAnswer`: a status of success with an answer that makes no sense (the call may have taken effect), or a redirect.
  */
 export type ApiErrorKind =
@@ -82,6 +83,15 @@ export class ApiError extends Error {
     this.effectUnknown = mayHaveTakenEffect(fields.kind, fields.status);
     this.retryable = MENDED_BY_TIME.has(fields.kind) && (fields.idempotent || !this.effectUnknown);
   }
+}
+
+/** Whether it was not even tried: the other side is known to be down, or to let no more through. */
+export function isHeldBack(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    (error.kind === 'unavailable' || error.kind === 'throttled') &&
+    error.status === undefined
+  );
 }
 
 const MENDED_BY_TIME: ReadonlySet<ApiErrorKind> = new Set([

@@ -8,6 +8,7 @@ import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { requestBody } from '../base/request-body.ts';
+import type { RequestLimiter } from '../base/request-limiter.ts';
 import type { RateLimit } from '../base/token-bucket.ts';
 import { type CloudOperation, cloudOperations } from './operations.ts';
 import {
@@ -33,6 +34,8 @@ export interface CloudClientOptions {
   /** Told of each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   readonly rateLimit?: RateLimit | undefined;
+  /** Of all whom the cloud may count together. Default: of this client alone. */
+  readonly limiter?: RequestLimiter | undefined;
   /** The transport's where absent. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;

@@ -37,6 +37,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
       level: 'read',
       idempotent: true,
       words: { notFound: 'the team or the space does not exist' },
+      routine: true,
     }),
     update: (id: string, renames: boolean): CloudOperation => ({
       name: 'update',
@@ -87,6 +88,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
       path: ['api', 'v1', 'cluster-versions'],
       level: 'read',
       idempotent: true,
+      routine: true,
     }),
   };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ApiError } from '../base/api-error.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import type { Cluster } from './schema.ts';
@@ -223,6 +224,30 @@ test('SpacePoller keeps what it knows when a List fails, says why, and comes bac
   space.error = undefined;
   await clock.advance(60_000);
   expect(poller.error).toBeUndefined();
+});
+
+test.each<[string, number | undefined, number, number]>([
+  ['was held back', undefined, 35_000, 35_000],
+  ['was held back, however often', undefined, 1_500, 1_500],
+  ['was refused', 429, 35_000, 60_000],
+])('SpacePoller comes back when there is sense in it after a List that %s', async (_, status, retryAfterMs, mostMs) => {
+  const { clock, space, poller, lists } = aPoller();
+  space.error = new ApiError({
+    api: 'cloud',
+    operation: 'list',
+    phrase: 'list',
+    idempotent: true,
+    kind: 'throttled',
+    what: 'no',
+    status,
+    retryAfterMs,
+  });
+  await poller.refresh();
+  await clock.advance(10 * 60_000);
+  poller.stop();
+  const gaps = steps(lists);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(retryAfterMs);
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(mostMs);
 });
 
 test('SpacePoller that fails does not list again for those who asked meanwhile', async () => {

@@ -1,3 +1,4 @@
+import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
@@ -230,7 +231,10 @@ export class SpacePoller {
     const { random } = this.#options;
     if (this.#failures === 0) return this.#intervalMs * (0.9 + 0.1 * random.float());
     const maxMs = Math.min(FAILURE_BACKOFF.maxMs, this.#intervalMs);
-    return backoffMs({ ...FAILURE_BACKOFF, maxMs }, this.#failures - 1, random);
+    const pauseMs = backoffMs({ ...FAILURE_BACKOFF, maxMs }, this.#failures - 1, random);
+    const askedMs = this.#error instanceof ApiError ? (this.#error.retryAfterMs ?? 0) : 0;
+    // What was held back cost nothing, and tells when there is sense in another try: also that an outage is over shows then.
+    return isHeldBack(this.#error) ? Math.max(FAILURE_BACKOFF.initialMs, askedMs) : Math.max(pauseMs, askedMs);
   }
 }
 

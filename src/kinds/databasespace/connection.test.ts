@@ -119,6 +119,29 @@ describe('SpaceConnections', () => {
     expect(of('a/one').poller).not.toBe(poller);
   });
 
+  it('share what 429s teach among the spaces of a team, and with no other team', async () => {
+    const { connections, spec, of, simulator, clock } = bench();
+    const connect = (key: string, changes: Partial<DatabaseSpaceSpec>) => {
+      connections.connect(key, spec(changes), TOKENS, LOGIN, '1');
+      return of(key).client;
+    };
+    const one = connect('a/one', {});
+    const other = connect('b/two', { baseURL: `${spec().baseURL}/`, spaceID: 'staging' });
+    const stranger = connect('c/three', { teamID: 'globex' });
+    simulator.faults.add({ effect: '429', times: 1, retryAfterSeconds: 4 });
+    await expect(one.versions()).rejects.toMatchObject({ kind: 'throttled', status: 429 });
+    let waits = true;
+    const waiting = other.versions().finally(() => {
+      waits = false;
+    });
+    waiting.catch(() => {});
+    await stranger.versions().catch(() => {});
+    await clock.advance(3_900);
+    expect(waits).toBe(true);
+    await clock.advance(200);
+    expect(waits).toBe(false);
+  });
+
   it('refuse a base URL that the operator does not allow', () => {
     const { connections, spec } = bench();
     const connect = (baseURL: string) => () => connections.connect('a/one', spec({ baseURL }), TOKENS, LOGIN, '1');

@@ -7,6 +7,7 @@ import { TerminalError } from '../../base/errors.ts';
 import type { HttpTransport } from '../../base/http.ts';
 import { limitedTransport } from '../../base/limited-transport.ts';
 import type { Random } from '../../base/random.ts';
+import { RequestLimiter } from '../../base/request-limiter.ts';
 import { CloudClient } from '../../cloud/client.ts';
 import { SpacePoller } from '../../cloud/space-poller.ts';
 import type { CloudCredential } from '../../cloud/token.ts';
@@ -59,6 +60,9 @@ export interface ConnectionsOptions {
 
 /** Several DatabaseSpaces that mean the same space with the same tokens share this: one List for all of them. */
 interface Shared {
+  /** Whose requests the cloud may count together. */
+  readonly account: string;
+  readonly limiter: RequestLimiter;
   readonly client: CloudClient;
   readonly poller: SpacePoller;
   readonly users: Map<ObjectKey, number>;
@@ -168,6 +172,8 @@ export class SpaceConnections {
   ): Shared {
     const { clock, random, transport, onRequest, onClusters, onListed } = this.#options;
     const { baseURL, teamID, spaceID } = spec;
+    const account = accountOf(spec);
+    const limiter = this.#limiterOf(account);
     const client = new CloudClient({
       baseURL,
       teamID,
@@ -176,6 +182,7 @@ export class SpaceConnections {
       clock,
       random,
       transport: transport(ca),
+      limiter,
       onRequest: (request) => onRequest('cloud', request),
     });
     const users = new Map<ObjectKey, number>();
@@ -197,9 +204,23 @@ export class SpaceConnections {
       },
       parseDuration(spec.pollInterval),
     );
-    const shared: Shared = { client, poller, users, servers: new Map(), listed: false, failingSinceMs: undefined };
+    const shared: Shared = {
+      account,
+      limiter,
+      client,
+      poller,
+      users,
+      servers: new Map(),
+      listed: false,
+      failingSinceMs: undefined,
+    };
     this.#shared.set(digest, shared);
     return shared;
+  }
+
+  #limiterOf(account: string): RequestLimiter {
+    for (const shared of this.#shared.values()) if (shared.account === account) return shared.limiter;
+    return new RequestLimiter(this.#options.clock);
   }
 
   #connection(
@@ -243,6 +264,17 @@ export class SpaceConnections {
       },
     };
   }
+}
+
+/**
+ * The documents do not say what the cloud counts requests by. Clouds do so by account most of the time, which is the team
+ * here: an API token is of one space only, and a team has many. Where each token has a limit of its own, sharing what was
+ * learned costs some of the rate, and no space more than its turn. Teams share nothing, as one must not be able to slow
+ * another; if the cloud counts by address, each finds its part of the limit by itself.
+ */
+function accountOf(spec: DatabaseSpaceSpec): string {
+  const { baseURL, teamID } = placeOf(spec);
+  return JSON.stringify([baseURL, teamID]);
 }
 
 function digestOf(value: unknown): string {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aSpace, aSpaceObservation, conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
 import { ApiError, type ApiErrorKind } from '../../base/api-error.ts';
-import { decideSpace } from './decide.ts';
+import { decideSpace as decide } from './decide.ts';
+import type { SpaceObservation, SpaceSubject } from './observe.ts';
 
 function apiError(kind: ApiErrorKind, status?: number): ApiError {
   return new ApiError({
@@ -14,6 +15,9 @@ function apiError(kind: ApiErrorKind, status?: number): ApiError {
     status,
   });
 }
+
+const decideSpace = (subject: SpaceSubject, observation: SpaceObservation, nowMs = NOW_MS) =>
+  decide(subject, observation, nowMs);
 
 const ready = aSpace().withReady('True');
 
@@ -67,7 +71,7 @@ describe('decideSpace()', () => {
     ['unauthorized', 'False CredentialsInvalid', 'Stalled'],
     ['unavailable', 'False CloudUnreachable', 'Reconciling'],
     ['lost', 'False CloudUnreachable', 'Reconciling'],
-    ['throttled', 'False CloudUnreachable', 'Reconciling'],
+    ['throttled', 'False CloudThrottled', 'Reconciling'],
     ['badAnswer', 'False CloudUnreachable', 'Reconciling'],
   ])('tells of a List that ends with %s', (kind, said, summary) => {
     const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError(kind) }));
@@ -79,6 +83,16 @@ describe('decideSpace()', () => {
     const seen = aSpaceObservation({ listError: apiError('lost'), failingSinceMs: NOW_MS });
     const message = 'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Next try within a minute';
     expect(conditionOf(decideSpace(ready.subject, seen), 'Ready')?.message).toBe(message);
+  });
+
+  it('says what to do when few requests are let through, once that lasts', () => {
+    const seen = aSpaceObservation({ listError: apiError('throttled'), failingSinceMs: NOW_MS });
+    expect(outline(decideSpace(ready.subject, seen, NOW_MS + 119_000)).ready).toBe('True Observed');
+    const message =
+      'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud';
+    expect(conditionOf(decideSpace(ready.subject, seen, NOW_MS + 120_000), 'Ready')?.message).toBe(message);
+    const neverListed = aSpaceObservation({ ...seen.cloud, inventory: undefined });
+    expect(outline(decideSpace(aSpace().subject, neverListed)).ready).toBe('Unknown CloudThrottled');
   });
 
   it('knows since when an outage lasts that began before this process did', () => {

@@ -1,9 +1,9 @@
-import { ApiError } from '../../base/api-error.ts';
+import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { failing, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
-import { type CloudSeen, isHeldBack, type SpaceObservation, type SpaceSubject } from './observe.ts';
+import type { CloudSeen, SpaceObservation, SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
 export type SpaceDecision = Decision<DatabaseSpaceStatus, SpaceStep>;
@@ -18,7 +18,7 @@ export interface SpaceStep {
  * What deleting a cluster will need stays: the space and its Secrets, also when a whole namespace is deleted in whatever
  * order. What nothing needs any more goes at once.
  */
-export function decideSpace(subject: SpaceSubject, observation: SpaceObservation): SpaceDecision {
+export function decideSpace(subject: SpaceSubject, observation: SpaceObservation, nowMs: number): SpaceDecision {
   const { neededBy, keptSecrets, staleSecrets, freeSecrets, cloud } = observation;
   const needed = neededBy.length > 0;
   const free = (names: readonly string[]) => names.map((name): SpaceStep => ({ do: 'FreeSecret', name }));
@@ -30,7 +30,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   const keep = toKeep.filter((name) => announced.has(name)).map((name): SpaceStep => ({ do: 'KeepSecret', name }));
   const steps = needed ? [...keep, ...free(staleSecrets)] : freeAll;
   const names = [...keptSecrets, ...staleSecrets, ...toKeep].toSorted();
-  const decided = decideCloud(subject, cloud);
+  const decided = decideCloud(subject, cloud, nowMs);
   const decision = {
     ...decided,
     status: { ...decided.status, keptSecrets: names.length === 0 ? null : names },
@@ -51,7 +51,7 @@ function listed(names: readonly string[]): string {
 }
 
 /** While the space cannot be listed, its own poller goes on trying and tells when that changes. */
-function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecision {
+function decideCloud(subject: SpaceSubject, observation: CloudSeen, nowMs: number): SpaceDecision {
   const { refused, listError, inventory, versions } = observation;
   if (refused.length > 0) {
     const which = refused.map(({ error }) => messageOf(error)).join('; ');
@@ -64,7 +64,7 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecisi
     };
   }
   const valid = validity(subject, observation);
-  if (listError !== undefined) {
+  if (listError !== undefined && !isShortThrottling(observation, nowMs)) {
     const [summary, reason] = meaningOf(listError, subject, observation);
     const before = readyOf(subject);
     const known = before?.status ?? 'Unknown';
@@ -82,6 +82,14 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen): SpaceDecisi
     status: found(inventory, versions),
   };
 }
+
+/** What is known of the space is a little older then, and that is all: thousands of objects need not hear of it. */
+function isShortThrottling({ listError, failingSinceMs, inventory }: CloudSeen, nowMs: number): boolean {
+  const isThrottled = listError instanceof ApiError && listError.kind === 'throttled';
+  return isThrottled && inventory !== undefined && nowMs - (failingSinceMs ?? 0) < THROTTLING_TOLD_AFTER_MS;
+}
+
+const THROTTLING_TOLD_AFTER_MS = 120_000;
 
 function found(
   { total, managed, unmanaged }: NonNullable<CloudSeen['inventory']>,
@@ -140,16 +148,17 @@ function meaningOf(
       ];
     }
   }
-  const word = 'CloudUnreachable';
+  const isThrottled = error instanceof ApiError && error.kind === 'throttled';
+  const word = isThrottled ? 'CloudThrottled' : 'CloudUnreachable';
   const before = readyOf(subject);
   // A process that found the outage when it began does not know since when; the condition of the one before does.
   const known = inventory === undefined && before?.reason === word ? before.lastTransitionTime : undefined;
   const since = known ?? secondsOf(failingSinceMs);
   // What changes with each try is not told: a message that stays the same is not written again.
-  return [
-    'again',
-    { word, message: `${message}${since === undefined ? '' : `, since ${since}`}. Next try within a minute` },
-  ];
+  const remedy = isThrottled
+    ? 'It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud'
+    : 'Next try within a minute';
+  return ['again', { word, message: `${message}${since === undefined ? '' : `, since ${since}`}. ${remedy}` }];
 }
 
 function secondsOf(atMs: number | undefined): string | undefined {

@@ -1,4 +1,4 @@
-import { ApiError } from '../../base/api-error.ts';
+import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { GROUP } from '../../base/group.ts';
 import { isRefusedExchange } from '../../cloud/token.ts';
 import type { ObjectKey } from '../../kube/object.ts';
@@ -178,11 +178,6 @@ async function exchange(
     }
   }
   return { refused, held: apiTokens.length - refused.length, unanswered: undefined };
-}
-
-/** The client did not even try, because the other side is known to be down. */
-export function isHeldBack(error: unknown): boolean {
-  return error instanceof ApiError && error.kind === 'unavailable' && error.status === undefined;
 }
 
 /**

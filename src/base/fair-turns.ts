@@ -1,0 +1,80 @@
+import { Heap } from './heap.ts';
+
+interface Place<T> {
+  readonly item: T;
+  readonly party: object;
+  readonly round: number;
+  /** Within a round, who came first goes first. */
+  readonly order: number;
+}
+
+interface Party {
+  /** The round of the one that came last. */
+  round: number;
+  waiting: number;
+}
+
+/**
+ * Those who wait, of several parties that are to have equally many turns: start-time fair queuing (Goyal, Vin and Cheng, 1996).
+ * Each stands in the round after that of its party's last one, but in none that is over, and rounds go one after the other. So a
+ * party of which many wait has no more turns than one of which a new one comes whenever its last one went.
+ */
+export class FairTurns<T> {
+  readonly #parties = new Map<object, Party>();
+  #heap = emptyHeap<T>();
+  /** Those in the heap that still wait. */
+  readonly #places = new Map<T, Place<T>>();
+  #round = 0;
+  #order = 0;
+
+  /** How many wait. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** After how many turns it would be the party's next one's, if nobody else came. */
+  turnsBefore(party: object): number {
+    const others = [...this.#parties].filter(([other, { waiting }]) => other !== party && waiting > 0).length;
+    const own = this.#parties.get(party)?.waiting ?? 0;
+    return Math.min(this.size, own * (others + 1) + others);
+  }
+
+  add(item: T, party: object): void {
+    const known = this.#parties.get(party) ?? { round: -1, waiting: 0 };
+    known.round = Math.max(this.#round, known.round + 1);
+    known.waiting++;
+    this.#parties.set(party, known);
+    const place = { item, party, round: known.round, order: this.#order++ };
+    this.#places.set(item, place);
+    this.#heap.push(place);
+  }
+
+  /** Takes the one whose turn it is; undefined: nobody waits. */
+  take(): T | undefined {
+    for (let place = this.#heap.pop(); place !== undefined; place = this.#heap.pop()) {
+      if (this.#places.get(place.item) !== place) continue;
+      this.#round = place.round;
+      this.delete(place.item);
+      return place.item;
+    }
+    return undefined;
+  }
+
+  /** It waits no more. */
+  delete(item: T): void {
+    const place = this.#places.get(item);
+    if (place === undefined) return;
+    this.#places.delete(item);
+    const party = this.#parties.get(place.party);
+    if (party !== undefined) party.waiting--;
+    if (this.#places.size > 0) return;
+    // Who had how many turns counts only among those who wait together.
+    this.#parties.clear();
+    this.#heap = emptyHeap();
+    this.#round = 0;
+  }
+}
+
+function emptyHeap<T>(): Heap<Place<T>> {
+  return new Heap((one, other) => one.round < other.round || (one.round === other.round && one.order < other.order));
+}

@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import { manualClock } from '../../test/support/clock.ts';
+import { RequestLimiter } from './request-limiter.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const MINUTE_MS = 60_000;
+
+function aLimiter() {
+  const clock = manualClock();
+  const limiter = new RequestLimiter(clock);
+  const gone: string[] = [];
+  const parties: Record<string, object> = {};
+  const partyOf = (name: string) => {
+    parties[name] ??= {};
+    return parties[name];
+  };
+  /** Its name begins with its party's. */
+  const take = (name: string, { routine = false, signal }: { routine?: boolean; signal?: AbortSignal } = {}) =>
+    limiter.take(partyOf(name[0] ?? ''), routine, signal).then((waited) => {
+      if (!signal?.aborted) gone.push(name);
+      return waited;
+    });
+  const refused = (name: string, retryAfterMs?: number) =>
+    limiter.wasRefused(partyOf(name), clock.monotonic(), retryAfterMs);
+  const advance = async (ms: number) => {
+    clock.advance(ms);
+    await settle();
+  };
+  /** So many asked for at once go in a second. */
+  const ratePerSecond = async () => {
+    await advance(1);
+    const before = gone.length;
+    const leave = new AbortController();
+    for (let count = 0; count < 200; count++) void take(`r${count}`, { signal: leave.signal });
+    await advance(1_000);
+    leave.abort();
+    return gone.length - before;
+  };
+  return { clock, limiter, gone, partyOf, take, refused, advance, ratePerSecond };
+}
+
+describe('RequestLimiter', () => {
+  it('holds nobody back before the first 429', async () => {
+    const { clock, limiter, take } = aLimiter();
+    for (let count = 0; count < 1_000; count++) expect(await take(`a${count}`)).toBe(false);
+    expect([clock.timers(), limiter.sinceMs, limiter.waitMs({})]).toEqual([0, undefined, 0]);
+  });
+
+  it('holds all back after a 429, for as long as it asks and then at a rate', async () => {
+    const { clock, limiter, gone, take, refused, advance } = aLimiter();
+    refused('a', 2_000);
+    expect(limiter.sinceMs).toBe(clock.now());
+    void take('a1');
+    void take('b1');
+    await advance(1_999);
+    expect(gone).toEqual([]);
+    await advance(1);
+    expect(gone).toEqual(['a1']);
+    await advance(40);
+    expect(gone).toEqual(['a1', 'b1']);
+    expect(clock.timers()).toBe(0);
+  });
+
+  it('holds nobody but the one who was told back for longer than some seconds', async () => {
+    const { gone, take, refused, advance } = aLimiter();
+    refused('a', 10 * MINUTE_MS);
+    void take('b1');
+    await advance(5_000);
+    expect(gone).toEqual(['b1']);
+  });
+
+  it('lets parties take turns, whatever each of them asks for', async () => {
+    const { gone, take, refused, advance } = aLimiter();
+    refused('a', 1_000);
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void take(name);
+    await advance(2_000);
+    expect(gone).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+  });
+
+  it('lets what is routine wait, but never for ever', async () => {
+    const { gone, take, refused, advance } = aLimiter();
+    refused('a', 1_000);
+    for (let count = 1; count <= 3; count++) void take(`r${count}`, { routine: true });
+    for (let count = 1; count <= 9; count++) void take(`u${count}`);
+    await advance(2_000);
+    expect(gone.join(' ')).toBe('u1 u2 u3 u4 r1 u5 u6 u7 u8 r2 u9 r3');
+  });
+
+  it('goes on at once where nobody has asked for a while', async () => {
+    const { take, refused, advance } = aLimiter();
+    refused('a');
+    await advance(10_000);
+    expect(await take('a1')).toBe(false);
+  });
+
+  it('lets those who give up leave, and leaves no timer behind', async () => {
+    const { clock, gone, take, refused, advance } = aLimiter();
+    refused('a', 1_000);
+    const leave = new AbortController();
+    const left = [take('a1', { signal: leave.signal }), take('b1', { signal: leave.signal, routine: true })];
+    expect(clock.timers()).toBe(1);
+    leave.abort();
+    await Promise.all(left);
+    expect(clock.timers()).toBe(0);
+    await take('a2', { signal: AbortSignal.abort() });
+    void take('c1');
+    await advance(2_000);
+    expect(gone).toEqual(['a2', 'c1'].slice(1));
+  });
+
+  it('says how long a party would wait', async () => {
+    const { limiter, partyOf, take, refused } = aLimiter();
+    refused('a', 1_000);
+    for (const name of ['a1', 'a2', 'a3', 'b1']) void take(name);
+    void take('l1', { routine: true });
+    // At 25 requests a second.
+    expect(['a', 'b', 'c'].map((name) => limiter.waitMs(partyOf(name)))).toEqual([160, 120, 80]);
+  });
+
+  it('takes one time of trouble for one, however many are refused in it', async () => {
+    const { limiter, partyOf, clock, refused, ratePerSecond } = aLimiter();
+    const sentAt = clock.monotonic();
+    for (const name of ['a', 'b', 'c', 'd']) limiter.wasRefused(partyOf(name), sentAt, 1_000);
+    clock.advance(500);
+    refused('e', 500);
+    clock.advance(500);
+    expect(await ratePerSecond()).toBe(26);
+  });
+
+  it('takes what was let through since the last 429 for the rate, but at most three quarters off at once', async () => {
+    const { clock, limiter, partyOf, refused, ratePerSecond } = aLimiter();
+    const letThrough = (count: number) => {
+      for (let each = 0; each < count; each++) limiter.letThrough(partyOf('a'), false);
+    };
+    refused('a');
+    clock.advance(10_000);
+    letThrough(80);
+    refused('a');
+    expect(await ratePerSecond()).toBe(8);
+    letThrough(1);
+    clock.advance(10_000);
+    refused('a');
+    expect(await ratePerSecond()).toBe(2);
+  });
+
+  it('gives back slowly, and only what is used', async () => {
+    const { limiter, partyOf, refused, advance, ratePerSecond } = aLimiter();
+    refused('a');
+    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), false);
+    await advance(60_000);
+    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), true);
+    expect(await ratePerSecond()).toBe(27);
+  });
+
+  it('learns nothing about others from a party that is always refused', async () => {
+    const { refused, clock, ratePerSecond } = aLimiter();
+    for (let count = 0; count < 10; count++) {
+      refused('a');
+      clock.advance(10_000);
+    }
+    expect(await ratePerSecond()).toBe(27);
+  });
+
+  it('forgets the limit some time after the last 429, and not before', async () => {
+    const { clock, limiter, take, refused } = aLimiter();
+    refused('a');
+    clock.advance(10 * MINUTE_MS);
+    await take('a1');
+    expect(limiter.sinceMs).toBeDefined();
+    clock.advance(1);
+    await take('a2');
+    expect(limiter.sinceMs).toBeUndefined();
+  });
+});
+
+const LEARNED_MS = 10_000;
+
+interface Cloud {
+  readonly ratePerSecond: number;
+  readonly burst: number;
+}
+
+/** All of 10 spaces ask without an end, the first with ten hands, for as many minutes; the cloud answers after 50 ms. */
+async function crowd({ ratePerSecond, burst }: Cloud, minutes: number) {
+  const { clock, limiter, partyOf } = aLimiter();
+  const served: number[] = Array.from({ length: 10 }, () => 0);
+  const refused: number[] = [];
+  let tokens = burst;
+  let filledAt = 0;
+  const passes = () => {
+    const now = clock.monotonic();
+    tokens = Math.min(burst, tokens + ((now - filledAt) / 1000) * ratePerSecond);
+    filledAt = now;
+    if (tokens < 1) return false;
+    tokens--;
+    return true;
+  };
+  const later = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
+  const hand = async (space: number) => {
+    const party = partyOf(String(space));
+    for (;;) {
+      const waited = await limiter.take(party, false);
+      const sentAt = clock.monotonic();
+      const passed = passes();
+      await later(50);
+      if (passed) {
+        if (sentAt > LEARNED_MS) served[space] = (served[space] ?? 0) + 1;
+        limiter.letThrough(party, waited);
+        await later(20);
+      } else {
+        refused.push(clock.monotonic());
+        limiter.wasRefused(party, sentAt, 1_000);
+        await later(1_500);
+      }
+    }
+  };
+  for (let count = 0; count < 10; count++) void hand(0);
+  for (let space = 1; space < 10; space++) void hand(space);
+  for (let elapsed = 0; elapsed < minutes * MINUTE_MS; elapsed += 10) {
+    clock.advance(10);
+    await settle();
+  }
+  return { served, refused };
+}
+
+describe.each<Cloud>([
+  { ratePerSecond: 10, burst: 10 },
+  { ratePerSecond: 10, burst: 1 },
+  { ratePerSecond: 2, burst: 60 },
+  { ratePerSecond: 40, burst: 40 },
+])('RequestLimiter at a cloud that lets $ratePerSecond a second through, $burst at once', (cloud) => {
+  it('finds the rate, is refused rarely, and gives all spaces the same', async () => {
+    const minutes = 3;
+    const { served, refused } = await crowd(cloud, minutes);
+    const total = served.reduce((sum, count) => sum + count, 0);
+    // What was on its way before there was anything to learn from says nothing.
+    const later = refused.filter((at) => at > LEARNED_MS).length;
+    const most = (cloud.ratePerSecond * (minutes * MINUTE_MS - LEARNED_MS)) / 1000;
+    const squares = served.reduce((sum, count) => sum + count * count, 0);
+    const figures = {
+      used: total / most,
+      goodput: total / (total + later),
+      jain: (total * total) / (served.length * squares),
+    };
+    expect(figures.used).toBeGreaterThan(0.8);
+    expect(figures.goodput).toBeGreaterThan(0.95);
+    expect(figures.jain).toBeGreaterThan(0.99);
+    expect(refused.length - later).toBeLessThan(30);
+  });
+});

@@ -1,0 +1,206 @@
+import type { Clock } from './clock.ts';
+import { FairTurns } from './fair-turns.ts';
+
+interface Waiter {
+  readonly go: () => void;
+}
+
+/** What 429s have taught. */
+interface Limit {
+  /** Wall clock, milliseconds since the epoch. */
+  readonly sinceMs: number;
+  ratePerSecond: number;
+  /** Monotonic, as all that follow: nobody goes before. */
+  goAt: number;
+  /** When somebody was refused last. */
+  refusedAt: number;
+  /** What was sent before this moment and refused says nothing new. */
+  heedFrom: number;
+  /** Answers that were no 429, and since when they are counted. */
+  letThrough: number;
+  countedFrom: number;
+}
+
+/** Halved by the first 429: what nobody was held back to is not known. */
+const FIRST_RATE = 50;
+const LEAST_RATE = 0.1;
+/** A 429 costs a tenth of the rate at least, and three quarters at most, however little was let through. */
+const CUT = { least: 0.9, most: 0.25 };
+/** Given back in `STEP_S` seconds in which all of the rate is used: this much of it, and at most `MAX_STEP` requests a second. */
+const STEP_SHARE = 0.1;
+const MAX_STEP = 1;
+const STEP_S = 10;
+/** So long after the last 429 nothing is held back any more. */
+const FORGOTTEN_MS = 10 * 60_000;
+/** A longer pause is for the one who was told of it. */
+const MAX_PAUSE_MS = 5_000;
+/** Whoever goes at once, and not right after a pause, shows that the rate was not used up: what went before says nothing of it. */
+const IDLE_MS = 1_000;
+/** While others wait as well, one turn of so many is for what is routine. */
+const ROUTINE_SHARE = 5;
+
+/**
+ * The rate of requests that the other side lets through, for all parties that one limit may hold: learned from 429s, as the
+ * documents name none, and turns for those who wait. Nobody ever waits before the first 429, nor ten minutes after the last.
+ *
+ * Additive increase, multiplicative decrease: a 429 sets the rate to what was let through since the last one, which is what
+ * the limit gives, if both came while requests waited; but not to less than a quarter. Then it grows slowly, and only by use. A
+ * 429 counts for all once for each time that it asks to wait, and only if its party was let through before: a party that is
+ * always refused has trouble of its own.
+ */
+export class RequestLimiter {
+  readonly #clock: Clock;
+  readonly #urgent = new FairTurns<Waiter>();
+  readonly #routine = new FairTurns<Waiter>();
+  /** Parties whose last request was refused. */
+  readonly #refused = new WeakSet<object>();
+  #limit: Limit | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #turns = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Since when it holds back, in wall-clock milliseconds; undefined: it does not. */
+  get sinceMs(): number | undefined {
+    return this.#limit?.sinceMs;
+  }
+
+  /** About how long the party's next urgent request would wait, in milliseconds. */
+  waitMs(party: object): number {
+    if (this.#limit === undefined) return 0;
+    return (this.#urgent.turnsBefore(party) / this.#limit.ratePerSecond) * 1000;
+  }
+
+  /**
+   * Resolves when it is this request's turn, with whether it had to wait; or when `signal` aborts: look at it afterwards.
+   * `routine`: goes after what is not, but for one turn in five.
+   */
+  async take(party: object, routine: boolean, signal?: AbortSignal): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    if (this.#limit !== undefined && this.#size === 0 && now - this.#limit.refusedAt > FORGOTTEN_MS) {
+      this.#limit = undefined;
+    }
+    if (this.#limit === undefined || signal?.aborted) return false;
+    if (this.#size === 0 && this.#limit.goAt <= now) {
+      if (now > this.#limit.heedFrom + IDLE_MS) count(this.#limit, now);
+      this.#spend(this.#limit);
+      return false;
+    }
+    await this.#wait(party, routine ? this.#routine : this.#urgent, signal);
+    return true;
+  }
+
+  /** An answer came that is no 429. `waited`: as `take` said. */
+  letThrough(party: object, waited: boolean): void {
+    this.#refused.delete(party);
+    if (this.#limit === undefined) return;
+    this.#limit.letThrough++;
+    const { ratePerSecond } = this.#limit;
+    if (waited) this.#limit.ratePerSecond += Math.min(MAX_STEP, ratePerSecond * STEP_SHARE) / (ratePerSecond * STEP_S);
+  }
+
+  /** A 429 came. `sentAt`: when the request was sent, by the monotonic clock. */
+  wasRefused(party: object, sentAt: number, retryAfterMs = 0): void {
+    if (this.#refused.has(party)) return;
+    this.#refused.add(party);
+    const now = this.#clock.monotonic();
+    const limit = this.#limit;
+    if (limit === undefined) this.#limit = { ...this.#firstLimit(now), heedFrom: now + retryAfterMs };
+    else if (sentAt >= limit.heedFrom) {
+      cut(limit, now);
+      limit.heedFrom = now + retryAfterMs;
+    }
+    this.#pause(now + Math.min(MAX_PAUSE_MS, retryAfterMs), now);
+  }
+
+  get #size(): number {
+    return this.#urgent.size + this.#routine.size;
+  }
+
+  #firstLimit(now: number): Limit {
+    return {
+      sinceMs: this.#clock.now(),
+      ratePerSecond: FIRST_RATE / 2,
+      goAt: now,
+      refusedAt: now,
+      heedFrom: now,
+      countedFrom: now,
+      letThrough: 0,
+    };
+  }
+
+  #pause(until: number, now: number): void {
+    if (this.#limit === undefined) return;
+    this.#limit.refusedAt = now;
+    this.#limit.goAt = Math.max(this.#limit.goAt, until, now + 1000 / this.#limit.ratePerSecond);
+  }
+
+  #wait(party: object, turns: FairTurns<Waiter>, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const waiter: Waiter = { go: end };
+      const leave = () => {
+        turns.delete(waiter);
+        if (this.#size === 0) this.#stopTimer();
+        end();
+      };
+      turns.add(waiter, party);
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#serve();
+    });
+  }
+
+  #serve(): void {
+    const limit = this.#limit;
+    if (limit === undefined || this.#cancelTimer !== undefined) return;
+    while (this.#size > 0) {
+      const delayMs = limit.goAt - this.#clock.monotonic();
+      if (delayMs > 0) {
+        this.#cancelTimer = this.#clock.after(Math.ceil(delayMs), () => {
+          this.#cancelTimer = undefined;
+          this.#serve();
+        });
+        return;
+      }
+      this.#spend(limit);
+      this.#next()?.go();
+    }
+  }
+
+  #next(): Waiter | undefined {
+    this.#turns++;
+    const [first, second] =
+      this.#turns % ROUTINE_SHARE === 0 ? [this.#routine, this.#urgent] : [this.#urgent, this.#routine];
+    return first.take() ?? second.take();
+  }
+
+  /** A timer that is late may be made up for by one more at once. */
+  #spend(limit: Limit): void {
+    const intervalMs = 1000 / limit.ratePerSecond;
+    limit.goAt = Math.max(limit.goAt, this.#clock.monotonic() - intervalMs) + intervalMs;
+  }
+
+  #stopTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+}
+
+function cut(limit: Limit, now: number): void {
+  const { ratePerSecond, letThrough, countedFrom } = limit;
+  const measured = letThrough / Math.max(1, (now - countedFrom) / 1000);
+  const kept = Math.min(ratePerSecond * CUT.least, Math.max(ratePerSecond * CUT.most, measured));
+  limit.ratePerSecond = Math.max(LEAST_RATE, kept);
+  count(limit, now);
+}
+
+/** From now on, anew. */
+function count(limit: Limit, now: number): void {
+  limit.countedFrom = now;
+  limit.letThrough = 0;
+}
