@@ -1,32 +1,36 @@
 /**
- * Keys in groups that take turns: round robin between groups, first in, first out within one. So a group of ten thousand
- * keys holds up a group of one by a single key. It is one level of the work queue, as the API server's priority and
- * fairness has queues within a priority level.
+ * Keys in groups that take turns: round robin between groups, first in, first out within one, but for those that go on: they
+ * stand before those that begin. So a group of ten thousand keys holds up a group of one by a single key. It is one level of
+ * the work queue, as the API server's priority and fairness has queues within a priority level.
  */
 export class FairQueue {
   /** In the order of their turns. */
-  readonly #groups = new Map<string, Set<string>>();
+  readonly #groups = new Map<string, Group>();
 
-  add(key: string, group: string): void {
-    const keys = this.#groups.get(group);
-    if (keys === undefined) this.#groups.set(group, new Set([key]));
-    else keys.add(key);
+  /** `goesOn`: what was begun with it is to be ended before others of its group begin. */
+  add(key: string, group: string, goesOn = false): void {
+    const keys = this.#groups.get(group) ?? { going: new Set(), beginning: new Set() };
+    (goesOn ? keys.going : keys.beginning).add(key);
+    this.#groups.set(group, keys);
   }
 
   delete(key: string, group: string): void {
     const keys = this.#groups.get(group);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#groups.delete(group);
+    if (keys === undefined) return;
+    keys.going.delete(key);
+    keys.beginning.delete(key);
+    if (isEmpty(keys)) this.#groups.delete(group);
   }
 
   /** Takes the first key of the group whose turn it is, among those that may go; that group then stands last. */
   take(mayGo: (group: string) => boolean): string | undefined {
     for (const [group, keys] of this.#groups) {
       if (!mayGo(group)) continue;
-      for (const key of keys) {
-        keys.delete(key);
+      for (const key of keys.going.size > 0 ? keys.going : keys.beginning) {
         this.#groups.delete(group);
-        if (keys.size > 0) this.#groups.set(group, keys);
+        keys.going.delete(key);
+        keys.beginning.delete(key);
+        if (!isEmpty(keys)) this.#groups.set(group, keys);
         return key;
       }
     }
@@ -37,3 +41,10 @@ export class FairQueue {
     this.#groups.clear();
   }
 }
+
+interface Group {
+  readonly going: Set<string>;
+  readonly beginning: Set<string>;
+}
+
+const isEmpty = ({ going, beginning }: Group): boolean => going.size + beginning.size === 0;

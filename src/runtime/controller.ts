@@ -219,14 +219,13 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   #requeue(key: ObjectKey, outcome: Outcome, log: PassLog): void {
-    const priority = this.queue.priorityOf(key);
     const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
     const passes = goesOn ? (this.#passesAtOnce.get(key) ?? 0) + 1 : 0;
     if (passes === 0) this.#passesAtOnce.delete(key);
     else this.#passesAtOnce.set(key, passes);
     if (goesOn) {
       if (passes > MAX_PASSES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
-      else this.queue.add(key, priority);
+      else this.queue.goOn(key);
       return;
     }
     switch (outcome.next) {
@@ -238,7 +237,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, outcome.pace === 'soon' ? SOON_BACKOFF : SLOW_BACKOFF);
         return;
       case 'conflict':
-        this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority });
+        this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key) });
         return;
       case 'failed': {
         const { lasting, retryAfterMs, message, reason } = outcome.failure;

@@ -211,6 +211,21 @@ test('WorkQueue lets groups take turns, so that a crowd holds up nobody else', a
   );
 });
 
+test('WorkQueue brings what was begun to an end before it begins more of the same group, and keeps the turns of others', async () => {
+  const { queue } = aQueue(noChance, { group: (key) => key.split('/')[0] });
+  for (const key of ['crowd/0', 'crowd/1', 'crowd/2', 'one/0', 'one/1']) queue.add(key, 'high');
+  const order: string[] = [];
+  for (let passes = 0; passes < 10; passes++) {
+    const key = (await queue.get()) ?? '';
+    order.push(key);
+    // Each takes two passes.
+    if (!order.slice(0, -1).includes(key)) queue.goOn(key);
+    expect(queue.priorityOf(key)).toBe('high');
+    queue.done(key);
+  }
+  expect(order.join(' ')).toBe('crowd/0 one/0 crowd/0 one/0 crowd/1 one/1 crowd/1 one/1 crowd/2 crowd/2');
+});
+
 test('WorkQueue begins what is urgent with the next free worker, whatever the backlog', async () => {
   const { queue, drain } = aQueue();
   for (let index = 0; index < 10_000; index++) queue.add(`backlog-${index}`, 'low');

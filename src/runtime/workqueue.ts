@@ -4,7 +4,7 @@
  * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked
  *   on again.
  * - Urgent first: `high` before `normal` before `low`. Fair: within a priority groups take turns, and keys of one group go
- *   first in, first out. Nothing starves: each tenth key is the one that waits longest, whatever its priority and group.
+ *   first in, first out, but for those that go on: what was begun is ended before more is. Nothing starves: each tenth key is the one that waits longest, whatever its priority and group.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
  *   when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
@@ -63,6 +63,8 @@ export class WorkQueue {
   /** Keys that need work, whether they stand in `#ready` or are being worked on. */
   readonly #dirty = new Map<string, Waiting>();
   readonly #processing = new Map<string, InHand>();
+  /** Keys in hand that go on. */
+  readonly #goingOn = new Set<string>();
   /** Keys that are dirty and not processing: all of them by age, and each in the queue of its priority. */
   readonly #ready = new Set<string>();
   readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue() };
@@ -106,6 +108,12 @@ export class WorkQueue {
     if (!this.#processing.has(key)) this.#enter(key);
     if (known === undefined) this.#options.observer?.added(this.depth);
     this.#handOut();
+  }
+
+  /** The key in hand is worked on again at once, with its priority, before those of its group that only begin. */
+  goOn(key: string): void {
+    this.#goingOn.add(key);
+    this.add(key, this.priorityOf(key));
   }
 
   /** Adds the key after `delayMs`, or earlier if it was already to be added earlier. */
@@ -159,6 +167,7 @@ export class WorkQueue {
     for (const level of Object.values(this.#levels)) level.clear();
     this.#ready.clear();
     this.#dirty.clear();
+    this.#goingOn.clear();
     this.#handOut();
   }
 
@@ -166,7 +175,7 @@ export class WorkQueue {
     const { priority, group = '' } = this.#dirty.get(key) ?? {};
     if (priority === undefined) return;
     this.#ready.add(key);
-    this.#levels[priority].add(key, group);
+    this.#levels[priority].add(key, group, this.#goingOn.delete(key));
   }
 
   #leave(key: string): void {
