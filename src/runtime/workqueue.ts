@@ -3,8 +3,9 @@
  * - Stingy: a key that is added several times before it is worked on is worked on once, with the highest priority named.
  * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked
  *   on again.
- * - Urgent first: `high` before `normal` before `low`. Fair: within a priority groups take turns, and keys of one group go
- *   first in, first out, but for those that go on: what was begun is ended before more is. Nothing starves: each tenth key is the one that waits longest, whatever its priority and group.
+ * - Urgent first: `high` before `normal` before `low`, but for each tenth key: it is of what is less urgent, so that nothing
+ *   starves. Fair: within a priority groups take turns, and keys of one group go first in, first out, but for those that go
+ *   on: what was begun is ended before more is.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
  *   when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
@@ -25,8 +26,12 @@ import { RateLimiter } from './rate-limiter.ts';
 export type Priority = 'high' | 'normal' | 'low';
 
 const PRIORITIES: readonly Priority[] = ['high', 'normal', 'low'];
-/** Each tenth key is the one that waits longest. */
+/** Each tenth key is of what is less urgent: by turns `low` and `normal`, if there are such. */
 const AGING_SHARE = 10;
+const AGED: readonly (readonly Priority[])[] = [
+  ['normal', 'low', 'high'],
+  ['low', 'normal', 'high'],
+];
 
 /** Told what happens, in the terms of client-go's workqueue metrics. Times in milliseconds. */
 export interface WorkQueueObserver {
@@ -65,7 +70,7 @@ export class WorkQueue {
   readonly #processing = new Map<string, InHand>();
   /** Keys in hand that go on. */
   readonly #goingOn = new Set<string>();
-  /** Keys that are dirty and not processing: all of them by age, and each in the queue of its priority. */
+  /** Keys that are dirty and not processing; each is also in the queue of its priority. */
   readonly #ready = new Set<string>();
   readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue() };
   readonly #delayed: Schedule<Priority>;
@@ -206,15 +211,9 @@ export class WorkQueue {
   /** Takes the key whose turn it is out of the queue of its priority. */
   #next(): string | undefined {
     const shares = this.#shares();
-    if (this.#handedOut % AGING_SHARE === AGING_SHARE - 1) {
-      for (const key of this.#ready) {
-        const oldest = this.#dirty.get(key);
-        if (oldest === undefined || !shares.leaveRoom(oldest.priority, oldest.group)) break;
-        this.#leave(key);
-        return key;
-      }
-    }
-    for (const priority of PRIORITIES) {
+    const turn = this.#handedOut + 1;
+    const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
+    for (const priority of aged ?? PRIORITIES) {
       // Not asked group by group, of which there may be thousands.
       if (!shares.leaveRoom(priority, undefined)) continue;
       const key = this.#levels[priority].take((group) => shares.leaveRoom(priority, group === '' ? undefined : group));
