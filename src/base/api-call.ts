@@ -119,6 +119,7 @@ export class ApiCall {
         !request.signal?.aborted;
       if (!again || trial === undefined) throw error;
       return await trial.run(
+        startedMs,
         () => this.#sendOnce(request, read),
         error,
         (next) => next instanceof Unanswered,

@@ -13,6 +13,8 @@ export interface ApiEndpointOptions extends CallOptions {
   readonly rateLimit: RateLimit;
   /** What it learns of the other side's limit, and whom it shares that with. Default: with nobody. */
   readonly limiter?: RequestLimiter | undefined;
+  /** Told of the first success after an outage. */
+  readonly onRecovered?: (() => void) | undefined;
 }
 
 /** Whoever would wait longer for its turn is told so, and has its hands free for what can be done. */
@@ -29,13 +31,14 @@ export class ApiEndpoint {
   readonly #breaker: CircuitBreaker;
   readonly #bucket: TokenBucket;
   readonly #limiter: RequestLimiter;
-  readonly #trial = new Trial();
+  readonly #trial: Trial;
   /** What asked for the bucket's pause. */
   #pausedBy: 'throttled' | 'unavailable' = 'unavailable';
 
   constructor(options: ApiEndpointOptions) {
     this.#options = options;
     this.#breaker = new CircuitBreaker(options);
+    this.#trial = new Trial(options.clock);
     this.#bucket = new TokenBucket(options.clock, options.rateLimit);
     this.#limiter = options.limiter ?? new RequestLimiter(options.clock);
   }
@@ -57,10 +60,12 @@ export class ApiEndpoint {
     try {
       // A probe of a side that is known to be down is one request.
       const result = await call.send(request, this.#breaker.open ? undefined : this.#trial, read);
+      const recovered = this.#breaker.open;
       // Everybody comes back after an outage: at the rate, without a burst.
-      if (this.#breaker.open) this.#bucket.pause(0);
+      if (recovered) this.#bucket.pause(0);
       admission.done('success');
       this.#limiter.letThrough(this, waited);
+      if (recovered) this.#options.onRecovered?.();
       return result;
     } catch (error) {
       const apiError = error instanceof ApiError ? error : call.fromThrown(error);

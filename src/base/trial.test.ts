@@ -1,27 +1,29 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../test/support/clock.ts';
 import { Trial } from './trial.ts';
 
 const broken = new Error('broken again');
 
 function trialOf() {
-  const trial = new Trial();
+  const clock = manualClock();
+  const trial = new Trial(clock);
   const ends: ((outcome: string | Error) => void)[] = [];
   const again = () =>
     new Promise<string>((resolve, reject) => {
       ends.push((outcome) => (typeof outcome === 'string' ? resolve(outcome) : reject(outcome)));
     });
-  const run = (name: string) =>
+  const run = (name: string, startedAt = clock.monotonic()) =>
     trial
-      .run(again, new Error(`${name} was broken`), (error) => error === broken)
+      .run(startedAt, again, new Error(`${name} was broken`), (error) => error === broken)
       .catch((error: unknown) => (error instanceof Error ? error.message : 'odd'));
-  return { run, ends };
+  return { run, ends, clock };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('Trial lets one go first, and the others give up where that one fails', async () => {
   const { run, ends } = trialOf();
-  const all = ['a', 'b', 'c'].map(run);
+  const all = ['a', 'b', 'c'].map((name) => run(name));
   await settle();
   expect(ends).toHaveLength(1);
   ends[0]?.(broken);
@@ -33,7 +35,7 @@ test.each(['fine', new Error('another failure')])(
   'Trial lets the others follow where the first ends in %s',
   async (outcome) => {
     const { run, ends } = trialOf();
-    const all = ['a', 'b', 'c'].map(run);
+    const all = ['a', 'b', 'c'].map((name) => run(name));
     await settle();
     ends[0]?.(outcome);
     await settle();
@@ -43,12 +45,17 @@ test.each(['fine', new Error('another failure')])(
   },
 );
 
-test('Trial begins anew once it has ended', async () => {
-  const { run, ends } = trialOf();
+test('Trial begins anew once it has ended, for what began since', async () => {
+  const { run, ends, clock } = trialOf();
   const first = run('a');
+  await settle();
   ends[0]?.(broken);
   await first;
+  expect(await run('late')).toBe('late was broken');
+  expect(ends).toHaveLength(1);
+  clock.advance(1);
   const second = run('b');
+  await settle();
   ends[1]?.('fine');
   expect(await second).toBe('fine');
 });

@@ -1,17 +1,36 @@
+import type { Clock } from './clock.ts';
+
 /** Of those that failed together and may try again, one goes first: the others follow only if it did better. */
 export class Trial {
-  #going: Promise<boolean> | undefined;
+  readonly #clock: Clock;
+  #going: Promise<void> | undefined;
+  /** Monotonic; when one that tried again failed last. */
+  #failedAt = Number.NEGATIVE_INFINITY;
 
-  /** `again`, or rejects with `failure` where another one that went meanwhile failed as well. `fails`: whether an error of `again` is such a failure. */
-  async run<T>(again: () => Promise<T>, failure: unknown, fails: (error: unknown) => boolean): Promise<T> {
-    if (this.#going !== undefined) {
-      if (!(await this.#going)) throw failure;
-      return again();
-    }
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * `again`; or rejects with `failure`, where another that tried again has failed since `startedAt` (monotonic), when what failed
+   * here began. `fails`: whether an error of `again` is such a failure.
+   */
+  async run<T>(
+    startedAt: number,
+    again: () => Promise<T>,
+    failure: unknown,
+    fails: (error: unknown) => boolean,
+  ): Promise<T> {
+    const follows = this.#going !== undefined;
+    if (follows) await this.#going;
+    if (this.#failedAt >= startedAt) throw failure;
     const attempt = again();
+    if (follows) return attempt;
     this.#going = attempt.then(
-      () => true,
-      (error: unknown) => !fails(error),
+      () => {},
+      (error: unknown) => {
+        if (fails(error)) this.#failedAt = this.#clock.monotonic();
+      },
     );
     try {
       return await attempt;

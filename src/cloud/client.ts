@@ -36,6 +36,8 @@ export interface CloudClientOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** Of all whom the cloud may count together. Default: of this client alone. */
   readonly limiter?: RequestLimiter | undefined;
+  /** Told of the first success after an outage. */
+  readonly onRecovered?: (() => void) | undefined;
   /** The transport's where absent. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;

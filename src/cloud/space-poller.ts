@@ -145,6 +145,11 @@ export class SpacePoller {
     return this.#running;
   }
 
+  /** The cloud answers again: a List that failed is not put off any longer. */
+  retry(): void {
+    if (this.#error !== undefined && this.#running === undefined) void this.refresh();
+  }
+
   stop(): void {
     this.#abort.abort();
     this.#cancelTimer();

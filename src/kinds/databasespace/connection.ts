@@ -184,6 +184,8 @@ export class SpaceConnections {
       transport: transport(ca),
       limiter,
       onRequest: (request) => onRequest('cloud', request),
+      // It tells all whom the outage held up.
+      onRecovered: () => poller.retry(),
     });
     const users = new Map<ObjectKey, number>();
     const poller = new SpacePoller(

@@ -1,0 +1,136 @@
+import { API_VERSION } from '../../src/base/group.ts';
+import type { HttpRequest, HttpTransport } from '../../src/base/http.ts';
+import { createLog } from '../../src/base/log.ts';
+import { type Resource, SECRETS } from '../../src/kube/api.ts';
+import { createOperator } from '../../src/operator.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
+import { FakeKube } from '../../src/sandbox/fake-kube.ts';
+import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
+import { CLUSTERS, KINDS, NAMESPACE, SPACES, statusOf } from './view.ts';
+
+/** One request to the management API, as the one saw it who answered. */
+export interface Asked {
+  /** By the monotonic clock, in milliseconds. */
+  readonly at: number;
+  readonly method: HttpRequest['method'];
+  readonly path: string;
+  readonly space: string;
+  /** The cluster that is to be deployed; '' for all other requests. */
+  readonly deploys: string;
+  /** 0: there was no answer. */
+  readonly status: number;
+}
+
+/** What is asked of the management API, and what stands in front of it. */
+export type Front = (request: HttpRequest, pass: HttpTransport) => ReturnType<HttpTransport>;
+
+const LEVELS = ['write', 'admin'] as const;
+const KNOBS = { provisionMs: [5_000, 5_000], latencyMs: [10, 10] } as const;
+
+/** An operator as it is started by default, with many spaces and clusters, at a cloud of which `front` answers first. */
+export async function aCrowd(
+  spaces: readonly string[],
+  pollInterval = '60s',
+  front: Front = (request, pass) => pass(request),
+) {
+  const clock = virtualClock();
+  const team = createTeam('acme', spaces, true);
+  const simulator = createSimulator({
+    clock,
+    random: createSeededRandom(1),
+    teams: [team],
+    knobs: KNOBS,
+  });
+  const statusDefaults = Object.fromEntries(KINDS.map(({ plural }) => [plural, { observedGeneration: -1 }]));
+  const kube = new FakeKube({ now: clock.now, random: createSeededRandom(2), statusDefaults });
+  const asked: Asked[] = [];
+  const setting = { front };
+  const cloud = new URL(simulator.baseURL).origin;
+  const transport: HttpTransport = async (request) => {
+    const { origin, pathname } = new URL(request.url);
+    if (origin !== cloud) return simulator.transport(request);
+    const note = (status: number) =>
+      asked.push({
+        at: clock.monotonic(),
+        method: request.method,
+        path: pathname,
+        space: /\/spaces\/([^/]+)\//.exec(pathname)?.[1] ?? '',
+        deploys: pathname.endsWith('/deploy') ? String(JSON.parse(request.body ?? '').id) : '',
+        status,
+      });
+    try {
+      const answer = await setting.front(request, simulator.transport);
+      note(answer.status);
+      return answer;
+    } catch (error) {
+      note(0);
+      throw error;
+    }
+  };
+  const operator = createOperator({
+    api: kube,
+    clock,
+    random: createSeededRandom(3),
+    transport: () => transport,
+    log: createLog({ level: 'error', format: 'json', write: () => {} }),
+    metrics: createMetrics(clock, { version: '', node: '' }),
+    namespaces: undefined,
+    concurrency: 10,
+    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
+    instance: 'operator',
+    lease: undefined,
+  });
+
+  const create = (resource: Resource, name: string, spec: object) =>
+    kube.create(resource, NAMESPACE, { apiVersion: API_VERSION, kind: resource.kind, metadata: { name }, spec });
+  const secret = async (name: string, data: Readonly<Record<string, string>>) => {
+    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+    await kube.create(SECRETS, NAMESPACE, { metadata: { name }, data: Object.fromEntries(encoded) });
+  };
+  await secret('factory-login', { username: 'admin', password: 'password' });
+  for (const { clientID, clientSecret } of team.apiTokens) await secret(clientID, { clientID, clientSecret });
+  for (const spaceID of spaces) {
+    const tokens = team.apiTokens.filter(
+      (token) => token.spaceID === spaceID && LEVELS.some((level) => level === token.level),
+    );
+    await create(SPACES, spaceID, {
+      baseURL: simulator.baseURL,
+      teamID: 'acme',
+      spaceID,
+      apiTokens: tokens.map(({ level, clientID }) => ({ level, secretRef: { name: clientID } })),
+      defaultCredentialsSecretRef: { name: 'factory-login' },
+      pollInterval,
+      verifyInterval: '0s',
+    });
+  }
+  const stop = new AbortController();
+  const find = (resource: Resource, name: string) =>
+    kube.all(resource, NAMESPACE).find(({ metadata }) => metadata.name === name);
+  const readyOf = (resource: Resource, name: string) => {
+    const conditions = statusOf(find(resource, name)).conditions ?? [];
+    return conditions.find(({ type }) => type === 'Ready');
+  };
+  return {
+    clock,
+    simulator,
+    kube,
+    asked,
+    setting,
+    createCluster: (name: string, space: string) =>
+      create(CLUSTERS, name, {
+        spaceRef: { name: space },
+        provider: 'gcp',
+        region: 'europe-west2',
+        machineType: 'c2d-highcpu-4',
+        storageSizeGB: 100,
+        version: '3.5.0',
+      }),
+    readyOf,
+    isReady: (name: string) => readyOf(CLUSTERS, name)?.status === 'True',
+    find,
+    start: () => operator.run(stop.signal),
+    stop: () => stop.abort(),
+  };
+}

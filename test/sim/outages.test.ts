@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { HttpError } from '../../src/base/http.ts';
+import { type Asked, aCrowd, type Front } from './crowd.ts';
+import { CLUSTERS, NAMESPACE, SPACES as SPACES_RESOURCE } from './view.ts';
+
+const CLUSTER_COUNT = 200;
+const OUTAGE_MS = 10 * 60_000;
+const PROBE_EVERY_MS = 30_000;
+/** A probe comes up to a fifth later by chance, and is made by whoever comes then, within some seconds; or it was made just before. */
+const NEXT_PROBE_MS = PROBE_EVERY_MS * 1.2 + 5_000;
+/** Calls that hang are given up after 20 s, and so are those that took their place. */
+const KNOWN_AFTER_MS = 45_000;
+/** Eight passes of one space at a time, and those that take their place before five calls have failed. */
+const MOST_AT_FIRST = 12;
+
+const refused: Front = async ({ method }) => {
+  throw new HttpError('unreachable', `${method}: ECONNREFUSED`);
+};
+const broken: Front = async ({ method }) => {
+  throw new HttpError('lost', `${method}: ECONNRESET`);
+};
+const unavailable =
+  (headers: Readonly<Record<string, string>> = {}): Front =>
+  async () => ({ status: 503, headers, body: emptyBody() });
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
+
+type Crowd = Awaited<ReturnType<typeof aCrowd>>;
+
+/** Takes the connection, and never answers; the client gives up after 20 s. */
+const hanging =
+  ({ clock }: Crowd): Front =>
+  async () => {
+    await new Promise<void>((resolve) => clock.after(20_000, resolve));
+    throw new HttpError('lost', 'No complete answer in time');
+  };
+
+test.each<[string, (crowd: Crowd) => Front]>([
+  ['refuses connections', () => refused],
+  ['breaks connections', () => broken],
+  ['answers 503', () => unavailable()],
+  ['answers 503 with Retry-After: 45', () => unavailable({ 'retry-after': '45' })],
+  ['never answers', hanging],
+])(
+  'A cloud that %s is asked once in 30 s, and 200 changes are made soon after',
+  async (_, frontOf) => {
+    const crowd = await aCrowd(['production']);
+    const { clock, asked, setting, kube } = crowd;
+    void crowd.start();
+    const names = Array.from({ length: CLUSTER_COUNT }, (_, index) => `cluster-${index}`);
+    for (const name of names) await crowd.createCluster(name, 'production');
+    await clock.runUntil(() => names.every(crowd.isReady), 'all are Ready', 120_000);
+    await clock.advance(61_000);
+
+    setting.front = frontOf(crowd);
+    const begin = clock.monotonic();
+    const from = asked.length;
+    const spec = { storageSizeGB: 300 };
+    for (const name of names) await kube.patch(CLUSTERS, { namespace: NAMESPACE, name }, { spec });
+    await clock.advance(OUTAGE_MS);
+    const inVain = asked.slice(from).map(({ at }) => at);
+    expect(crowd.readyOf(SPACES_RESOURCE, 'production')?.reason).toBe('CloudUnreachable');
+    const probes = inVain.filter((at) => at > begin + KNOWN_AFTER_MS);
+    expect(inVain.length - probes.length).toBeLessThanOrEqual(MOST_AT_FIRST);
+    expect(probes.length).toBeGreaterThan(OUTAGE_MS / 60_000);
+    const gaps = probes.slice(1).map((at, index) => at - (probes[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(PROBE_EVERY_MS);
+
+    const healed = clock.monotonic();
+    const to = asked.length;
+    setting.front = (request, pass) => pass(request);
+    const isBigger = (name: string) =>
+      [...crowd.simulator.clusters()].some(({ id, storageSizeGB }) => id === name && storageSizeGB === 300);
+    const areDone = () => names.every((name) => crowd.isReady(name) && isBigger(name));
+    await clock.runUntil(areDone, 'all changes are made', 600_000);
+    crowd.stop();
+    const answered = asked.slice(to).filter(({ status }) => status === 200);
+    const firstAt = answered[0]?.at ?? Number.NaN;
+    expect(firstAt - healed).toBeLessThanOrEqual(NEXT_PROBE_MS);
+    expect(clock.monotonic() - firstAt).toBeLessThan(10_000);
+    expect(busiestSecond(answered)).toBeLessThanOrEqual(51);
+    expect(answered.filter(({ method }) => method === 'PATCH')).toHaveLength(CLUSTER_COUNT);
+  },
+  120_000,
+);
+
+function busiestSecond(requests: readonly Asked[]): number {
+  const counts = new Map<number, number>();
+  for (const { at } of requests) counts.set(Math.floor(at / 1000), (counts.get(Math.floor(at / 1000)) ?? 0) + 1);
+  return Math.max(...counts.values());
+}
