@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest';
+import { manualClock, noChance } from '../../test/support/clock.ts';
+import { scriptedTransport } from '../../test/support/http.ts';
+import { readNothing } from '../base/answer.ts';
+import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { HttpError, type HttpRequest } from '../base/http.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
 import { fencedApi, fencedTransport } from './fence.ts';
@@ -100,4 +104,33 @@ test('fencedTransport() has the fence asked once more when the first byte of a c
   );
   for (const method of ['POST', 'GET'] as const) await transport({ method, url: 'http://127.0.0.1/' });
   expect(answers).toEqual(['frozen meanwhile', undefined]);
+});
+
+test('fencedTransport() asks after all waiting for a turn, however long that is', async () => {
+  const clock = manualClock();
+  const sent = scriptedTransport((_, count) => ({ status: count === 0 ? 429 : 200, headers: { 'retry-after': '4' } }));
+  let up: string | undefined;
+  const endpoint = new ApiEndpoint({
+    api: 'cloud',
+    baseURL: 'https://cloud.example.com',
+    transport: fencedTransport(sent, () => up),
+    clock,
+    random: noChance,
+    rateLimit: { ratePerSecond: 50, burst: 50 },
+  });
+  const deploy = () =>
+    endpoint.call(
+      { name: 'deploy', phrase: 'deploy', method: 'POST', path: ['deploy'], idempotent: false },
+      {},
+      readNothing,
+    );
+  await expect(deploy()).rejects.toMatchObject({ kind: 'throttled' });
+  const waiting = expect(deploy()).rejects.toMatchObject({ kind: 'unreachable', effectUnknown: false });
+  up = 'the lease is lost';
+  for (let seconds = 0; seconds < 5; seconds++) {
+    clock.advance(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await waiting;
+  expect(sent.requests).toHaveLength(1);
 });

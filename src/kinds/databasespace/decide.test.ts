@@ -87,7 +87,10 @@ describe('decideSpace()', () => {
 
   it('says what to do when few requests are let through, once that lasts', () => {
     const seen = aSpaceObservation({ listError: apiError('throttled'), failingSinceMs: NOW_MS });
-    expect(outline(decideSpace(ready.subject, seen, NOW_MS + 119_000)).ready).toBe('True Observed');
+    expect(outline(decideSpace(ready.subject, seen, NOW_MS + 119_000))).toMatchObject({
+      ready: 'True Observed',
+      comesBack: '1000 ms',
+    });
     const message =
       'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud';
     expect(conditionOf(decideSpace(ready.subject, seen, NOW_MS + 120_000), 'Ready')?.message).toBe(message);

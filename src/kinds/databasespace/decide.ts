@@ -64,7 +64,8 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen, nowMs: numbe
     };
   }
   const valid = validity(subject, observation);
-  if (listError !== undefined && !isShortThrottling(observation, nowMs)) {
+  const toleratedMs = throttlingToleratedMs(observation, nowMs);
+  if (listError !== undefined && toleratedMs <= 0) {
     const [summary, reason] = meaningOf(listError, subject, observation);
     const before = readyOf(subject);
     const known = before?.status ?? 'Unknown';
@@ -80,13 +81,17 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen, nowMs: numbe
   return {
     conditions: [...ready('Observed', `${place} is observed`), valid],
     status: found(inventory, versions),
+    ...(toleratedMs > 0 ? { requeueAfterMs: toleratedMs } : {}),
   };
 }
 
-/** What is known of the space is a little older then, and that is all: thousands of objects need not hear of it. */
-function isShortThrottling({ listError, failingSinceMs, inventory }: CloudSeen, nowMs: number): boolean {
+/**
+ * How long it need not be told yet that Lists are throttled: what is known of the space is a little older then, and that is all.
+ * Thousands of objects need not hear of it.
+ */
+function throttlingToleratedMs({ listError, failingSinceMs = 0, inventory }: CloudSeen, nowMs: number): number {
   const isThrottled = listError instanceof ApiError && listError.kind === 'throttled';
-  return isThrottled && inventory !== undefined && nowMs - (failingSinceMs ?? 0) < THROTTLING_TOLD_AFTER_MS;
+  return isThrottled && inventory !== undefined ? failingSinceMs + THROTTLING_TOLD_AFTER_MS - nowMs : 0;
 }
 
 const THROTTLING_TOLD_AFTER_MS = 120_000;

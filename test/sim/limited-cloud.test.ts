@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { jain, servedWhileContended } from '../bench/measure/fairness.ts';
+import { RateLimit } from '../bench/rate-limit.ts';
+import { aCrowd, type Front } from './crowd.ts';
+import { CLUSTERS, SPACES as SPACES_RESOURCE } from './view.ts';
+
+const REQUESTS_PER_SECOND = 10;
+const SPACES = Array.from({ length: 10 }, (_, index) => `space-${index}`);
+const [NOISY = '', ...QUIET] = SPACES;
+
+function limitedTo(perSecond: number, now: () => number): Front {
+  const limit = new RateLimit(perSecond, now());
+  return async (request, pass) => {
+    const seconds = limit.refuse(now());
+    if (seconds === undefined) return pass(request);
+    return { status: 429, headers: { 'retry-after': String(seconds) }, body: emptyBody() };
+  };
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
+
+/** Creates so many clusters in each space; resolves with their names. */
+async function createClusters(crowd: Awaited<ReturnType<typeof aCrowd>>, noisy: number, quiet: number) {
+  const names: string[] = [];
+  for (const space of SPACES) {
+    for (let index = 0; index < (space === NOISY ? noisy : quiet); index++) {
+      names.push(`${space}-${index}`);
+      await crowd.createCluster(`${space}-${index}`, space);
+    }
+  }
+  return names;
+}
+
+test('A limit of the cloud on all spaces is kept to, and shared by them, whatever each of them asks for', async () => {
+  const crowd = await aCrowd(SPACES);
+  const { clock, asked, setting } = crowd;
+  setting.front = limitedTo(REQUESTS_PER_SECOND, clock.now);
+  void crowd.start();
+  await clock.advance(30_000);
+  const before = asked.length;
+  const begin = clock.monotonic();
+  const names = await createClusters(crowd, 100, 10);
+  await clock.runUntil(() => names.every(crowd.isReady), 'all are Ready', 300_000);
+  crowd.stop();
+  const requests = asked.slice(before);
+  const good = requests.filter(({ status }) => status >= 200 && status < 300);
+  const deploys = good.filter(({ deploys }) => deploys !== '');
+  const served = servedWhileContended(
+    deploys.map(({ space, at }) => ({ who: space, at })),
+    SPACES,
+  );
+  expect(deploys.map(({ deploys }) => deploys).toSorted()).toEqual(names.toSorted());
+  expect(good.length / requests.length).toBeGreaterThan(0.95);
+  expect(jain(served)).toBeGreaterThan(0.95);
+  // Their fair share of the limit would take 10 s, if nothing else were asked.
+  const waits = deploys.filter(({ space }) => QUIET.includes(space)).map(({ at }) => at - begin);
+  expect(Math.max(...waits)).toBeLessThan(15_000);
+  // Nothing of the limit is left unused while there is something to do.
+  expect(Math.max(...deploys.map(({ at }) => at)) - begin).toBeLessThan(1.3 * 100 * requests.length);
+}, 120_000);
+
+test('Without a limit nobody waits, and 190 clusters are deployed as fast as ever', async () => {
+  const crowd = await aCrowd(SPACES);
+  const { clock, asked } = crowd;
+  void crowd.start();
+  await clock.advance(30_000);
+  const begin = clock.monotonic();
+  const names = await createClusters(crowd, 100, 10);
+  await clock.runUntil(() => names.every(crowd.isReady), 'all are Ready', 300_000);
+  crowd.stop();
+  const last = Math.max(...asked.filter(({ deploys }) => deploys !== '').map(({ at }) => at));
+  // Ten at a time, 10 ms each; the noisy space keeps to 50 requests a second, of which it may send 50 at once.
+  expect(last - begin).toBeLessThan(2_000);
+}, 120_000);
+
+test('A cloud that goes on refusing one space holds up no other, and a person sees why', async () => {
+  const crowd = await aCrowd(SPACES);
+  const { clock, setting } = crowd;
+  void crowd.start();
+  await clock.advance(30_000);
+  setting.front = async (request, pass) =>
+    request.url.includes(`/spaces/${NOISY}/`)
+      ? { status: 429, headers: { 'retry-after': '600' }, body: emptyBody() }
+      : pass(request);
+  const names = await createClusters(crowd, 20, 10);
+  const others = names.filter((name) => !name.startsWith(`${NOISY}-`));
+  const begin = clock.monotonic();
+  await clock.runUntil(() => others.every(crowd.isReady), 'all others are Ready', 60_000);
+  expect(clock.monotonic() - begin).toBeLessThan(30_000);
+  await clock.advance(240_000);
+  const { reason, message = '' } = crowd.readyOf(SPACES_RESOURCE, NOISY) ?? {};
+  expect(reason).toBe('CloudThrottled');
+  expect(message).toMatch(/429 .*, since 20.*Z\. It is tried again by itself\. If it lasts: raise pollInterval/);
+  expect(crowd.readyOf(CLUSTERS, `${NOISY}-7`)?.reason).toBe('CloudThrottled');
+  crowd.stop();
+}, 120_000);
