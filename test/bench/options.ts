@@ -64,7 +64,7 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S6  update: 100 of the N clusters are changed
   S7  users: 500 users on one of the clusters, at once
   S8  newcomer beside the crowd: as S1, with the N clusters and the users there
-  S9  outage: the cloud is not reached for a while, in which clusters are changed
+  S9  outage: the cloud fails for a while, in three ways, and clusters are changed meanwhile
   S10 storm: 100 edits a second
   S11 failover: the leader is killed, and told to stop; another one stands by
   S12 throttled: the cloud lets 10 requests a second through, for one noisy and nine quiet spaces
@@ -77,7 +77,7 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   --users N          users of S7 (default 500)
   --standing C,U     clusters and users that S13 begins with (default 1000,1000)
   --quiet-polls N    polls of 10 s that S4 watches (default 4; an hour is 360)
-  --outage S         seconds without the cloud in S9 (default 60; an hour is 3600)
+  --outage S         seconds of each outage in S9 (default 60; an hour is 3600)
   --storm S          seconds of edits in S10 (default 20)
   --churn S          seconds of changes in S13 (default 60)
   --quick            small numbers, five to ten minutes

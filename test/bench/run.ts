@@ -5,7 +5,7 @@ import { apiServerKilled } from './scenarios/api-server.ts';
 import { coldStart } from './scenarios/cold-start.ts';
 import { failover } from './scenarios/failover.ts';
 import { newcomer } from './scenarios/newcomer.ts';
-import { outage } from './scenarios/outage.ts';
+import { OUTAGES, type Outage, outage } from './scenarios/outage.ts';
 import { quiet } from './scenarios/quiet.ts';
 import { ready } from './scenarios/ready.ts';
 import { restart } from './scenarios/restart.ts';
@@ -134,7 +134,13 @@ function crowd(options: Options, count: number): Group {
       part('S6', (setting, sheet) => update(setting, sheet, changed)),
       part('S7', (setting, sheet) => users(setting, sheet, names[0] ?? '', options.users)),
       part('S8', (setting, sheet) => newcomer(setting, sheet, newcomers)),
-      part('S9', (setting, sheet) => outage(setting, sheet, changed.slice(0, 20), outageS)),
+      ...(Object.keys(OUTAGES) as Outage[]).map(
+        (kind): Part => ({
+          scenario: 'S9',
+          size: kind,
+          run: (setting, sheet) => outage(setting, sheet, changed.slice(0, 20), outageS, kind),
+        }),
+      ),
       part('S10', (setting, sheet) => storm(setting, sheet, changed, stormS)),
       part('S11', (setting, sheet) => failover(setting, sheet)),
     ],

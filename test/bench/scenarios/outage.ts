@@ -10,16 +10,34 @@ import { since } from './since.ts';
 const TIMEOUT_MS = 180_000;
 /** "at most one probe per 30 s and endpoint", rounded up, and those that were on their way when it began. */
 const PROBE_EVERY_S = 30;
+const AT_FIRST = 10;
+
+/** How the cloud fails: as the simulator calls it, with how many more requests are on their way before that is clear. */
+export const OUTAGES = {
+  'connections break': { effect: 'outage', more: 0 },
+  'answers 503': { effect: '5xx', more: 0 },
+  // Each is given up after 20 s, and others take its place until five were.
+  'never answers': { effect: 'hang', more: 4 },
+} as const;
+
+export type Outage = keyof typeof OUTAGES;
 const RECOVERED_TARGET_S = 30;
 
 /** S9: the cloud is not reached for a while, in which some clusters are changed. An hour is scaled down to `seconds`. */
-export async function outage(setting: Setting, sheet: Sheet, names: readonly string[], seconds: number): Promise<void> {
+export async function outage(
+  setting: Setting,
+  sheet: Sheet,
+  names: readonly string[],
+  seconds: number,
+  kind: Outage,
+): Promise<void> {
   const { api, cloud, tracker, signal } = setting;
-  const end = await cloud.addFault({ effect: 'outage', match: { api: 'cloud' } });
+  const { effect, more } = OUTAGES[kind];
+  const end = await cloud.addFault({ effect, match: { api: 'cloud' } });
   const changes = await since(setting);
   const generations = new Map<string, number>();
   await eachOf(names, async (name) => {
-    const patch = { spec: { storageSizeGB: 300 } };
+    const patch = { spec: { storageSizeGB: 300 + 10 * Object.keys(OUTAGES).indexOf(kind) } };
     const { metadata } = await api.patch(DATABASE_CLUSTERS, { namespace: NAMESPACE, name }, patch, {}, signal);
     generations.set(name, metadata.generation ?? 0);
   });
@@ -28,7 +46,7 @@ export async function outage(setting: Setting, sheet: Sheet, names: readonly str
   const requests = total(asked);
   const ours = new Map([...kube.writes].filter(([name]) => name.endsWith('/status')));
   sheet.add('time without the cloud', seconds, 's');
-  sheet.add('requests to it meanwhile', requests, 'count', Math.ceil(seconds / PROBE_EVERY_S) + 10);
+  sheet.add('requests to it meanwhile', requests, 'count', Math.ceil(seconds / PROBE_EVERY_S) + AT_FIRST + more);
   sheet.add(
     'status writes, without those of the space',
     total(ours) - (ours.get('databasespaces/status') ?? 0),
