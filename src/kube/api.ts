@@ -27,7 +27,7 @@ export interface ObjectRef {
 
 export interface ListOptions {
   readonly namespace?: string | undefined;
-  /** Only the object of this name. */
+  /** Only what is called so: in each namespace at most one. */
   readonly name?: string | undefined;
   /** Objects per page. */
   readonly limit?: number;
@@ -46,7 +46,7 @@ export interface ListPage {
 
 export interface WatchOptions {
   readonly namespace?: string | undefined;
-  /** Only the object of this name. */
+  /** Only what is called so: in each namespace at most one. */
   readonly name?: string | undefined;
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;

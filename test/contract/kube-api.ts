@@ -8,6 +8,7 @@ import {
   isNotFound,
   type KubeApi,
   KubeError,
+  type ListOptions,
   type Resource,
   SECRETS,
   type WatchEvent,
@@ -57,6 +58,16 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     const secret = await api.get(SECRETS, { namespace, name: 'a' }, undefined, { metadataOnly: true });
     expect(secret?.metadata.labels).toEqual({ app: 'contract' });
     expect(Object.keys(secret ?? {})).not.toContain('data');
+  });
+
+  test('list() of a name finds what is called so, in whatever namespace', async () => {
+    const { api, namespace } = await aCase();
+    await api.create(SPACES, namespace, aSpace('two'));
+    const named = async (options: ListOptions) => (await api.list(SPACES, { ...options, name: 'two' })).items;
+    expect((await named({ namespace })).map(({ metadata }) => metadata.name)).toEqual(['two']);
+    const everywhere = (await named({})).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    expect(everywhere).toContain(`${namespace}/two`);
+    expect(everywhere.filter((key) => !key.endsWith('/two'))).toEqual([]);
   });
 
   test('create() gives a kind of ours the status of an object that nobody has looked at', async () => {
