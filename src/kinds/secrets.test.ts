@@ -71,16 +71,20 @@ describe('createSecrets()', () => {
   it('keeps a Secret from going, and lets go of it', async () => {
     const finalizer = 'mooring.dev/space-1';
     const kept = async () => [secrets.canBeKept('shop', 'login'), await secrets.keptBy('shop', finalizer, [])];
+    const leaves = () => secrets.isLeaving('shop', 'login');
     expect(await kept()).toEqual([false, []]);
+    expect(leaves()).toBe(false);
     await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
     expect(await kept()).toEqual([true, []]);
     await secrets.keep('shop', 'login', finalizer, true);
     expect(await kept()).toEqual([true, ['login']]);
+    expect(leaves()).toBe(false);
     expect(await secrets.keptBy('other', finalizer, [])).toEqual([]);
     kube.remove(SECRETS, { namespace: 'shop', name: 'login' });
     expect(kube.all(SECRETS)).toHaveLength(1);
     // What is being deleted takes no finalizer any more.
     expect(await kept()).toEqual([false, ['login']]);
+    expect(leaves()).toBe(true);
     await secrets.keep('shop', 'login', finalizer, false);
     expect(kube.all(SECRETS)).toEqual([]);
   });

@@ -60,6 +60,8 @@ export interface Secrets {
   keptBy(namespace: string, finalizer: string, named: readonly string[]): Promise<readonly string[]>;
   /** Whether the Secret, as last seen, is there to stay, so that it can be kept: one that is being deleted cannot. */
   canBeKept(namespace: string, name: string): boolean;
+  /** Whether the Secret, as last seen, is being deleted: it is there as long as a finalizer keeps it. */
+  isLeaving(namespace: string, name: string): boolean;
   /**
    * Keeps the Secret, if it is still as it was last seen, or lets go of it, as it is now. Throws Conflict (409) where what
    * was seen is behind and nothing is to be done any more.
@@ -146,6 +148,7 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       const secret = lookUp(objectKey(namespace, name));
       return secret !== undefined && secret.metadata.deletionTimestamp === undefined;
     },
+    isLeaving: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.deletionTimestamp !== undefined,
     async keep(namespace, name, finalizer, kept) {
       const seen = lookUp(objectKey(namespace, name));
       // What is let go of and was kept unseen would stay for ever.

@@ -35,6 +35,8 @@ const told =
 /** Those that are told otherwise than their chapter. */
 const EXCEPTIONS: Readonly<Record<string, readonly Summary[]>> = {
   Suspended: [[ready, 'Suspended', 'Current']],
+  // All works as long as the Secret is there.
+  SecretDeleting: [WELL],
   // A person's own wish.
   Paused: [[told('Unknown'), 'Progressing', 'InProgress']],
   // Nothing is broken, and nothing will change by itself.

@@ -149,6 +149,11 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
     world.remove('cloud-write', SECRETS);
     await space('Unknown SecretNotFound')(world);
   }),
+  ofSpace('secret_deleting', ['Healthy', 'Current'], 'SecretDeleting', async (world) => {
+    await running(world, { deletionPolicy: 'Delete' });
+    world.remove('cloud-admin', SECRETS);
+    await space('True SecretDeleting')(world);
+  }),
   ofSpace('credentials_invalid', ['Degraded', 'Failed'], 'CredentialsInvalid', async (world) => {
     await space('True Observed')(world);
     world.remove('cloud-write', SECRETS);

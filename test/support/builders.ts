@@ -297,7 +297,7 @@ export function aSpaceObservation(
     canDestroy: true,
     ...changes,
   };
-  return { neededBy: [], keptSecrets: [], staleSecrets: [], freeSecrets: [], cloud, ...needs };
+  return { neededBy: [], keptSecrets: [], staleSecrets: [], freeSecrets: [], leavingSecrets: [], cloud, ...needs };
 }
 
 /** What of a decision a table compares: `Ready` as "status reason", the other summary, and what is done. */

@@ -128,6 +128,19 @@ describe('decideSpace()', () => {
     expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('Unknown');
   });
 
+  it('tells of a Secret that somebody has deleted: why it is still there, and what to do', () => {
+    const needs = { neededBy: ['shop/orders'], keptSecrets: ['cloud-admin'], leavingSecrets: ['cloud-admin'] };
+    const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
+    expect(outline(decision)).toMatchObject({ ready: 'True SecretDeleting', summary: 'none' });
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      /is observed, but Secret "cloud-admin" is being deleted, and stays only until deleting these DatabaseClusters does not need it any more: shop\/orders\. To go on with this space, put what is in it into a Secret of another name, and name that one in the spec$/,
+    );
+    const foreign = decideSpace(ready.subject, aSpaceObservation({}, { leavingSecrets: ['a', 'b'] }));
+    expect(conditionOf(foreign, 'Ready')?.message).toMatch(
+      /Secrets "a", "b" are being deleted, and stay only until no finalizer keeps them any more\. .* into Secrets of other names, and name those in the spec$/,
+    );
+  });
+
   it('keeps the Secrets that deleting a cluster needs, and stays itself', () => {
     const needs = { neededBy: ['shop/orders'], freeSecrets: ['cloud-admin'], keptSecrets: ['factory-login'] };
     const named = ready.but({ status: { ...ready.subject.status, keptSecrets: ['cloud-admin', 'factory-login'] } });

@@ -30,7 +30,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   const keep = toKeep.filter((name) => announced.has(name)).map((name): SpaceStep => ({ do: 'KeepSecret', name }));
   const steps = needed ? [...keep, ...free(staleSecrets)] : freeAll;
   const names = [...keptSecrets, ...staleSecrets, ...toKeep].toSorted();
-  const decided = decideCloud(subject, cloud, nowMs);
+  const decided = decideCloud(subject, observation, cloud, nowMs);
   const decision = {
     ...decided,
     status: { ...decided.status, keptSecrets: names.length === 0 ? null : names },
@@ -51,7 +51,12 @@ function listed(names: readonly string[]): string {
 }
 
 /** While the space cannot be listed, its own poller goes on trying and tells when that changes. */
-function decideCloud(subject: SpaceSubject, observation: CloudSeen, nowMs: number): SpaceDecision {
+function decideCloud(
+  subject: SpaceSubject,
+  space: SpaceObservation,
+  observation: CloudSeen,
+  nowMs: number,
+): SpaceDecision {
   const { refused, listError, inventory, versions } = observation;
   if (refused.length > 0) {
     const which = refused.map(({ error }) => messageOf(error)).join('; ');
@@ -78,11 +83,28 @@ function decideCloud(subject: SpaceSubject, observation: CloudSeen, nowMs: numbe
     return { conditions: [...reconciling('Observing', `Listing the clusters of ${observation.place}`), valid] };
   }
   const place = `${observation.place.slice(0, 1).toUpperCase()}${observation.place.slice(1)}`;
+  const leaving = leavingMessage(space);
+  const summary =
+    leaving === undefined
+      ? ready('Observed', `${place} is observed`)
+      : ready('SecretDeleting', `${place} is observed, but ${leaving}`);
   return {
-    conditions: [...ready('Observed', `${place} is observed`), valid],
+    conditions: [...summary, valid],
     status: found(inventory, versions),
     ...(toleratedMs > 0 ? { requeueAfterMs: toleratedMs } : {}),
   };
+}
+
+/** All works until they are gone, and then nothing does: whoever deleted them had better hear of it before. */
+function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservation): string | undefined {
+  if (leavingSecrets.length === 0) return undefined;
+  const one = leavingSecrets.length === 1;
+  const isKept = leavingSecrets.some((name) => keptSecrets.includes(name)) && neededBy.length > 0;
+  const until = isKept
+    ? `deleting these DatabaseClusters does not need ${one ? 'it' : 'them'} any more: ${listed(neededBy)}`
+    : `no finalizer keeps ${one ? 'it' : 'them'} any more`;
+  const them = one ? 'a Secret of another name, and name that one' : 'Secrets of other names, and name those';
+  return `${inSecrets(leavingSecrets)} ${one ? 'is' : 'are'} being deleted, and ${one ? 'stays' : 'stay'} only until ${until}. To go on with this space, put what is in ${one ? 'it' : 'them'} into ${them} in the spec`;
 }
 
 /**

@@ -28,6 +28,8 @@ export interface SpaceObservation {
   readonly staleSecrets: readonly string[];
   /** Secrets that the spec names and that are not kept, but can be. */
   readonly freeSecrets: readonly string[];
+  /** Secrets that the spec names and that somebody has deleted: they go when nothing keeps them any more. */
+  readonly leavingSecrets: readonly string[];
   /** Undefined: not looked at, as the object is going and nothing needs it. */
   readonly cloud: CloudSeen | undefined;
 }
@@ -87,6 +89,7 @@ export async function observeSpace(
     keptSecrets: kept.filter((name) => names.includes(name)),
     staleSecrets: kept.filter((name) => !names.includes(name)),
     freeSecrets: names.filter((name) => !kept.includes(name) && world.secrets.canBeKept(namespace, name)),
+    leavingSecrets: names.filter((name) => world.secrets.isLeaving(namespace, name)),
     cloud: subject.deleting && neededBy.length === 0 ? undefined : await observeCloud(world, subject, signal),
   };
 }
