@@ -1,4 +1,5 @@
 import { GROUP } from './base/group.ts';
+import { LEADER_LEASE } from './base/lease-names.ts';
 import { definitions } from './kinds/definitions.ts';
 
 /** rbac.authorization.k8s.io PolicyRule, with why it is needed. */
@@ -68,7 +69,7 @@ export const ownRules: readonly PolicyRule[] = [
   {
     why: 'Of the Lease, once it is there; whoever stands by watches it, and so hears at once that it was given back.',
     ...LEASE,
-    resourceNames: ['mooring'],
+    resourceNames: [LEADER_LEASE],
     verbs: ['get', 'list', 'watch', 'patch'],
   },
   {

@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { EventLoopWatch } from '../base/event-loop.ts';
 import { createUndiciTransport } from '../base/http.ts';
+import { LEADER_LEASE } from '../base/lease-names.ts';
 import { createLog } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
@@ -93,7 +94,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     instance: hostname(),
     lease:
       config.leaderElect || config.shardBySpace
-        ? { namespace: connection.namespace, name: 'mooring', ...config.leaseTimes }
+        ? { namespace: connection.namespace, name: LEADER_LEASE, ...config.leaseTimes }
         : undefined,
     shardBySpace: config.shardBySpace,
   });

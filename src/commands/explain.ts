@@ -2,6 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import { explainText, explanationOf } from '../plugin/explain.ts';
 import { loadChain, nodeName } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
+import { operatorSign } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { onCluster } from './on-cluster.ts';
 
@@ -15,12 +16,16 @@ export const explain = onCluster({
   async run({ api, namespace, args, io, style }) {
     const output = outputOf(args);
     const { definition, name } = parseTarget(args.words);
-    const found = await loadChain(api, definition, { namespace, name }, io.signal);
+    const [found, operator] = await Promise.all([
+      loadChain(api, definition, { namespace, name }, io.signal),
+      operatorSign(api, systemClock, io.signal),
+    ]);
     if (found === undefined) {
       io.stderr(`${nodeName(definition.kind, `${namespace}/${name}`)} is not there\n`);
       return 1;
     }
-    const { inventory, item } = found;
+    const { item } = found;
+    const inventory = { ...found.inventory, operator };
     io.stdout(
       output === 'text'
         ? explainText(inventory, item, systemClock.now(), style)

@@ -1,15 +1,14 @@
-import { sleep, systemClock } from '../base/clock.ts';
-import { ALL_NAMESPACES } from '../plugin/arguments.ts';
-import { type Inventory, isPaused, loadInventory, nameOf, nodeName } from '../plugin/inventory.ts';
+import { systemClock } from '../base/clock.ts';
+import { type KubeApi, NAMESPACES } from '../kube/api.ts';
+import { ALL_NAMESPACES, UsageError } from '../plugin/arguments.ts';
+import { type Inventory, isPaused, loadInventory, nameOf, nodeName, readinessOf } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
+import { operatorSign } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
-import { narrowed, statusText } from '../plugin/status.ts';
+import { narrowed, noneText, statusText, warningOf } from '../plugin/status.ts';
 import { blockerOf } from '../plugin/tree.ts';
+import { watchDrawing } from '../plugin/watch.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
-
-const WATCH_MS = 2_000;
-/** Moves to the top left, and clears what is below. */
-const REDRAW = '\u001B[H\u001B[J';
 
 /** `mooring status`: all objects as a tree, with what blocks each. Exit code 1 where something is not Ready. */
 export const status = onCluster({
@@ -23,55 +22,79 @@ export const status = onCluster({
     watch: { type: 'boolean', short: 'w', about: 'draw again every two seconds, until Ctrl-C' },
   },
   async run(on) {
-    if (!on.args.is('watch')) return show(on, '');
-    const { signal } = on.io;
-    let code = 0;
-    while (!signal.aborted) {
-      try {
-        code = await show(on, on.io.isTerminal === true ? REDRAW : '');
-      } catch (error) {
-        // Ctrl-C is how it ends.
-        if (!signal.aborted) throw error;
-      }
-      await sleep(systemClock, WATCH_MS, signal);
+    const { args, io } = on;
+    if (!args.is('watch')) {
+      const { code, stdout, stderr } = await drawn(on);
+      io.stdout(stdout);
+      io.stderr(stderr);
+      return code;
     }
-    return code;
+    if (outputOf(args) !== 'text') throw new UsageError('--watch is for people: leave out --output');
+    const draw = async () => {
+      const { stdout, stderr } = await drawn(on);
+      return stdout + stderr;
+    };
+    const { signal, stdout, isTerminal } = io;
+    return watchDrawing(draw, { clock: systemClock, signal, stdout, isScreen: isTerminal === true });
   },
 });
 
-async function show({ api, namespace, args, io, style }: OnCluster, before: string): Promise<number> {
+interface Drawn {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function drawn({ api, namespace, args, io, style }: OnCluster): Promise<Drawn> {
   const output = outputOf(args);
   const target = args.words.length === 0 ? undefined : parseTarget(args.words);
   const scope = args.is('all-namespaces') ? undefined : namespace;
   const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
-  const all = await loadInventory(api, scope, io.signal);
+  const [found, operator] = await Promise.all([
+    loadInventory(api, scope, io.signal),
+    operatorSign(api, systemClock, io.signal),
+  ]);
+  const all = { ...found, operator };
   const { refused = [] } = all;
   if (only !== undefined && !all.items.some((item) => nameOf(item) === only)) {
-    io.stderr(`${only} is not there${refused.map((message) => `, or you lack a right: ${message}`).join('')}\n`);
-    return 1;
+    const stderr = `${only} is not there${refused.map((message) => `, or you lack a right: ${message}`).join('')}\n`;
+    return { code: 1, stdout: '', stderr };
   }
   const inventory = only === undefined ? all : narrowed(all, only);
-  io.stdout(
-    before +
-      (output === 'text' ? statusText(inventory, systemClock.now(), style) : printed(output, forPrograms(inventory))),
-  );
-  return refused.length > 0 || inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
+  if (output === 'text' && inventory.items.length === 0 && refused.length === 0) {
+    const isMissing = scope !== undefined && (await isNoNamespace(api, scope, io.signal));
+    return { code: isMissing ? 1 : 0, stdout: '', stderr: noneText(scope, isMissing, operator) };
+  }
+  const code = refused.length > 0 || inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
+  const stdout =
+    output === 'text' ? statusText(inventory, systemClock.now(), style) : printed(output, forPrograms(inventory));
+  return { code, stdout, stderr: '' };
+}
+
+/** False also where that may not be known. */
+async function isNoNamespace(api: KubeApi, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await api.get(NAMESPACES, { name }, signal)) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function forPrograms(inventory: Inventory): object {
-  const { refused = [] } = inventory;
+  const { refused = [], operator = null } = inventory;
   const items = inventory.items.map((item) => {
-    const { kind, metadata, conditions } = item;
-    const ready = conditions.find(({ type }) => type === 'Ready');
+    const { kind, metadata } = item;
+    const { status: ready, reason } = readinessOf(item);
     return {
       kind,
       namespace: metadata.namespace,
       name: metadata.name,
-      ready: ready?.status ?? 'Unknown',
-      reason: ready?.reason ?? '',
+      ready,
+      reason,
       paused: isPaused(item),
       blockedBy: blockerOf(inventory, item) ?? null,
+      warning: warningOf(item) ?? null,
     };
   });
-  return { items, refused };
+  return { items, refused, operator };
 }

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
+import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord } from '../kube/lease.ts';
 
-/** Leases of replicas, among others of the namespace. */
-const PREFIX = 'mooring-replica-';
 /** The view that a replica acts on: identities, with commas. */
 const MEMBERS = `${GROUP}/members`;
 
@@ -130,7 +129,7 @@ export class Membership {
   }
 
   get #name(): string {
-    return `${PREFIX}${this.#options.identity}`;
+    return `${REPLICA_LEASE_PREFIX}${this.#options.identity}`;
   }
 
   /** Whether it succeeded in time. An attempt that did not goes no further, whatever it is answered later. */
@@ -250,7 +249,7 @@ export class Membership {
     const { name } = lease.metadata;
     const parsed = replicaLease.safeParse(lease);
     const isLeader = name === this.#options.name;
-    if (!(name.startsWith(PREFIX) || isLeader) || name === this.#name || !parsed.success) return;
+    if (!(name.startsWith(REPLICA_LEASE_PREFIX) || isLeader) || name === this.#name || !parsed.success) return;
     const { holderIdentity, leaseDurationSeconds } = parsed.data.spec;
     // A leader claims everything.
     const members = isLeader ? holderIdentity : parsed.data.metadata.annotations?.[MEMBERS];
@@ -261,7 +260,7 @@ export class Membership {
     const durationMs = (leaseDurationSeconds ?? 0) * 1000;
     const holder = holderIdentity ?? '';
     // Whoever else stands in a replica's Lease: that replica acts until it has seen it, and its Lease runs out.
-    const identity = isLeader || holder === '' ? holder : name.slice(PREFIX.length);
+    const identity = isLeader || holder === '' ? holder : name.slice(REPLICA_LEASE_PREFIX.length);
     this.#seen.set(name, { text, since: now, identity, view, durationMs });
   }
 

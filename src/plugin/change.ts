@@ -16,6 +16,8 @@ export interface Change {
   patch(value: string): object;
   /** Undefined: not yet. Otherwise the outcome in words. `before`: the object when the change was made. */
   outcome(item: Item, value: string, before: Item): string | undefined;
+  /** It is done when it is set, whether the operator has looked or not. */
+  readonly isOnlySet?: true;
   /** What goes on, where the object itself does not tell. Undefined: it does. */
   progress?(item: Item, value: string): string | undefined;
 }
@@ -61,6 +63,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     about: 'has Mooring look and tell, but change nothing',
     sets: `annotation ${PAUSED}`,
     patch: () => annotate(PAUSED, 'true'),
+    isOnlySet: true,
     outcome: () => 'Paused: Mooring looks and tells, and changes nothing until kubectl mooring unpause',
   },
   unpause: {
@@ -68,6 +71,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     about: 'has Mooring go on',
     sets: `no annotation ${PAUSED}`,
     patch: () => annotate(PAUSED, null),
+    isOnlySet: true,
     outcome: (item) => (item.metadata.annotations?.[PAUSED] === undefined ? 'Mooring goes on' : undefined),
   },
 };

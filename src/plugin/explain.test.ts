@@ -61,6 +61,57 @@ describe('explainText()', () => {
     expect(text).toContain('What to do\n  Correct client id and client secret');
   });
 
+  it('says of what nobody has looked at yet what was before, and that no operator seems to be running', () => {
+    const works = ['True', 'LoginWorks', 'User "app" signs in'] as const;
+    const item = anItem('DatabaseUser', 'shop/app', { generation: 2, deleted: true, ready: works });
+    const operator = 'No operator seems to be running: it is so';
+    const text = explainText({ items: [item], hidden: new Set(), operator }, item, NOW, styleFor(false));
+    expect(text).toBe(`DatabaseUser shop/app: not looked at yet
+
+Why
+  It is being deleted, and waits for Mooring, which has not looked at that yet: is the operator running, and does it watch this namespace?
+  Before that, Ready was True LoginWorks: User "app" signs in
+  ${operator}
+`);
+    const json = explanationOf({ items: [item], hidden: new Set(), operator }, item);
+    expect(json).toMatchObject({ ready: 'Unknown', reason: 'NotSeen', operator, missing: [], nextTry: [] });
+  });
+
+  it('says once what is missing, as a sentence', () => {
+    const conditions = (ready: readonly [string, string, string], ...more: readonly (readonly string[])[]) =>
+      [['Ready', ...ready], ...more].map(([type, status, reason, message]) => ({
+        ...{ type, status, reason, message, observedGeneration: 1 },
+        lastTransitionTime: '2026-11-21T10:00:00Z',
+      }));
+    const missing = (status: object) =>
+      explain(anItem('DatabaseCluster', 'shop/orders', { status })).match(/Missing\n([\s\S]*?)\n(\n|$)/)?.[1];
+    const differs = 'Cluster "orders": storageSizeGB is 100, should be 50';
+    const cannot = 'Cluster "orders" is too large';
+    const drift = [{ field: 'storageSizeGB', desired: '50', observed: '100' }];
+    expect(
+      missing({
+        drift,
+        conditions: conditions(
+          ['False', 'StorageCannotShrink', cannot],
+          ['Synced', 'False', 'Differs', differs],
+          ['Available', 'False', 'StorageCannotShrink', cannot],
+        ),
+      }),
+    ).toBe(`  Synced is False (Differs): ${differs}\n  Available is False (StorageCannotShrink), for the same reason`);
+    const rests = conditions(
+      ['True', 'Suspended', 'It rests'],
+      ['Available', 'False', 'Suspended', 'It rests: no server'],
+    );
+    expect(missing({ conditions: rests })).toBeUndefined();
+  });
+
+  it('warns of what will not stay as it is, with what to do', () => {
+    const message = 'The space is observed, but Secret "cloud-admin" is being deleted';
+    const text = explain(anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] }));
+    expect(text).toContain(`Why\n  ${message}`);
+    expect(text).toContain('What to do\n  Put its contents into a Secret of another name');
+  });
+
   it('says of what is Ready nothing that is not the case', () => {
     const text = explain(anItem('Database', 'shop/orders', { spec: { name: 'orders' } }));
     expect(text).not.toMatch(/What to do|Last error|Missing|Next try|Comes from/);

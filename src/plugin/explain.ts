@@ -1,30 +1,28 @@
 import type { Condition } from '../kube/condition.ts';
-import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, readyOf } from './inventory.ts';
+import { specFields, statusFields } from './fields.ts';
+import { type Inventory, type Item, isPaused, isRecord, NOT_SEEN, nameOf, readinessOf, readyOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { reasonHelp } from './reasons.ts';
-import { age, type Style, table } from './text.ts';
+import { warningOf } from './status.ts';
+import { age, type Style } from './text.ts';
 import { ancestorsOf, blockerOf } from './tree.ts';
 
 /** Everything about one object: what is declared, what is there, what is missing and why, and what a person can do. */
 export function explainText(inventory: Inventory, item: Item, nowMs: number, style: Style): string {
-  const ready = readyOf(item);
-  const headline = ready === undefined || isOutOfDate(item) ? 'not looked at yet' : `${ready.status} ${ready.reason}`;
-  const paint = ready?.status === 'True' ? style.good : ready?.status === 'False' ? style.bad : style.going;
+  const { status, reason } = readinessOf(item);
+  const isSeen = reason !== NOT_SEEN;
+  const paint = status === 'True' ? style.good : status === 'False' ? style.bad : style.going;
   const parts = [
-    `${style.strong(nameOf(item))}: Ready is ${paint(headline)}${lasting(ready, nowMs)}`,
-    section(
-      'Why',
-      [ready?.message ?? 'Mooring has not looked at it: is the operator running, and does it watch this namespace?'],
-      style,
-    ),
+    `${style.strong(nameOf(item))}: ${isSeen ? `Ready is ${paint(`${status} ${reason}`)}${lasting(item, nowMs)}` : paint('not looked at yet')}`,
+    section('Why', why(inventory, item), style),
     section('Paused', pausedLines(item), style),
     section('What to do', whatToDo(inventory, item), style),
     section('Comes from', causes(inventory, item), style),
-    section('Next try', nextTry(item, ready), style),
+    section('Next try', nextTry(item), style),
     section('Last error', lastError(item, nowMs), style),
     section('Missing', missing(item), style),
-    section('There', thereIs(item), style),
-    section('Declared', fieldsOf(item.spec), style),
+    section('There', statusFields(item.status), style),
+    section('Declared', specFields(item.spec), style),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -32,19 +30,20 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
 /** The same for programs. */
 export function explanationOf(inventory: Inventory, item: Item): object {
   const { kind, metadata, spec, status } = item;
-  const ready = readyOf(item);
+  const { status: ready, reason, message } = readinessOf(item);
   return {
     kind,
     namespace: metadata.namespace,
     name: metadata.name,
-    ready: ready === undefined || isOutOfDate(item) ? 'Unknown' : ready.status,
-    reason: ready?.reason ?? '',
-    message: ready?.message ?? '',
+    ready,
+    reason,
+    message,
+    operator: inventory.operator ?? null,
     paused: isPaused(item),
     blockedBy: blockerOf(inventory, item) ?? null,
     whatToDo: whatToDo(inventory, item),
     comesFrom: causes(inventory, item),
-    nextTry: nextTry(item, ready),
+    nextTry: nextTry(item),
     lastError: (isRecord(status) ? status['lastError'] : undefined) ?? null,
     missing: missing(item),
     status,
@@ -60,12 +59,23 @@ function pausedLines(item: Item): readonly string[] {
   return isPaused(item) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
 }
 
-function lasting(ready: Condition | undefined, nowMs: number): string {
-  return ready === undefined ? '' : `, for ${age(ready.lastTransitionTime, nowMs)}`;
+function lasting(item: Item, nowMs: number): string {
+  return `, for ${age(readyOf(item)?.lastTransitionTime, nowMs)}`;
+}
+
+function why(inventory: Inventory, item: Item): readonly string[] {
+  const { reason, message } = readinessOf(item);
+  const before = reason === NOT_SEEN ? readyOf(item) : undefined;
+  return [
+    message,
+    ...(before === undefined ? [] : [`Before that, Ready was ${before.status} ${before.reason}: ${before.message}`]),
+    ...(inventory.operator === undefined ? [] : [inventory.operator]),
+  ];
 }
 
 function whatToDo(inventory: Inventory, item: Item): readonly string[] {
-  const blocker = blockerOf(inventory, item);
+  const warned = warningOf(item) === undefined ? undefined : { name: nameOf(item), reason: readinessOf(item).reason };
+  const blocker = blockerOf(inventory, item) ?? warned;
   if (blocker === undefined) return [];
   const kind = blocker.name.split(' ')[0] ?? '';
   const help = reasonHelp(kind, blocker.reason);
@@ -86,8 +96,9 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
   return above;
 }
 
-function nextTry(item: Item, ready: Condition | undefined): readonly string[] {
-  if (ready === undefined || ready.status === 'True') return [];
+function nextTry(item: Item): readonly string[] {
+  const ready = readinessOf(item);
+  if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
   const stalled = item.conditions.some(({ type }) => type === 'Stalled');
   const now = `At once after any change of what is named above, or with: kubectl annotate ${item.kind.toLowerCase()} ${item.metadata.name} --namespace ${item.metadata.namespace ?? ''} --overwrite mooring.dev/reconcile-at="$(date +%s)"`;
   const pace = stalled
@@ -109,43 +120,24 @@ function lastError({ status }: Item, nowMs: number): readonly string[] {
   ];
 }
 
-/** Conditions that are not true, and the fields that differ. */
-function missing({ conditions, status }: Item): readonly string[] {
-  const own = conditions.filter(
-    ({ type, status: value }) => !['Ready', 'Reconciling', 'Stalled'].includes(type) && value !== 'True',
-  );
+/** Conditions that are not true, and the fields that differ; what is said already is not said again. */
+function missing(item: Item): readonly string[] {
+  const { conditions, status } = item;
+  const ready = readinessOf(item);
+  if (ready.reason === NOT_SEEN) return [];
+  const own = conditions
+    .filter(({ type, status: value }) => !['Ready', 'Reconciling', 'Stalled'].includes(type) && value !== 'True')
+    // Of a cluster that rests as its spec says, nothing is missing.
+    .filter(({ reason }) => !(ready.status === 'True' && reason === ready.reason))
+    .map((condition) => conditionText(condition, ready));
   const drift = isRecord(status) ? status['drift'] : undefined;
-  const differing = Array.isArray(drift)
-    ? drift
-        .filter(isRecord)
-        .map((each) => `${String(each['field'])} is ${String(each['observed'])}, should be ${String(each['desired'])}`)
-    : [];
-  return [...own.map(({ type, reason, message }) => `${type}: ${reason}: ${message}`), ...differing];
+  const differing = (Array.isArray(drift) ? drift.filter(isRecord) : [])
+    .map((each) => `${String(each['field'])} is ${String(each['observed'])}, should be ${String(each['desired'])}`)
+    .filter((text) => !own.some((line) => line.includes(text)));
+  return [...own, ...differing];
 }
 
-const NOT_SHOWN = new Set(['conditions', 'lastError', 'drift', 'observedGeneration', 'lastHandledReconcileAt']);
-
-function thereIs({ status }: Item): readonly string[] {
-  return isRecord(status)
-    ? fieldsOf(Object.fromEntries(Object.entries(status).filter(([name]) => !NOT_SHOWN.has(name))))
-    : [];
-}
-
-/** One line a field, nested ones by their path. */
-function fieldsOf(fields: Readonly<Record<string, unknown>>): readonly string[] {
-  const rows = Object.entries(fields).flatMap(([name, value]) => rowsOf(name, value));
-  return rows.length === 0 ? [] : table(rows).split('\n');
-}
-
-function rowsOf(path: string, value: unknown): readonly (readonly [string, string])[] {
-  if (value === undefined) return [];
-  if (isRecord(value)) return Object.entries(value).flatMap(([name, inner]) => rowsOf(`${path}.${name}`, inner));
-  if (Array.isArray(value)) {
-    if (value.some((element) => typeof element === 'object'))
-      return value.flatMap((element, index) => rowsOf(`${path}[${index}]`, element));
-    return [[path, value.join(', ')]];
-  }
-  const text = String(value);
-  const [first = ''] = text.split('\n');
-  return [[path, text === first ? text : `${first} … (${text.split('\n').length} lines)`]];
+function conditionText({ type, status, reason, message }: Condition, ready: Pick<Condition, 'message'>): string {
+  const said = `${type} is ${status} (${reason})`;
+  return message === ready.message ? `${said}, for the same reason` : `${said}: ${message}`;
 }

@@ -29,6 +29,8 @@ export interface Inventory {
   readonly hidden: ReadonlySet<string>;
   /** Rights that the caller lacks, in the API server's words: what they are needed for is not among the items. */
   readonly refused?: readonly string[];
+  /** Why no operator seems to be running; undefined: one may be. */
+  readonly operator?: string | undefined;
 }
 
 const PAGE = 500;
@@ -198,6 +200,24 @@ export function nodeName(kind: string, key: ObjectKey): string {
 export function readyOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {
   return conditions.find(({ type }) => type === 'Ready');
 }
+
+/** What Ready says of the object as it is now: what the operator said of an older spec is not what there is. */
+export function readinessOf(item: Item): Pick<Condition, 'status' | 'reason' | 'message'> {
+  const ready = readyOf(item);
+  if (ready !== undefined && !isOutOfDate(item)) return ready;
+  const what =
+    item.metadata.deletionTimestamp === undefined
+      ? 'Mooring has not looked at this version of the object yet'
+      : 'It is being deleted, and waits for Mooring, which has not looked at that yet';
+  return {
+    status: 'Unknown',
+    reason: NOT_SEEN,
+    message: `${what}: is the operator running, and does it watch this namespace?`,
+  };
+}
+
+/** No condition, but the want of one. */
+export const NOT_SEEN = 'NotSeen';
 
 /** There only while a person must act. */
 export function stalledOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {

@@ -3,6 +3,8 @@ import { HttpError } from '../base/http.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import type { KubeApi } from '../kube/api.ts';
+import { microTime } from '../kube/object.ts';
+import { LEASES } from '../runtime/leader-election.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
@@ -56,8 +58,15 @@ async function aDesk(annotations: Readonly<Record<string, string>> = {}) {
     });
     return { ended: making, end: (ms: number) => clock.advance(ms).then(() => making) };
   };
+  /** Of the operator, renewed at this time. */
+  const lease = async (atMs: number) => {
+    const spec = { holderIdentity: 'pod', leaseDurationSeconds: 15, renewTime: microTime(clock.now() + atMs) };
+    const ref = { namespace: 'mooring-system', name: 'mooring' };
+    if (await kube.get(LEASES, ref)) await kube.patch(LEASES, ref, { spec });
+    else await kube.create(LEASES, ref.namespace, { metadata: { name: ref.name }, spec });
+  };
   const spec = async () => ((await kube.get(DATABASE_CLUSTERS, ref)) as { spec?: object } | undefined)?.spec;
-  return { clock, kube, make, tell, lines, stop, spec };
+  return { clock, kube, make, tell, lines, stop, spec, lease };
 }
 
 describe('makeChange()', () => {
@@ -72,6 +81,39 @@ describe('makeChange()', () => {
     expect(await end(1_000)).toEqual({ code: 0, text: 'It sleeps' });
     expect(desk.lines).toEqual(['Waiting for Mooring to look at it', 'Suspending: It is being suspended']);
   });
+
+  it('says while it waits, and when it gives up, that no operator seems to be running', async () => {
+    const desk = await aDesk();
+    await desk.lease(-300_000);
+    const { end } = await desk.make('suspend', { timeoutMs: 20_000 });
+    const { code, text } = await end(21_000);
+    const sign = 'No operator seems to be running: Lease mooring-system/mooring was last renewed 5m ago';
+    expect(desk.lines[0]).toContain(`Waiting for Mooring to look at it. ${sign}`);
+    expect(code).toBe(TIMED_OUT);
+    expect(text).toContain(sign);
+  });
+
+  it('stops saying so when one runs', async () => {
+    const desk = await aDesk();
+    await desk.lease(-300_000);
+    const { end } = await desk.make('suspend', { timeoutMs: 30_000 });
+    await desk.clock.advance(5_000);
+    await desk.lease(0);
+    await end(30_000);
+    expect(desk.lines.at(-1)).toBe('Waiting for Mooring to look at it');
+  });
+
+  it.each(['pause', 'unpause'])(
+    'says after %s, which is done at once, that no operator seems to be running',
+    async (name) => {
+      const desk = await aDesk(name === 'unpause' ? { 'mooring.dev/paused': 'true' } : {});
+      await desk.lease(-300_000);
+      const { end } = await desk.make(name);
+      const { code, text } = await end(1_000);
+      expect(code).toBe(0);
+      expect(text).toMatch(/\nNo operator seems to be running: /);
+    },
+  );
 
   it('sets nothing where nothing would come of it, and says so at once', async () => {
     const desk = await aDesk({ 'mooring.dev/paused': 'true' });

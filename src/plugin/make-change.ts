@@ -1,13 +1,15 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
-import { type KubeApi, KubeError } from '../kube/api.ts';
+import type { KubeApi } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { type Change, failureOf, progressOf } from './change.ts';
 import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
 import { type Item, itemOf, loadChain, nodeName } from './inventory.ts';
 import { commandFor, resourceOf } from './kinds.ts';
 import { obstacleOf } from './obstacle.ts';
+import { operatorSign } from './operator-sign.ts';
+import { isPassing } from './watch.ts';
 
 export interface ChangeRequest {
   /** Of the command. */
@@ -59,12 +61,33 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
     const text = `Whether ${change.sets} was set is not known: the API server's answer did not come. Look with: ${status}`;
     return { code: signal.aborted ? INTERRUPTED : 1, text };
   }
-  if (!request.wait) return { code: 0, text: `Set: ${change.sets}. Look with: ${status}` };
-  const end = await wait(request, tools, { value, before: set });
-  if (end.code === 0) return end;
+  const operator = operatorWatch(tools);
+  if (!request.wait) return withSign({ code: 0, text: `Set: ${change.sets}. Look with: ${status}` }, await operator());
+  const end = await wait(request, tools, { value, before: set }, operator);
+  // What is only set is done also where nobody looks.
+  if (end.code === 0) return withSign(end, change.isOnlySet === true ? await operator() : undefined);
   return {
     ...end,
     text: `${end.text}\nWhat was set stays (${change.sets}), and Mooring goes on with it. Look with: ${status}`,
+  };
+}
+
+function withSign(end: ChangeEnd, sign: string | undefined): ChangeEnd {
+  return sign === undefined ? end : { ...end, text: `${end.text}\n${sign}` };
+}
+
+/** Says that no operator seems to be running; asked often, it looks now and then. */
+type OperatorWatch = () => Promise<string | undefined>;
+
+const OPERATOR_MS = 10_000;
+
+function operatorWatch({ api, clock, signal }: ChangeTools): OperatorWatch {
+  let known: { readonly at: number; readonly sign: Promise<string | undefined> } | undefined;
+  return () => {
+    const now = clock.monotonic();
+    if (known === undefined || now - known.at >= OPERATOR_MS)
+      known = { at: now, sign: operatorSign(api, clock, signal).catch(() => undefined) };
+    return known.sign;
   };
 }
 
@@ -74,7 +97,7 @@ interface Set {
   readonly before: Item;
 }
 
-async function wait(request: ChangeRequest, tools: ChangeTools, set: Set): Promise<ChangeEnd> {
+async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorWatch): Promise<ChangeEnd> {
   const { api, clock, signal } = tools;
   const overdue = new AbortController();
   const cancel = clock.after(request.timeoutMs, () => overdue.abort());
@@ -86,7 +109,7 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set): Promi
   };
   try {
     for (;;) {
-      const end = await look(api, request, set, over, tell);
+      const end = await look(api, request, set, over, { tell, operator });
       if (end !== undefined) return end;
       await sleep(clock, LOOK_MS, over);
       if (signal.aborted) return { code: INTERRUPTED, text: 'The wait was interrupted.' };
@@ -107,7 +130,7 @@ async function look(
   { name, change, definition, ref }: ChangeRequest,
   { value, before }: Set,
   over: AbortSignal,
-  tell: (line: string) => void,
+  { tell, operator }: { readonly tell: (line: string) => void; readonly operator: OperatorWatch },
 ): Promise<ChangeEnd | undefined> {
   let found: Awaited<ReturnType<typeof loadChain>>;
   try {
@@ -126,11 +149,7 @@ async function look(
   // What is stalled does not keep a password from being replaced, unless the obstacle says so.
   const failure = obstacleOf(name, inventory, item) ?? (name === 'rotate' ? undefined : failureOf(item));
   if (failure !== undefined) return { code: 1, text: failure };
-  tell(change.progress?.(item, value) ?? progressOf(inventory, item));
+  const sign = await operator();
+  tell(`${change.progress?.(item, value) ?? progressOf(inventory, item)}${sign === undefined ? '' : `. ${sign}`}`);
   return undefined;
-}
-
-/** A connection that broke, or a server that is busy or starts: asking again may help. */
-function isPassing(error: unknown): boolean {
-  return error instanceof HttpError || (error instanceof KubeError && (error.status >= 500 || error.status === 429));
 }

@@ -34,11 +34,15 @@ function cells(row: string): readonly string[] {
     .map((cell) => cell.trim().replaceAll('`', ''));
 }
 
+let known: string | undefined;
+
+/** Read once: of a thousand objects each asks. */
 function readDocument(): string {
   try {
-    return readFileSync(DOCUMENT, 'utf8');
+    known ??= readFileSync(DOCUMENT, 'utf8');
   } catch {
     // Without the document there is less help, and no harm.
-    return '';
+    known = '';
   }
+  return known;
 }

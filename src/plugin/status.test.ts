@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
 import type { Item } from './inventory.ts';
-import { narrowed, statusText } from './status.ts';
+import { narrowed, noneText, statusText } from './status.ts';
 import { styleFor } from './text.ts';
 
 const NOW = Date.parse('2026-11-21T11:00:00Z');
@@ -58,7 +58,23 @@ describe('statusText()', () => {
 
   it('says of an object that the operator has not seen yet that it was not seen', () => {
     const items = [anItem('DatabaseSpace', 'shop/production', { generation: 2 })];
-    expect(show(items)[1]).toMatch(/Unknown +Fine +2h +Mooring has not looked at this version/);
+    expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +Mooring has not looked at this version/);
+  });
+
+  it('says of an object that is being deleted, and that nobody has looked at since, that it waits', () => {
+    const items = [anItem('DatabaseSpace', 'shop/production', { generation: 2, deleted: true })];
+    expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +It is being deleted, and waits for Mooring/);
+  });
+
+  it('warns of what will not stay as it is, though all is Ready', () => {
+    const message = 'Space "production" is observed, but Secret "cloud-admin" is being deleted';
+    const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] })];
+    expect(show(items)[1]).toMatch(/True +SecretDeleting +2h +Space "production" is observed, but Secret/);
+  });
+
+  it('says that no operator seems to be running', () => {
+    const inventory = { items: [space], hidden: NONE, operator: 'No operator seems to be running: it is so' };
+    expect(statusText(inventory, NOW, styleFor(false))).toMatch(/\nNo operator seems to be running: it is so\n$/);
   });
 
   it('shows that an object is paused, also where it is Ready', () => {
@@ -105,7 +121,10 @@ describe('statusText()', () => {
     expect(text).toContain('the cloud has 2 more, which no object stands for: legacy, test-7');
   });
 
-  it('says of nothing that there is nothing', () => {
-    expect(show([])).toEqual(['There are no DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases here.']);
+  it('says of nothing whose namespace that is, and whether there is such a one', () => {
+    const none = 'No DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases found';
+    expect(noneText('shop', false, undefined)).toBe(`${none} in namespace shop.\n`);
+    expect(noneText('typo', true, undefined)).toBe(`${none} in namespace typo. There is no such namespace.\n`);
+    expect(noneText(undefined, false, 'No operator')).toBe(`${none}.\nNo operator\n`);
   });
 });

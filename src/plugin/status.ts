@@ -1,20 +1,28 @@
-import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, readyOf } from './inventory.ts';
+import { type Inventory, type Item, isPaused, isRecord, nameOf, readinessOf } from './inventory.ts';
+import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, type Node, treeOf } from './tree.ts';
 
-/** The tree of everything, with what blocks each. `nowMs`: for ages. */
+/** The tree of everything, with what blocks each; of nothing, what is not shown. `nowMs`: for ages. */
 export function statusText(inventory: Inventory, nowMs: number, style: Style): string {
   const lines = treeOf(inventory.items).flatMap((node) => linesOf(node, '', ''));
   const refused = (inventory.refused ?? []).map((message) => `Not shown, as you lack a right: ${message}`);
-  const none = 'There are no DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases here.';
-  if (lines.length === 0) return `${[...(refused.length === 0 ? [none] : refused)].join('\n')}\n`;
+  const operator = inventory.operator === undefined ? [] : [style.bad(inventory.operator)];
+  if (lines.length === 0) return `${[...refused, ...operator].join('\n')}\n`;
   const rows = lines.map(({ label, node }) => [label, ...cellsOf(node, inventory, nowMs)]);
   const text = table([['OBJECT', 'READY', 'REASON', 'AGE', 'WHAT BLOCKS IT'], ...rows], (cell, row, column) => {
     if (row === 0) return style.dim(cell);
     return column === 1 ? paint(cell, style) : cell;
   });
   const unmanaged = inventory.items.flatMap(unmanagedOf);
-  return `${[text, ...unmanaged, ...refused].join('\n')}\n`;
+  return `${[text, ...unmanaged, ...refused, ...operator].join('\n')}\n`;
+}
+
+/** `scope`: the namespace; undefined: all. `isMissing`: there is no such namespace. `operator`: as in the inventory. */
+export function noneText(scope: string | undefined, isMissing: boolean, operator: string | undefined): string {
+  const none = `No DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases found${scope === undefined ? '' : ` in namespace ${scope}`}.`;
+  const why = isMissing ? ' There is no such namespace.' : '';
+  return `${none}${why}\n${operator === undefined ? '' : `${operator}\n`}`;
 }
 
 /** The object with its ancestors, and all that hangs on it. `only`: `kind namespace/name`. */
@@ -48,20 +56,25 @@ function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): rea
       ? ['?', '', '', 'you may not see it, or it is not there']
       : ['-', 'NotThere', '', 'it is not there: create it'];
   }
-  const ready = readyOf(item);
-  const readiness = ready === undefined || isOutOfDate(item) ? 'Unknown' : ready.status;
-  return [readiness, ready?.reason ?? '', age(item.metadata.creationTimestamp, nowMs), inTheWay(item, inventory)];
+  const { status, reason } = readinessOf(item);
+  return [status, reason, age(item.metadata.creationTimestamp, nowMs), inTheWay(item, inventory)];
 }
 
 function inTheWay(item: Item, inventory: Inventory): string {
   const blocker = blockerOf(inventory, item);
   const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
-  if (blocker === undefined) return paused;
+  if (blocker === undefined) return [paused, shortened(warningOf(item) ?? '')].filter((text) => text !== '').join('; ');
   if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))
     return WOULD.test(blocker.message) ? shortened(blocker.message.replace(WOULD, 'paused: Mooring would $1')) : paused;
   const away = blocker.name === nameOf(item) ? '' : `${blocker.name}: ${blocker.reason}: `;
   const text = `${away}${firstSentence(blocker.message)}`;
   return paused === '' ? text : `paused; ${text}`;
+}
+
+/** What a person had better do something about though all is Ready still; undefined: nothing. */
+export function warningOf(item: Item): string | undefined {
+  const { status, reason, message } = readinessOf(item);
+  return status === 'True' && reasonHelp(item.kind, reason)?.chapter === 'A person must act' ? message : undefined;
 }
 
 const PAUSED_REASON = 'Paused';

@@ -1,4 +1,4 @@
-import { type Inventory, type Item, isOutOfDate, nameOf, readyOf } from './inventory.ts';
+import { type Inventory, type Item, nameOf, readinessOf } from './inventory.ts';
 
 /** A line of the tree: one object, or one that is referred to and not there. */
 export interface Node {
@@ -63,12 +63,8 @@ export interface Blocker {
 
 /** The first thing in the way of the object; undefined: it is Ready. */
 export function blockerOf(inventory: Inventory, item: Item): Blocker | undefined {
-  const ready = readyOf(item);
+  const ready = readinessOf(item);
   const name = nameOf(item);
-  if (ready === undefined || isOutOfDate(item)) {
-    const message = 'Mooring has not looked at this version of the object yet: is the operator running?';
-    return { name, reason: 'NotSeen', message };
-  }
   if (ready.status === 'True') return undefined;
   const own = { name, reason: ready.reason, message: ready.message };
   if (!WAITING.test(ready.reason)) return own;

@@ -41,7 +41,7 @@ test('the npm package, installed as a user does, is the plugin that kubectl find
   const namespace = await makeNamespace();
   expect(await command(kubectl, 'mooring', 'status', '--namespace', namespace)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('There are no DatabaseSpaces'),
+    stderr: expect.stringContaining('No DatabaseSpaces'),
   });
   const next = await command(join(bin, 'kubectl_complete-mooring'), 'expl');
   expect(next).toMatchObject({ code: 0, stdout: 'explain\n:4\n' });

@@ -13,6 +13,7 @@ export function anItem(
     readonly status?: object;
     readonly generation?: number;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly deleted?: boolean;
   } = {},
 ): Item {
   const definition = definitions.find((each) => each.kind === kind);
@@ -36,6 +37,7 @@ export function anItem(
       generation: given.generation ?? 1,
       creationTimestamp: '2026-11-21T09:00:00Z',
       annotations: given.annotations ?? {},
+      ...(given.deleted === true ? { deletionTimestamp: '2026-11-21T10:30:00Z' } : {}),
     },
     spec: given.spec ?? {},
     status: {

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { HttpError } from '../base/http.ts';
+import { KubeError } from '../kube/api.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { INTERRUPTED } from './exit-code.ts';
+import { watchDrawing } from './watch.ts';
+
+const AWAY = new HttpError('unreachable', 'connect ECONNREFUSED');
+const CLEAR = '\u001B[H\u001B[J';
+
+/** Draws one answer after the other, and the last one for ever; errors are thrown. */
+function watching(answers: readonly (string | Error)[], isScreen: boolean) {
+  const clock = virtualClock(Date.parse('2026-11-21T11:00:00Z'));
+  const stop = new AbortController();
+  const shown: string[] = [];
+  let at = 0;
+  const draw = async () => {
+    const answer = answers[Math.min(at++, answers.length - 1)] ?? '';
+    if (typeof answer !== 'string') throw answer;
+    return answer;
+  };
+  const tools = { clock, signal: stop.signal, isScreen, stdout: (text: string) => void shown.push(text) };
+  const ended = watchDrawing(draw, tools);
+  ended.catch(() => {});
+  const end = async () => {
+    stop.abort();
+    return ended;
+  };
+  return { clock, shown, ended, end };
+}
+
+describe('watchDrawing()', () => {
+  it('draws every two seconds over what was there, until Ctrl-C', async () => {
+    const { clock, shown, end } = watching(['a\n', 'b\n'], true);
+    await clock.advance(3_000);
+    expect(shown).toEqual([`${CLEAR}a\n`, `${CLEAR}b\n`]);
+    expect(await end()).toBe(INTERRUPTED);
+  });
+
+  it('goes on while the API server is away, says since when, and draws again when it is back', async () => {
+    const { clock, shown, end } = watching(['a\n', AWAY, AWAY, 'b\n'], true);
+    await clock.advance(5_000);
+    const line =
+      'The API server does not answer since 2026-11-21T11:00:02Z, and is asked again every 2 s: connect ECONNREFUSED\n';
+    expect(shown).toEqual([`${CLEAR}a\n`, `${CLEAR}a\n\n${line}`, `${CLEAR}a\n\n${line}`]);
+    await clock.advance(2_000);
+    expect(shown.at(-1)).toBe(`${CLEAR}b\n`);
+    await end();
+  });
+
+  it('says so once where nothing is drawn over', async () => {
+    const busy = new KubeError('overloaded', { status: 503 });
+    const { clock, shown, end } = watching(['a\n', busy, busy, 'b\n', AWAY], false);
+    await clock.advance(9_000);
+    expect(shown).toEqual([
+      'a\n',
+      expect.stringContaining('since 2026-11-21T11:00:02Z, and is asked again every 2 s: overloaded'),
+      'b\n',
+      expect.stringContaining('since 2026-11-21T11:00:08Z'),
+    ]);
+    await end();
+  });
+
+  it('fails where there was never an answer, and where asking again does not help', async () => {
+    await expect(watching([AWAY], true).ended).rejects.toBe(AWAY);
+    const forbidden = new KubeError('No', { status: 403 });
+    const { clock, ended } = watching(['a\n', forbidden], true);
+    await clock.advance(3_000);
+    await expect(ended).rejects.toBe(forbidden);
+  });
+});

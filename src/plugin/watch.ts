@@ -1,0 +1,54 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { HttpError } from '../base/http.ts';
+import { KubeError } from '../kube/api.ts';
+import { INTERRUPTED } from './exit-code.ts';
+
+/** A connection that broke, or a server that is busy or starts: asking again may help. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof HttpError || (error instanceof KubeError && (error.status >= 500 || error.status === 429));
+}
+
+export interface WatchTools {
+  readonly clock: Clock;
+  /** Ctrl-C: it is how this ends. */
+  readonly signal: AbortSignal;
+  readonly stdout: (text: string) => void;
+  /** Whether a person looks at a screen, which is drawn over; otherwise texts follow each other. */
+  readonly isScreen: boolean;
+}
+
+const WATCH_MS = 2_000;
+/** Moves to the top left, and clears what is below. */
+const REDRAW = '\u001B[H\u001B[J';
+
+/**
+ * Shows what `draw` returns, again and again until the signal aborts: then INTERRUPTED. An API server that goes away
+ * meanwhile is asked until it is back; what was seen last stays. Rejects with what the first drawing failed of, and with
+ * any failure that asking again does not mend.
+ */
+export async function watchDrawing(draw: () => Promise<string>, tools: WatchTools): Promise<number> {
+  const { clock, signal, stdout, isScreen } = tools;
+  const show = (text: string) => stdout(isScreen ? REDRAW + text : text);
+  let last: string | undefined;
+  let awaySince: string | undefined;
+  while (!signal.aborted) {
+    try {
+      last = await draw();
+      if (signal.aborted) break;
+      show(last);
+      awaySince = undefined;
+    } catch (error) {
+      if (signal.aborted) break;
+      if (last === undefined || !isPassing(error)) throw error;
+      const isNew = awaySince === undefined;
+      awaySince ??= new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+      const line = `The API server does not answer since ${awaySince}, and is asked again every ${WATCH_MS / 1000} s: ${messageOf(error).trim()}\n`;
+      // On a screen what was seen last stays above it; elsewhere once is enough.
+      if (isScreen) show(`${last}\n${line}`);
+      else if (isNew) stdout(line);
+    }
+    await sleep(clock, WATCH_MS, signal);
+  }
+  return INTERRUPTED;
+}
