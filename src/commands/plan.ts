@@ -2,7 +2,8 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Cluster } from '../cloud/schema.ts';
-import { type Problem, readDocuments } from '../plan/manifests.ts';
+import { objectKey } from '../kube/object.ts';
+import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
 import { spacesOf } from '../plan/objects.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
 import { type ReadResult, readObjects } from '../plan/read.ts';
@@ -10,7 +11,7 @@ import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { nodeName } from '../plugin/inventory.ts';
-import { parseTarget } from '../plugin/kinds.ts';
+import { API_VERSION, parseTarget } from '../plugin/kinds.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { cloudOf } from '../plugin/space.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
@@ -37,7 +38,7 @@ export const plan = onCluster({
       about: 'file or folder of manifests, or - for standard input',
       multiple: true,
     },
-    delete: { type: 'boolean', about: 'plan the deletion of the objects that are named' },
+    delete: { type: 'boolean', about: 'plan the deletion of the objects that are named, or that stand in the files' },
     'exit-code': {
       type: 'boolean',
       about: 'exit with 2 where something would change, 3 where data or access is destroyed',
@@ -49,12 +50,14 @@ export const plan = onCluster({
     const output = outputOf(args);
     const targets = args.words.map((word) => parseTarget([word]));
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
-    if (args.is('delete') && named.size === 0) throw new UsageError('Say which objects are to be deleted');
     const paths = args.texts('filename');
+    if (args.is('delete') && named.size === 0 && paths.length === 0)
+      throw new UsageError('Say which objects are to be deleted: KIND/NAME, or --filename with their manifests');
     const { documents, problems } = paths.length === 0 ? { documents: [], problems: [] } : readDocuments(paths);
-    const deleted = args.is('delete') ? named : new Set<string>();
-    const read = await readObjects(api, { namespace, documents, deleted }, io.signal);
-    const wrong = [...problems, ...read.problems];
+    if (args.is('delete')) for (const name of namesIn(documents, namespace)) named.add(name);
+    const wanted = args.is('delete') ? { documents: [], deleted: named } : { documents, deleted: new Set<string>() };
+    const read = await readObjects(api, { namespace, ...wanted }, io.signal);
+    const wrong = [...problems, ...read.problems].toSorted(byPlace);
     if (wrong.length > 0) {
       io.stderr(problemsText(wrong));
       return 1;
@@ -71,6 +74,18 @@ export const plan = onCluster({
     return args.is('exit-code') ? EXIT_CODES[severityOf(shown)] : 0;
   },
 });
+
+/** Our objects among the documents, as `kind namespace/name`. */
+function namesIn(documents: readonly Document[], namespace: string): readonly string[] {
+  return documents.flatMap(({ manifest: { apiVersion, kind = '', metadata } }) =>
+    apiVersion === API_VERSION ? [nodeName(kind, objectKey(metadata.namespace ?? namespace, metadata.name))] : [],
+  );
+}
+
+/** Document 2 before document 10; what is wrong with one document stays in its order. */
+function byPlace(one: Problem, other: Problem): number {
+  return one.where.localeCompare(other.where, 'en', { numeric: true });
+}
 
 function problemsText(problems: readonly Problem[]): string {
   const lines = problems.map(({ where, text }) => `  ${where}: ${text}`);

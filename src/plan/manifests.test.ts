@@ -31,7 +31,8 @@ describe('documentsIn()', () => {
       OURS.replace('apiVersion: mooring.dev/v1alpha1\n', ''),
     ].join('\n---\n');
     expect(read(text)).toEqual({
-      names: ['a.yaml, document 4: app'],
+      // Those that only have another apiVersion are checked further.
+      names: ['a.yaml, document 1: app', 'a.yaml, document 4: app', 'a.yaml, document 6: app'],
       problems: [
         'a.yaml, document 1: DatabaseUser app: apiVersion cannot be "mooring.dev/v1": use mooring.dev/v1alpha1',
         expect.stringMatching(/^a\.yaml, document 2: is no YAML: .*\(line 7\)$/),

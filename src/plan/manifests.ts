@@ -82,8 +82,10 @@ export function documentsIn(file: string, text: string): Documents {
       for (const each of itemsOf(value, where)) {
         const wrong = problemsOf(each.value);
         problems.push(...wrong.map((problem) => ({ where: each.where, text: problem })));
-        if (wrong.length === 0 && isWanted(each.value))
-          documents.push({ where: each.where, manifest: each.value as unknown as Manifest });
+        if (wrong.length > 0 && !isOnlyOfOtherVersion(each.value)) continue;
+        // What else is wrong with it is to be told as well.
+        const manifest = wrong.length > 0 ? { ...(each.value as object), apiVersion: API_VERSION } : each.value;
+        if (isWanted(each.value)) documents.push({ where: each.where, manifest: manifest as unknown as Manifest });
       }
     }
   }
@@ -121,6 +123,11 @@ function isOurs({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolea
 
 function isWanted(value: unknown): boolean {
   return isRecord(value) && (isOurs(value) || value['kind'] === CONFIG_MAPS.kind);
+}
+
+/** A kind and a name are there, so all but its apiVersion can be checked. */
+function isOnlyOfOtherVersion(value: unknown): boolean {
+  return isRecord(value) && problemsOf({ ...value, apiVersion: API_VERSION }).length === 0;
 }
 
 /** What the API server would not even look at. */

@@ -228,6 +228,33 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('tells first of what others need, and of what is deleted last, the other way round', async () => {
+    const world = await aWorld({
+      'DatabaseCluster legacy': CLUSTER,
+      'DatabaseUser old': { clusterRef: { name: 'legacy' } },
+    });
+    const wanted = {
+      'Database orders': ON_ORDERS,
+      'DatabaseUser app': ON_ORDERS,
+      'DatabaseCluster orders': CLUSTER,
+      'DatabaseSpace another': { ...SPACE, baseURL: 'https://cloud.example.com' },
+    };
+    const { outcomes } = await makePlan(
+      await world.input(wanted, ['DatabaseCluster legacy', 'DatabaseUser old']),
+      world.clock,
+    );
+    expect(outcomes.map(({ name, change }) => `${change} ${name}`)).toEqual([
+      'create DatabaseSpace shop/another',
+      'none DatabaseSpace shop/production',
+      'create DatabaseCluster shop/orders',
+      expect.stringContaining('create Database'),
+      expect.stringContaining('create Database'),
+      'delete DatabaseUser shop/old',
+      'delete DatabaseCluster shop/legacy',
+    ]);
+    await world.end();
+  });
+
   it('goes on with a deletion that is under way, which applying a manifest does not take back', async () => {
     const spec = { ...CLUSTER, deletionPolicy: 'Delete', deletionProtection: true };
     const world = await aWorld({ 'DatabaseCluster orders': spec });

@@ -1,7 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { createLog } from '../base/log.ts';
 import type { Cluster } from '../cloud/schema.ts';
+import { databaseDefinition } from '../kinds/database/schema.ts';
+import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 import { createOperator } from '../operator.ts';
@@ -52,7 +55,7 @@ export interface Outcome {
 }
 
 export interface Plan {
-  /** In the order in which work on them begins; then those that nothing is done for. */
+  /** Spaces, clusters, then what is on these; in the end what is deleted, the other way round. */
   readonly outcomes: readonly Outcome[];
   /** All steps in their order, with whose they are. */
   readonly steps: readonly (PlannedStep & { readonly name: string })[];
@@ -122,10 +125,27 @@ function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonl
     }),
     failing,
   );
-  const begun = [...new Set(steps.map(({ name }) => name))];
   const outcomes = objects.map((planned) => outcomeOf(planned, kube, steps));
-  const rank = ({ name }: Outcome) => (begun.includes(name) ? begun.indexOf(name) : begun.length);
-  return { outcomes: outcomes.toSorted((a, b) => rank(a) - rank(b)), steps };
+  return { outcomes: inOrder(outcomes, [...new Set(steps.map(({ name }) => name))]), steps };
+}
+
+/** How much of what it cannot be without an object has above it, by kind. */
+const DEPTH: Readonly<Record<string, number>> = {
+  [databaseSpaceDefinition.kind]: 0,
+  [databaseClusterDefinition.kind]: 1,
+  [databaseUserDefinition.kind]: 2,
+  [databaseDefinition.kind]: 2,
+};
+const DEEPEST = Math.max(...Object.values(DEPTH));
+
+/** What others need before those that need it, and what goes after all else, the other way round; `begun`: for the rest. */
+function inOrder(outcomes: readonly Outcome[], begun: readonly string[]): readonly Outcome[] {
+  const rank = ({ name, change }: Outcome) => {
+    const depth = DEPTH[name.split(' ')[0] ?? ''] ?? 0;
+    return change === 'delete' ? 2 * DEEPEST + 1 - depth : depth;
+  };
+  const turn = ({ name }: Outcome) => (begun.includes(name) ? begun.indexOf(name) : begun.length);
+  return outcomes.toSorted((a, b) => rank(a) - rank(b) || turn(a) - turn(b) || (a.name < b.name ? -1 : 1));
 }
 
 type NamedStep = Plan['steps'][number];

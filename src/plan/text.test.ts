@@ -17,6 +17,29 @@ describe('planText()', () => {
     expect(show(planOf(same))).toBe('Nothing to do: everything is as it is declared.\n');
   });
 
+  it('shows a changed schema line by line', () => {
+    const schema = (line: string) => [{ inline: `define\n  attribute name, value string;\n  ${line}\n` }];
+    const changed: Outcome = {
+      name: 'Database shop/orders',
+      change: 'update',
+      fields: [
+        { path: 'schema', from: schema('entity person;'), to: schema('entity person, owns name;') },
+        { path: 'deletionPolicy', from: 'Retain', to: 'Delete' },
+      ],
+      steps: [],
+      end,
+    };
+    expect(show(planOf(changed))).toContain(`~ Database shop/orders (update)
+    schema:
+      …
+            define
+              attribute name, value string;
+      -       entity person;
+      +       entity person, owns name;
+    deletionPolicy: Retain → Delete
+`);
+  });
+
   it('names first what destroys, interrupts and costs, then each object with its fields, steps and end', () => {
     const changed: Outcome = {
       name: 'DatabaseCluster shop/orders',

@@ -1,4 +1,6 @@
 import type { Style } from '../plugin/text.ts';
+import type { Change } from './changes.ts';
+import { differenceOf, isManyLines } from './difference.ts';
 import type { Outcome, Plan } from './plan.ts';
 import { WEIGHTS, type Weight } from './weight.ts';
 
@@ -55,13 +57,20 @@ function outcomeText(outcome: Outcome, style: Style): string {
   const { name, change, fields, steps, end, stays } = outcome;
   const lines = [
     `${style.strong(`${markOf(outcome)} ${name}`)}${change === 'none' ? '' : style.dim(` (${change})`)}`,
-    ...fields.map(({ path, from, to }) => `    ${path}: ${shown(from)} → ${shown(to)}`),
+    ...fields.map((field) => fieldText(field, style)),
     ...steps.map(
       ({ description, weight, fails }, index) => `    ${index + 1}. ${fails ? FAILS : MARKS[weight]} ${description}`,
     ),
     endText(end, stays, style),
   ];
   return lines.join('\n');
+}
+
+function fieldText({ path, from, to }: Change, style: Style): string {
+  if (!isManyLines(from, to)) return `    ${path}: ${shown(from)} → ${shown(to)}`;
+  const paint = { '-': style.bad, '+': style.good, ' ': style.dim, '…': style.dim };
+  const lines = differenceOf(from, to).map(({ mark, text }) => `      ${paint[mark](`${mark} ${text}`.trimEnd())}`);
+  return [`    ${path}:`, ...lines].join('\n');
 }
 
 function endText(end: Outcome['end'], stays: string | undefined, style: Style): string {

@@ -66,6 +66,7 @@ describe('every command', { timeout: 240_000 }, () => {
       [['plan', '-f', '-', '-o', 'yaml'], 0, /weight: costs/, larger(desk)],
       [['plan', '--delete', 'dbu/app', '--exit-code'], 3, /- DatabaseUser .*app: delete user "app"/],
       [['plan', '--delete', whole], 0, /~ DatabaseCluster .*\n.*stays in the cloud/],
+      [['plan', '--delete', '-f', '-'], 0, /~ DatabaseCluster .*\n.*stays in the cloud/, larger(desk)],
       [['export', 'production', '--unmanaged'], 0, /adoptionPolicy: MustExist/],
       [['export', 'production'], 0, /managementPolicy: Manage/],
       [['query', id, 'match $p isa person;'], 0, /\d rows?/],
@@ -164,22 +165,38 @@ describe('every command', { timeout: 240_000 }, () => {
     );
   });
 
+  test('status of nothing names the namespace, and says where there is no such one', async () => {
+    expect(await mooringHere('no-such-place', ['status'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/ found in namespace no-such-place\. There is no such namespace\.\n$/),
+    });
+    expect(await mooringHere('kube-public', ['status'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/^No DatabaseSpaces.* found in namespace kube-public\.\n/),
+    });
+    const { code, stdout } = await mooringHere('kube-public', ['status', '-o', 'json']);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: [] }]);
+  });
+
   test('says what was wrong with the call, and what would be right', async (context) => {
     const desk = await settled(context);
     const { id } = desk;
     const bad = [
       desk.cluster({ storageSizeGB: 5, nonsense: true }),
-      { ...user({ clusterRef: { name: id } }), apiVersion: 'mooring.dev/v1' },
+      { ...user({ clusterRef: { name: id }, rotateEvery: 'soon' }), apiVersion: 'mooring.dev/v1' },
       user({}, {}, 'Upper'),
     ];
     const wrong = bad.map((each) => JSON.stringify(each)).join('\n---\n');
     const all =
-      /3 manifests cannot be applied:\n(?=[\s\S]*document 1: DatabaseCluster .*spec\.storageSizeGB cannot be 5)(?=[\s\S]*document 1: .*spec\.nonsense cannot be true: there is no such field)(?=[\s\S]*document 2: DatabaseUser app: apiVersion cannot be "mooring\.dev\/v1": use)(?=[\s\S]*document 3: DatabaseUser .*Upper: metadata\.name)/;
+      /3 manifests cannot be applied:\n(?=[\s\S]*document 1: DatabaseCluster .*spec\.storageSizeGB cannot be 5)(?=[\s\S]*document 1: .*spec\.nonsense cannot be true: there is no such field)(?=[\s\S]*document 2: DatabaseUser app: apiVersion cannot be "mooring\.dev\/v1": use .*\n.*document 2: DatabaseUser .*app: spec\.rotateEvery)(?=[\s\S]*document 3: DatabaseUser .*Upper: metadata\.name)/;
     const objects = /Name one object, such as databasecluster\/orders/;
     await check(desk, [
       [['status', '--wath'], 2, /Unknown option '--wath'/],
       [['status', 'pod/x'], 2, /There is no kind "pod": use databasespace or dbs/],
       [['status', 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
+      [['status', '-o', 'json', '--watch'], 2, /--watch is for people/],
       [['status', '-o', 'xml'], 2, /--output cannot be "xml": use json or yaml/],
       [['explain'], 2, objects],
       [['explain', 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
@@ -195,7 +212,7 @@ describe('every command', { timeout: 240_000 }, () => {
         'kind: Pod\napiVersion: v1\nmetadata: {name: x}',
       ],
       [['plan', 'dbc/none'], 1, /is not there/],
-      [['plan', '--delete'], 2, /Say which objects are to be deleted/],
+      [['plan', '--delete'], 2, /Say which objects are to be deleted: KIND\/NAME, or --filename/],
       [['plan', '-o', 'xml'], 2, /use json or yaml/],
       [['export'], 2, /Name a DatabaseSpace/],
       [['export', 'none'], 1, /DatabaseSpace "none" in namespace ".*" is not there/],
