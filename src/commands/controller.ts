@@ -4,6 +4,7 @@ import { messageOf } from '../base/errors.ts';
 import { EventLoopWatch } from '../base/event-loop.ts';
 import { createUndiciTransport } from '../base/http.ts';
 import { LEADER_LEASE } from '../base/lease-names.ts';
+import { listenErrorMessage } from '../base/listen-error.ts';
 import { createLog } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
@@ -57,6 +58,13 @@ class StartError extends Error {}
 function startError(what: string) {
   return (error: unknown): never => {
     throw new StartError(`${what}: ${messageOf(error)}`, { cause: error });
+  };
+}
+
+function cannotListen(flag: 'metrics-address' | 'health-address') {
+  return (error: unknown): never => {
+    const text = listenErrorMessage(error, `--${flag} (${variableOf(flag)})`);
+    throw new StartError(text, { cause: error });
   };
 }
 
@@ -148,15 +156,12 @@ async function serveEndpoints(
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
   };
   const metricsServer = await serve(config.metricsAddress, metricsPages, secured).catch(
-    startError(`--metrics-address (${variableOf('metrics-address')})`),
+    cannotListen('metrics-address'),
   );
   try {
     const role = () => (operator.acts() ? 'ok: acts' : 'ok: stands by');
     const pages = { '/livez': probe(operator.stuck, () => 'ok'), '/readyz': probe(operator.notReady, role) };
-    return [
-      metricsServer,
-      await serve(config.healthAddress, pages).catch(startError(`--health-address (${variableOf('health-address')})`)),
-    ];
+    return [metricsServer, await serve(config.healthAddress, pages).catch(cannotListen('health-address'))];
   } catch (error) {
     // An open server would keep the process alive, doing nothing.
     await metricsServer.close();

@@ -4,11 +4,10 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { answerJson, answerText } from '../plugin/answer.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
+import { TRANSACTION_TYPES, withTypeHelp } from '../plugin/query-type.ts';
 import { sessionFor } from '../plugin/server.ts';
 import { onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
-
-const TYPES = ['read', 'write', 'schema'] as const;
 
 /** Flags of what works on a cluster's server. */
 export const SERVER_FLAGS = {
@@ -32,11 +31,12 @@ export const query = onCluster({
     const [word = '', text, ...more] = args.words;
     if (text === undefined || more.length > 0) throw new UsageError('Name a DatabaseCluster and one query in quotes');
     const cluster = parseName(word, databaseClusterDefinition);
-    const type = TYPES.find((each) => each === (args.text('type') ?? 'read'));
+    const type = TRANSACTION_TYPES.find((each) => each === (args.text('type') ?? 'read'));
     const output = args.text('output');
     // Integers that YAML's readers would round are digits in JSON.
     if (output !== undefined && output !== 'json') throw new UsageError(`--output cannot be "${output}": use json`);
-    if (type === undefined) throw new UsageError(`--type cannot be "${args.text('type')}": use ${TYPES.join(', ')}`);
+    if (type === undefined)
+      throw new UsageError(`--type cannot be "${args.text('type')}": use ${TRANSACTION_TYPES.join(', ')}`);
     const transports = transportsFor();
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
@@ -48,7 +48,11 @@ export const query = onCluster({
         query: text,
         commit: type !== 'read',
       };
-      const answer = await session.use((client, token) => client.oneShotQuery(token, request, io.signal), io.signal);
+      const answer = await session
+        .use((client, token) => client.oneShotQuery(token, request, io.signal), io.signal)
+        .catch((error: unknown) => {
+          throw withTypeHelp(error, text, type, (needed) => `add --type=${needed}`);
+        });
       io.stdout(output === 'json' ? answerJson(answer) : answerText(answer));
       return 0;
     } finally {

@@ -166,7 +166,9 @@ describe('simulate', () => {
     });
     const taken = await start(`--port=${port}`);
     expect(await taken.stop()).toBe(1);
-    expect(taken.errors()).toContain('EADDRINUSE');
+    expect(taken.errors()).toBe(
+      `The simulator cannot run: 127.0.0.1:${port} is in use (EADDRINUSE): end what listens there, or name another port with --port or --host\n`,
+    );
     squatter.close();
     const damaged = await start('--port=0', `--state-file=${import.meta.filename}`);
     expect(await damaged.stop()).toBe(1);

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { listenErrorMessage } from '../base/listen-error.ts';
 import { systemRandom } from '../base/random.ts';
 import { DIALECTS, type Dialect } from '../simulator/dialect.ts';
 import { KNOB_SPECS, type KnobSpec, type Knobs, parseKnobFlags, SIMULATE_KNOBS } from '../simulator/knobs.ts';
@@ -63,7 +64,7 @@ export async function simulate(argv: readonly string[], io: SimulateIO): Promise
     await serve(settings, io);
     return 0;
   } catch (error) {
-    io.stderr(`The simulator cannot run: ${messageOf(error)}\n`);
+    io.stderr(`The simulator cannot run: ${listenErrorMessage(error, '--port or --host')}\n`);
     return 1;
   }
 }

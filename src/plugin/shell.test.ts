@@ -90,6 +90,15 @@ describe('Shell', () => {
     expect(await shell.finish(signal)).toEqual({ text: '' });
   });
 
+  it('says how to run a query that does more than its transaction may', async () => {
+    const { type } = aShell();
+    expect(await type('define entity person;', '')).toMatch(
+      /seems to be a change of the schema: write \\schema before it/,
+    );
+    await type('\\begin write');
+    expect(await type('define entity person;', '')).toMatch(/run as a write, .*: \\rollback, then \\begin schema\n$/);
+  });
+
   it('says what is wrong, and goes on', async () => {
     const { type } = aShell();
     expect(await type('this is no query', '')).toContain('refused');

@@ -2,6 +2,7 @@ import { messageOf } from '../base/errors.ts';
 import type { QueryAnswer } from '../database/query-answer.ts';
 import type { Session } from '../database/session.ts';
 import { answerText } from './answer.ts';
+import { TRANSACTION_TYPES, type TransactionType, withTypeHelp } from './query-type.ts';
 
 export const SHELL_HELP = `Queries go over as many lines as they need, and end with an empty line.
   \\begin read|write|schema   opens a transaction, for all queries until it ends
@@ -13,9 +14,6 @@ export const SHELL_HELP = `Queries go over as many lines as they need, and end w
 Outside of a transaction each query has one of its own: a read, unless \\write or \\schema stands before it; these are
 committed.
 `;
-
-const TYPES = ['read', 'write', 'schema'] as const;
-type TransactionType = (typeof TYPES)[number];
 
 /** What a line that was typed leads to. */
 export type Reply = { readonly text: string; readonly ended?: boolean; readonly failed?: boolean };
@@ -125,9 +123,9 @@ export class Shell {
   }
 
   async #begin(word: string, signal: AbortSignal): Promise<Reply> {
-    const type = TYPES.find((each) => each === word);
+    const type = TRANSACTION_TYPES.find((each) => each === word);
     if (type === undefined)
-      return { text: `There is no transaction "${word}": use ${TYPES.join(', ')}\n`, failed: true };
+      return { text: `There is no transaction "${word}": use ${TRANSACTION_TYPES.join(', ')}\n`, failed: true };
     if (this.#transaction !== undefined)
       return { text: 'A transaction is open already: \\commit or \\rollback first\n', failed: true };
     const request = { databaseName: this.#database, transactionType: type };
@@ -150,8 +148,15 @@ export class Shell {
 
   async #query(query: string, signal: AbortSignal): Promise<QueryAnswer> {
     const open = this.#transaction;
-    if (open === undefined) return this.#oneShot(query, 'read', signal);
-    return this.#session.use((client, token) => client.query(token, open.id, { query }, signal), signal);
+    const asked =
+      open === undefined
+        ? this.#oneShot(query, 'read', signal)
+        : this.#session.use((client, token) => client.query(token, open.id, { query }, signal), signal);
+    return asked.catch((error: unknown) => {
+      throw withTypeHelp(error, query, open?.type ?? 'read', (needed) =>
+        open === undefined ? `write \\${needed} before it` : `\\rollback, then \\begin ${needed}`,
+      );
+    });
   }
 
   #oneShot(query: string, transactionType: TransactionType, signal: AbortSignal): Promise<QueryAnswer> {

@@ -219,6 +219,7 @@ describe('every command', { timeout: 240_000 }, () => {
       [['export', `dbc/${id}`], 2, /is no DatabaseSpace/],
       [['query', id], 2, /Name a DatabaseCluster and one query in quotes/],
       [['query', 'none', 'match $p isa person;'], 1, /No DatabaseUser of cluster "none" .* create one/],
+      [['query', id, 'insert $p isa person;'], 1, /refused .*\n.* seems to be a write: add --type=write\n$/],
       [['query', id, 'nonsense'], 1, /Cannot run a query on database .* refused/],
       [['query', id, 'match $p isa person;', '-u', 'x'], 1, /DatabaseUser "x" of cluster/],
       [['query', id, 'match $p isa person;', '-t', 'x'], 2, /--type cannot be "x": use read, write, schema/],

@@ -68,5 +68,7 @@ test('with a port that is taken it says so and ends', async (context) => {
   const operator = spawnOperator({ kubeconfig, namespaces: ['default'], args });
   await waitUntil(operator.hasEnded, { what: 'it ends' });
   expect(await operator.stop()).toBe(1);
-  expect(operator.logs()).toMatch(/EADDRINUSE/);
+  expect(operator.logs()).toContain(
+    `${address} is in use (EADDRINUSE): end what listens there, or name another port with --health-address (MOORING_HEALTH_ADDRESS)`,
+  );
 });

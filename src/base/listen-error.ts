@@ -1,0 +1,18 @@
+import { messageOf } from './errors.ts';
+
+/** Why a process cannot listen somewhere, and what a person can do about it. `flag`: the one that names another place. */
+export function listenErrorMessage(error: unknown, flag: string): string {
+  if (!(error instanceof Error && 'code' in error)) return messageOf(error);
+  const { address, port } = error as { readonly address?: string; readonly port?: number };
+  const place = `${address?.includes(':') ? `[${address}]` : (address ?? '')}:${port ?? ''}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${place} is in use (EADDRINUSE): end what listens there, or name another port with ${flag}`;
+    case 'EACCES':
+      return `${place} is not for this user to listen at (EACCES): name a port from 1024 on with ${flag}`;
+    case 'EADDRNOTAVAIL':
+      return `${place} is no address of this machine (EADDRNOTAVAIL): name one that is with ${flag}`;
+    default:
+      return messageOf(error);
+  }
+}
