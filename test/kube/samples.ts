@@ -35,7 +35,8 @@ export interface Rejection {
   readonly says: string;
 }
 
-const OTHER = 'a cluster keeps what it was created with, so create another DatabaseCluster';
+const OTHER =
+  'a cluster keeps what it was created with, so create another DatabaseCluster; where no cluster was created yet, delete this object and apply it again';
 const UNLISTED = 'or set allowUnlisted: true if the cloud offers it';
 const FREE = { isFree: true, machineType: 'c2d-highcpu-2', storageSizeGB: 10 };
 const CLONED = { cloneFrom: { clusterID: 'source' } };

@@ -8,6 +8,8 @@ import { machineTypes, storageTypes } from './offerings.ts';
  */
 
 const STAYS = 'a cluster keeps what it was created with';
+/** Nothing outside goes with an object that nothing was created for. */
+export const OTHER_CLUSTER = `${STAYS}, so create another DatabaseCluster; where no cluster was created yet, delete this object and apply it again`;
 const PAST_THE_TABLE = 'or set allowUnlisted: true if the cloud offers it';
 
 const providers = Object.keys(storageTypes);
@@ -60,7 +62,7 @@ export const specRules: readonly ValidationRule[] = [
   ...['provider', 'region', 'storageType', 'version', 'cloneFrom'].map((field) => keepsField(field, STAYS)),
   {
     rule: 'has(oldSelf.cloneFrom) || !has(self.cloneFrom)',
-    message: `cloneFrom cannot be added: ${STAYS}, so create another DatabaseCluster`,
+    message: `cloneFrom cannot be added: ${OTHER_CLUSTER}`,
     fieldPath: '.cloneFrom',
     reason: 'FieldValueForbidden',
   },

@@ -15,10 +15,8 @@ import {
   READY_COLUMNS,
   rules,
 } from '../shared-schema.ts';
-import { clusterRules, specRules } from './rules.ts';
+import { clusterRules, OTHER_CLUSTER, specRules } from './rules.ts';
 import { status } from './status.ts';
-
-const OTHER_CLUSTER = 'a cluster keeps what it was created with, so create another DatabaseCluster';
 
 /**
  * Deploy request fields: "only lowercase alphanumeric characters, optionally separated by underscores and hyphens". Whether
