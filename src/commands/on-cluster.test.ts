@@ -50,8 +50,13 @@ test('A command that is called wrongly ends with 2, or with 1 where 2 is an answ
 test.each([
   ['list', 'databaseclusters', 'mooring.dev', /granted, for example by the role mooring-view \(deploy/],
   ['patch', 'databaseusers', 'mooring.dev', /granted, for example by the role mooring-edit \(deploy/],
-  ['get', 'secrets', '', /granted, no role of Mooring has it$/],
+  ['get', 'secrets', '', /granted \(no role of Mooring holds it\), or name another namespace with --namespace$/],
 ])('A command says by which role the right to %s %s is granted', (verb, resource, group, told) => {
   const message = `User "eve" cannot ${verb} resource "${resource}" in API group "${group}" in the namespace "shop"`;
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(told);
+});
+
+test('A command says of a right that is missing in the whole cluster how to do with less', () => {
+  const message = 'User "eve" cannot list resource "databases" in API group "mooring.dev" at the cluster scope';
+  expect(explained(new KubeError(message, { status: 403 }))).toMatch(/, or leave out --all-namespaces$/);
 });

@@ -103,9 +103,15 @@ const LOOKING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 /** By what role, where one of Mooring's gives the right that the API server's message names. */
 function roleFor(message: string): string {
   const [, verb = '', group] = /cannot (\w+) resource "[^"]*" in API group "([^"]*)"/.exec(message) ?? [];
-  if (group !== GROUP) return ', no role of Mooring has it';
+  if (group !== GROUP) return ' (no role of Mooring holds it)';
   const role = LOOKING.has(verb) ? 'mooring-view' : 'mooring-edit';
   return `, for example by the role ${role} (deploy/base/roles-for-people.yaml)`;
+}
+
+/** Whoever has the right elsewhere only may have meant that place. */
+function elsewhere(message: string): string {
+  if (message.includes(' at the cluster scope')) return ', or leave out --all-namespaces';
+  return message.includes(' in the namespace ') ? ', or name another namespace with --namespace' : '';
 }
 
 /** What a person can do about a failure. */
@@ -114,7 +120,8 @@ export function explained(error: unknown): string {
   if (error instanceof HttpError)
     return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
   if (!(error instanceof KubeError)) return message;
-  if (error.status === 403) return `${message}\nYou lack a right: have it granted${roleFor(message)}`;
+  if (error.status === 403)
+    return `${message}\nYou lack a right: have it granted${roleFor(message)}${elsewhere(message)}`;
   if (error.status === 404)
     return `${message}\nThe resources of Mooring are not installed here: mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401) return `${message}\nThe API server does not accept this login: check the kubeconfig`;

@@ -10,10 +10,11 @@ import { type ReadResult, readObjects } from '../plan/read.ts';
 import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { UsageError } from '../plugin/arguments.ts';
-import { nodeName } from '../plugin/inventory.ts';
+import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
 import { API_VERSION, parseTarget } from '../plugin/kinds.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { cloudOf } from '../plugin/space.ts';
+import { noneText } from '../plugin/status.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
 
@@ -65,6 +66,11 @@ export const plan = onCluster({
     for (const name of named) {
       if (!read.objects.some(({ definition, key }) => nodeName(definition.kind, key) === name))
         throw new Error(`${name} is not there`);
+    }
+    if (read.objects.length === 0 && output === 'text') {
+      const isMissing = await isNoNamespace(api, namespace, io.signal);
+      io.stderr(noneText(namespace, isMissing, undefined));
+      return isMissing ? 1 : 0;
     }
     const { listed, notes } = await listClouds(on, read);
     const whole = await makePlan({ ...read, listed }, systemClock);

@@ -1,7 +1,14 @@
 import { systemClock } from '../base/clock.ts';
-import { type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { ALL_NAMESPACES, UsageError } from '../plugin/arguments.ts';
-import { type Inventory, isPaused, loadInventory, nameOf, nodeName, readinessOf } from '../plugin/inventory.ts';
+import {
+  type Inventory,
+  isNoNamespace,
+  isPaused,
+  loadInventory,
+  nameOf,
+  nodeName,
+  readinessOf,
+} from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
 import { operatorSign } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
@@ -69,15 +76,6 @@ async function drawn({ api, namespace, args, io, style }: OnCluster): Promise<Dr
   const stdout =
     output === 'text' ? statusText(inventory, systemClock.now(), style) : printed(output, forPrograms(inventory));
   return { code, stdout, stderr: '' };
-}
-
-/** False also where that may not be known. */
-async function isNoNamespace(api: KubeApi, name: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    return (await api.get(NAMESPACES, { name }, signal)) === undefined;
-  } catch {
-    return false;
-  }
 }
 
 function forPrograms(inventory: Inventory): object {

@@ -98,8 +98,17 @@ async function wantedObjects(
 
 /** Whether others than those of its own namespace may be on it. */
 function isShared(object: AnyObject | undefined): boolean {
-  const { allowedNamespaces: allowed } = specOf(object) as { readonly allowedNamespaces?: { readonly from?: string } };
-  return allowed !== undefined && allowed.from !== 'Same';
+  return (admitted(object) ?? 'Same') !== 'Same';
+}
+
+/** Whether that follows from the labels of namespaces. */
+function selectsNamespaces(object: AnyObject | undefined): boolean {
+  return admitted(object) === 'Selector';
+}
+
+function admitted(object: AnyObject | undefined): string | undefined {
+  const { allowedNamespaces } = specOf(object) as { readonly allowedNamespaces?: { readonly from?: string } };
+  return allowedNamespaces?.from;
 }
 
 async function namespacesOf(
@@ -109,13 +118,14 @@ async function namespacesOf(
   signal: AbortSignal,
 ): Promise<readonly AnyObject[]> {
   const found: AnyObject[] = [];
+  const isAsked = objects.some(({ live, wanted }) => [live, wanted].some(selectsNamespaces));
   for (const name of new Set(objects.map(({ key }) => splitKey(key).namespace))) {
     try {
       const namespace = await api.get(NAMESPACES, { name }, signal);
       if (namespace !== undefined) found.push(namespace);
     } catch (error) {
       if (!(error instanceof KubeError) || error.status !== 403) throw error;
-      notes.push(`Namespace ${name} may not be read by you (get namespaces): whom a selector admits is not known`);
+      if (isAsked) notes.push(`Namespace ${name} may not be read by you (get namespaces): whom a selector admits is not known`);
     }
   }
   return found;

@@ -109,14 +109,16 @@ function nextTry(item: Item): readonly string[] {
   return [pace, now];
 }
 
-function lastError({ status }: Item, nowMs: number): readonly string[] {
-  const error = isRecord(status) ? status['lastError'] : undefined;
+function lastError(item: Item, nowMs: number): readonly string[] {
+  const error = isRecord(item.status) ? item.status['lastError'] : undefined;
   if (!isRecord(error)) return [];
   const answer = error['httpStatus'] === undefined ? 'no answer' : `HTTP ${String(error['httpStatus'])}`;
   const code = error['code'] === undefined ? '' : `, code ${String(error['code'])}`;
+  const message = String(error['message']);
   return [
     `${String(error['operation'])}, ${age(String(error['time']), nowMs)} ago: ${answer}${code}`,
-    String(error['message']),
+    // It stands above already.
+    ...(readinessOf(item).message.includes(message) ? [] : [message]),
   ];
 }
 

@@ -3,7 +3,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { type AnyObject, type KubeApi, KubeError } from '../kube/api.ts';
+import { type AnyObject, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import type { Condition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
@@ -136,6 +136,15 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
   } catch (error) {
     if (error instanceof KubeError && error.status === 403) return error;
     throw error;
+  }
+}
+
+/** Whether there is no such namespace; false also where that may not be known. */
+export async function isNoNamespace(api: KubeApi, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await api.get(NAMESPACES, { name }, signal)) === undefined;
+  } catch {
+    return false;
   }
 }
 

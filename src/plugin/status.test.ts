@@ -72,6 +72,19 @@ describe('statusText()', () => {
     expect(show(items)[1]).toMatch(/True +SecretDeleting +2h +Space "production" is observed, but Secret/);
   });
 
+  it.each([
+    [
+      'Cannot deploy cluster "a": refused (HTTP 400, version: 9 is not there). Change it',
+      'Cannot deploy cluster "a": refused (HTTP 400, version: 9 is not there)',
+    ],
+    ['Secret "cloud-write" is not there: Create it in namespace "shop"', 'Secret "cloud-write" is not there'],
+    ['Cluster "orders" rests; it goes on later', 'Cluster "orders" rests'],
+  ])('of %j shows the reason, and not what to do', (message, shown) => {
+    const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['False', 'Odd', message] })];
+    expect(show(items)[1]).toMatch(/False +Odd +2h +/);
+    expect(show(items)[1]?.endsWith(`  ${shown}`)).toBe(true);
+  });
+
   it('says that no operator seems to be running', () => {
     const inventory = { items: [space], hidden: NONE, operator: 'No operator seems to be running: it is so' };
     expect(statusText(inventory, NOW, styleFor(false))).toMatch(/\nNo operator seems to be running: it is so\n$/);

@@ -83,7 +83,8 @@ const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go
 
 /** A status line is one line; `explain` shows the rest. */
 function firstSentence(message: string): string {
-  const end = message.search(/[.:;] [A-Za-z]/);
+  // What follows a colon is a remedy where it begins like a sentence, and else the reason.
+  const end = message.search(/[.;] [A-Za-z]|: [A-Z]/);
   return shortened(end < 20 ? message : message.slice(0, end));
 }
 

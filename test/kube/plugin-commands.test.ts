@@ -134,7 +134,8 @@ describe('every command', { timeout: 240_000 }, () => {
         [['status'], 0, /DatabaseUser .*app +True/],
         [['status', '--all-namespaces'], 1, lacks('list', 'databasespaces')],
         [['explain', 'dbu/app'], 0, /LoginWorks/],
-        [['plan'], 0, /Note: The cloud of .* was not asked.*cannot get resource "secrets"/],
+        // Whom a selector admits is nobody's question here.
+        [['plan'], 0, /^Note: The cloud of .* was not asked.*cannot get resource "secrets"/],
         [['plan', '-f', '-'], 0, /storageSizeGB: 100 → 200[\s\S]*Note: .*cannot patch resource/, larger(desk)],
         [['export', 'production'], 1, lacks('get', 'secrets')],
         [['query', id, 'match $p isa person;'], 1, lacks('get', 'secrets')],
@@ -175,6 +176,10 @@ describe('every command', { timeout: 240_000 }, () => {
       code: 0,
       stdout: '',
       stderr: expect.stringMatching(/^No DatabaseSpaces.* found in namespace kube-public\.\n/),
+    });
+    expect(await mooringHere('no-such-place', ['plan', '--exit-code'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/ found in namespace no-such-place\. There is no such namespace\.\n$/),
     });
     const { code, stdout } = await mooringHere('kube-public', ['status', '-o', 'json']);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: [] }]);
