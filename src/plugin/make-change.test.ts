@@ -4,7 +4,7 @@ import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import type { KubeApi } from '../kube/api.ts';
 import { microTime } from '../kube/object.ts';
-import { LEASES } from '../runtime/leader-election.ts';
+import { LEASES } from '../kube/lease.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeApi, KubeError } from '../kube/api.ts';
-import { LEASES } from '../runtime/leader-election.ts';
+import { LEASES } from '../kube/lease.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { operatorSign } from './operator-sign.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { LEADER_LEASE, REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { type AnyObject, type KubeApi, KubeError } from '../kube/api.ts';
-import { LEASES } from '../runtime/leader-election.ts';
+import { LEASES } from '../kube/lease.ts';
 import { age } from './text.ts';
 
 /*

@@ -67,9 +67,9 @@ describe('statusText()', () => {
   });
 
   it('warns of what will not stay as it is, though all is Ready', () => {
-    const message = 'Space "production" is observed, but Secret "cloud-admin" is being deleted';
+    const message = 'Secret "cloud-admin" is being deleted. To go on with this space, put what is in it elsewhere';
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] })];
-    expect(show(items)[1]).toMatch(/True +SecretDeleting +2h +Space "production" is observed, but Secret/);
+    expect(show(items)[1]).toMatch(/True +SecretDeleting +2h +Secret "cloud-admin" is being deleted$/);
   });
 
   it.each([

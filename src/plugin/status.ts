@@ -63,7 +63,8 @@ function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): rea
 function inTheWay(item: Item, inventory: Inventory): string {
   const blocker = blockerOf(inventory, item);
   const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
-  if (blocker === undefined) return [paused, shortened(warningOf(item) ?? '')].filter((text) => text !== '').join('; ');
+  if (blocker === undefined)
+    return [paused, firstSentence(warningOf(item) ?? '')].filter((text) => text !== '').join('; ');
   if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))
     return WOULD.test(blocker.message) ? shortened(blocker.message.replace(WOULD, 'paused: Mooring would $1')) : paused;
   const away = blocker.name === nameOf(item) ? '' : `${blocker.name}: ${blocker.reason}: `;

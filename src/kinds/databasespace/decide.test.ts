@@ -133,11 +133,11 @@ describe('decideSpace()', () => {
     const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
     expect(outline(decision)).toMatchObject({ ready: 'True SecretDeleting', summary: 'none' });
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
-      /is observed, but Secret "cloud-admin" is being deleted, and stays only until deleting these DatabaseClusters does not need it any more: shop\/orders\. To go on with this space, put what is in it into a Secret of another name, and name that one in the spec$/,
+      /^Secret "cloud-admin" is being deleted, and is there only as long as deleting these DatabaseClusters may need it: shop\/orders\. To go on with this space, put what is in it into a Secret of another name, and name that one in the spec$/,
     );
     const foreign = decideSpace(ready.subject, aSpaceObservation({}, { leavingSecrets: ['a', 'b'] }));
     expect(conditionOf(foreign, 'Ready')?.message).toMatch(
-      /Secrets "a", "b" are being deleted, and stay only until no finalizer keeps them any more\. .* into Secrets of other names, and name those in the spec$/,
+      /^Secrets "a", "b" are being deleted, and are there only as long as a finalizer keeps them\. .* into Secrets of other names, and name those in the spec$/,
     );
   });
 

@@ -84,10 +84,7 @@ function decideCloud(
   }
   const place = `${observation.place.slice(0, 1).toUpperCase()}${observation.place.slice(1)}`;
   const leaving = leavingMessage(space);
-  const summary =
-    leaving === undefined
-      ? ready('Observed', `${place} is observed`)
-      : ready('SecretDeleting', `${place} is observed, but ${leaving}`);
+  const summary = leaving === undefined ? ready('Observed', `${place} is observed`) : ready('SecretDeleting', leaving);
   return {
     conditions: [...summary, valid],
     status: found(inventory, versions),
@@ -99,12 +96,13 @@ function decideCloud(
 function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservation): string | undefined {
   if (leavingSecrets.length === 0) return undefined;
   const one = leavingSecrets.length === 1;
-  const isKept = leavingSecrets.some((name) => keptSecrets.includes(name)) && neededBy.length > 0;
-  const until = isKept
-    ? `deleting these DatabaseClusters does not need ${one ? 'it' : 'them'} any more: ${listed(neededBy)}`
-    : `no finalizer keeps ${one ? 'it' : 'them'} any more`;
-  const them = one ? 'a Secret of another name, and name that one' : 'Secrets of other names, and name those';
-  return `${inSecrets(leavingSecrets)} ${one ? 'is' : 'are'} being deleted, and ${one ? 'stays' : 'stay'} only until ${until}. To go on with this space, put what is in ${one ? 'it' : 'them'} into ${them} in the spec`;
+  const [is, it] = one ? ['is', 'it'] : ['are', 'them'];
+  const isKept = neededBy.length > 0 && leavingSecrets.some((name) => keptSecrets.includes(name));
+  const why = isKept
+    ? `deleting these DatabaseClusters may need ${it}: ${listed(neededBy)}`
+    : `a finalizer keeps ${it}`;
+  const others = one ? 'a Secret of another name, and name that one' : 'Secrets of other names, and name those';
+  return `${inSecrets(leavingSecrets)} ${is} being deleted, and ${is} there only as long as ${why}. To go on with this space, put what is in ${it} into ${others} in the spec`;
 }
 
 /**
