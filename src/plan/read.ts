@@ -125,7 +125,8 @@ async function namespacesOf(
       if (namespace !== undefined) found.push(namespace);
     } catch (error) {
       if (!(error instanceof KubeError) || error.status !== 403) throw error;
-      if (isAsked) notes.push(`Namespace ${name} may not be read by you (get namespaces): whom a selector admits is not known`);
+      if (isAsked)
+        notes.push(`Namespace ${name} may not be read by you (get namespaces): whom a selector admits is not known`);
     }
   }
   return found;
