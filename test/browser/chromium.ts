@@ -17,6 +17,8 @@ export interface Page {
   type(text: string): Promise<void>;
   /** From now on the window is so large, in CSS pixels, and the system so bright. */
   appear(look: { readonly width: number; readonly height: number; readonly scheme: 'light' | 'dark' }): Promise<void>;
+  /** What the page has put on the clipboard; it is the page that reads it, and is allowed to. */
+  clipboard(): Promise<string>;
   /** Errors and violations of the page's policy so far. */
   complaints(): readonly string[];
   /** Every URL that the page has asked for. */
@@ -112,6 +114,11 @@ function pageOf({ call, events }: Connection): Omit<Page, 'close'> {
     appear: async ({ width, height, scheme }) => {
       await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });
       await call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
+    },
+    clipboard: async () => {
+      // What is not named is taken away: writing text is another permission than reading.
+      await call('Browser.grantPermissions', { permissions: ['clipboardReadWrite', 'clipboardSanitizedWrite'] });
+      return String(await evaluate('navigator.clipboard.readText()'));
     },
     complaints: () => events.filter(isComplaint).map((event) => JSON.stringify(event)),
     requested: () =>

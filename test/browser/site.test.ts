@@ -16,27 +16,34 @@ import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { run } from '../../tools/control-plane/run.ts';
-import { ROOT, readDocument } from '../support/readme.ts';
+import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 import { findChromium, openPage, type Page } from './chromium.ts';
 import { type StaticServer, serveFolder } from './static-server.ts';
 
 /* The site as it is published: what npm run docs writes, served below some path, with nothing else in reach. */
 
 const OUTPUT = mkdtempSync(join(tmpdir(), 'site-'));
+const BASE = '/some/place/';
 const PHONE = { width: 360, height: 740 };
+const LAPTOP = { width: 1280, height: 800 };
 const DESK = { width: 1440, height: 900 };
 
 beforeAll(async () => {
-  const { code, stdout, stderr } = await run('npm', ['run', '--silent', 'docs', '--', `--output=${OUTPUT}`], {
-    cwd: ROOT,
-  });
+  const { code, stdout, stderr } = await run(
+    'npm',
+    ['run', '--silent', 'docs', '--', `--output=${OUTPUT}`, `--base=${BASE}`],
+    {
+      cwd: ROOT,
+    },
+  );
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain(join(OUTPUT, 'index.html'));
 }, 60_000);
 
 afterAll(() => rmSync(OUTPUT, { recursive: true }));
 
-const pages = () => globSync('**/*.html', { cwd: OUTPUT }).toSorted();
+/** All but the one for wrong addresses, which may be shown anywhere. */
+const pages = () => globSync('**/*.html', { cwd: OUTPUT, exclude: ['404.html'] }).toSorted();
 const read = (file: string) => readFileSync(join(OUTPUT, file), 'utf8');
 const all = (html: string, pattern: RegExp) => [...html.matchAll(pattern)].map((match) => match[1] ?? '');
 const anchors = (file: string) => all(read(file), / id="([^"]*)"/g);
@@ -104,7 +111,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
   let page: Page;
 
   beforeAll(async () => {
-    server = await serveFolder(OUTPUT, '/some/place/');
+    server = await serveFolder(OUTPUT, BASE);
     page = await openPage(browser ?? '');
   }, 60_000);
 
@@ -190,25 +197,62 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     expect(luminance(ground) > 0.5).toBe(scheme === 'light');
   });
 
-  it('shows its images, and fits on a phone, on every page', async () => {
-    await page.appear({ ...PHONE, scheme: 'light' });
+  it.each([PHONE, LAPTOP])('shows images and commands whole, and no page is wider than $width px', async (size) => {
+    await page.appear({ ...size, scheme: 'light' });
     const wrong: string[] = [];
-    let images = 0;
+    let [images, commands] = [0, 0];
     // Those of the files for Argo CD are many, and as the others of their form.
     for (const path of pages().filter((one) => !one.startsWith('deploy/argocd/'))) {
       await open(path);
-      const [width, shown] = (await page.evaluate(
-        '[document.documentElement.scrollWidth, [...document.images].map((image) => image.naturalWidth)]',
-      )) as [number, readonly number[]];
+      const [width, shown, cut] = (await page.evaluate(`[
+        document.documentElement.scrollWidth,
+        [...document.images].map((image) => image.naturalWidth),
+        [...document.querySelectorAll('pre[data-language=sh]')].map((block) => block.scrollWidth > block.clientWidth),
+      ]`)) as [number, readonly number[], readonly boolean[]];
       images += shown.length;
-      if (width > PHONE.width) wrong.push(`${path} is ${width} wide`);
+      commands += cut.length;
+      if (width > size.width) wrong.push(`${path} is ${width} wide`);
       if (shown.includes(0)) wrong.push(`${path} lacks an image`);
+      if (cut.includes(true)) wrong.push(`${path} cuts commands`);
     }
     expect(wrong).toEqual([]);
     expect(images).toBeGreaterThan(2);
+    expect(commands).toBeGreaterThan(40);
+  });
+
+  it('copies commands as they are written, by a button on the edge of their block, which says so', async () => {
+    await page.appear({ ...PHONE, scheme: 'light' });
+    await open('guides/environments.html');
+    const written = shellBlocks(readDocument('docs/guides/environments.md'));
+    expect(await count('pre[data-language=sh]')).toBe(written.length);
+    for (const [at, { commands }] of written.entries()) {
+      const button = `.code:nth-child(${await page.evaluate(`(() => {
+        const block = document.querySelectorAll('pre[data-language=sh]')[${at}].parentElement;
+        return [...block.parentElement.children].indexOf(block) + 1;
+      })()`)}) .copy`;
+      await click(button);
+      await page.until(`document.querySelector(${JSON.stringify(button)}).innerText === 'Copied'`);
+      expect(await page.clipboard()).toBe(commands);
+    }
+    await open('README.html');
+    const [all, offered] = [await count('pre'), await count('.copy')];
+    expect(offered).toBe(await count('pre[data-language]'));
+    // What a command prints is for reading.
+    expect(Number(all)).toBeGreaterThan(Number(offered));
+  });
+
+  it('shows in the menu where one is, however long that is', async () => {
+    await page.appear({ ...LAPTOP, height: 500, scheme: 'light' });
+    await open('limits.html');
+    const [top, bottom] = (await page.evaluate(`(() => {
+      const { top, bottom } = document.querySelector('#menu [aria-current]').getBoundingClientRect();
+      return [top, bottom];
+    })()`)) as [number, number];
+    expect([top > 0, bottom < 500]).toEqual([true, true]);
   });
 
   it('has its menu behind a button on a phone', async () => {
+    await page.appear({ ...PHONE, scheme: 'light' });
     await open('index.html');
     expect(await page.evaluate(`document.querySelector('#menu').checkVisibility()`)).toBe(false);
     await click('.menu-button');
@@ -238,6 +282,22 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
       .slice(before)
       .filter((url) => !url.startsWith(pathToFileURL(OUTPUT).href));
     expect([outside, page.complaints()]).toEqual([[], []]);
+  });
+
+  it('can be read on from an address that is wrong', async () => {
+    const before = page.complaints().length;
+    await open('guides/nowhere/near.html');
+    expect(await text('h1')).toBe('There is no such page');
+    expect(await page.evaluate('document.styleSheets.length')).toBe(2);
+    await click('search input');
+    await page.type('pasword leaked');
+    await page.until(`document.querySelector('#results:not([hidden]) a') !== null`);
+    await click('article a');
+    await arrived('index.html');
+    // The browser says that the address was wrong, and nothing else.
+    const told = page.complaints().slice(before);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('nowhere/near.html');
   });
 });
 

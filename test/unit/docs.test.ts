@@ -55,6 +55,7 @@ describe('README.md', () => {
       { commands: 'npm test', test: '.ci/run' },
       { commands: expect.stringMatching(/^helm install /), test: 'test/chart/install.test.ts' },
     ]);
+    expect(shellBlocks(readDocument('docs/index.md'))).toEqual(others.slice(0, 1));
     expect(readDocument('test/chart/install.test.ts')).toContain("readDocument('README.md')");
     expect(scripts['demo']).toBe('node bin/mooring demo');
     expect(readDocument('test/process/demo.test.ts')).toContain("new MooringProcess(['demo'");

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Configuration, Eleventy } from '@11ty/eleventy';
 import { renderDocument, renderFolder, renderSource } from './content.ts';
 import { pageOf, placeOf } from './links.ts';
-import { ASSETS, renderPage, SEARCH_INDEX } from './page.ts';
+import { ASSETS, NOT_FOUND, renderNotFound, renderPage, SEARCH_INDEX } from './page.ts';
 import { type Repository, readRepository } from './repository.ts';
 import { renderSearchIndex, searchLibrary } from './search.ts';
 import { readSite, type Site } from './site.ts';
@@ -19,6 +19,8 @@ export interface SiteOptions {
   readonly root: string;
   /** Absent, empty, or a site that was built before, which is replaced as a whole. */
   readonly output: string;
+  /** Where the site will be on its server, with slashes at both ends. Only the page for wrong addresses needs it. */
+  readonly base: string;
 }
 
 /**
@@ -46,7 +48,7 @@ const ASSETS_FOLDER = join(import.meta.dirname, 'assets');
 /** An ending of our own for pages that are not made of Markdown. */
 const SHOWN = 'shown';
 
-function prepare({ root, output }: SiteOptions, runMode: 'build' | 'serve'): Eleventy {
+function prepare({ root, output, base }: SiteOptions, runMode: 'build' | 'serve'): Eleventy {
   const repository = readRepository(root);
   let site = checked(readSite(repository));
   clear(output);
@@ -75,7 +77,10 @@ function prepare({ root, output }: SiteOptions, runMode: 'build' | 'serve'): Ele
       if (runMode === 'serve') site = readSite(readRepository(root));
       for (const problem of site.problems) console.error(problem);
     });
-    eleventy.on('eleventy.after', () => copyFiles(site, root, output));
+    eleventy.on('eleventy.after', () => {
+      copyFiles(site, root, output);
+      writeFileSync(join(output, NOT_FOUND), renderNotFound(site, base));
+    });
   };
   return new Eleventy('.', output, { configPath: null, quietMode: true, runMode, config });
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { renderCode } from './code.ts';
 import { escapeHTML } from './html.ts';
 import { pageOf, placeOf, relativeLink, resolveLink } from './links.ts';
 import { createMarkdown, renderMarkdown } from './markdown.ts';
@@ -28,8 +29,7 @@ export function renderSource(repository: Repository, path: string): string {
   const raw = escapeHTML(encodeURI(posix.basename(path)));
   return `<h1>${escapeHTML(path)}</h1>
 <p><a href="${raw}" download>Download</a></p>
-<pre><code>${escapeHTML(repository.read(path))}</code></pre>
-`;
+${renderCode(repository.read(path), posix.extname(path).slice(1))}`;
 }
 
 /** The content of the page that lists what is in a folder and below it. */

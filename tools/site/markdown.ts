@@ -1,4 +1,5 @@
 import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
+import { renderCode } from './code.ts';
 import { escapeHTML } from './html.ts';
 
 /** A heading, and what stands below it up to the next: what the search finds. The first may have no heading. */
@@ -41,6 +42,10 @@ export function createMarkdown(): MarkdownIt {
     const parts = tokenAt(tokens, index).content.split(/(?<=[\w\])}"'][./,:=])(?=[\w"'{[(])/);
     const code = parts.map(escapeHTML).join('<wbr>');
     return `<code>${code}</code>`;
+  };
+  rules['fence'] = (tokens, index) => {
+    const { content, info } = tokenAt(tokens, index);
+    return renderCode(content, info.trim());
   };
   // The library's own drops code from the words for those who do not see it.
   rules['image'] = (tokens, index) => {

@@ -5,7 +5,9 @@ import { type Document, HOME, type Site } from './site.ts';
 
 /** Files that every page needs. */
 export const ASSETS = {
-  style: 'assets/site.css',
+  frame: 'assets/site.css',
+  text: 'assets/text.css',
+  script: 'assets/page.js',
   search: 'assets/search.js',
   library: 'assets/minisearch.js',
 } as const;
@@ -24,11 +26,17 @@ export interface Shown {
   readonly content: string;
   /** Absent on a page that is made of no document. */
   readonly document?: Document | undefined;
+  /** The path of the site on its server, for a page that is shown in the place of any other; links are relative without it. */
+  readonly base?: string;
 }
 
 /** A whole page around its content. With `policy: false` the tools of a development server may be put into it. */
-export function renderPage(site: Site, { page, title, content, document }: Shown, { policy = true } = {}): string {
-  const link = (to: string) => escapeHTML(relativeLink(page, to));
+export function renderPage(
+  site: Site,
+  { page, title, content, document, base = '' }: Shown,
+  { policy = true } = {},
+): string {
+  const link = (to: string) => escapeHTML(`${base}${relativeLink(page, to)}`);
   const isHome = document?.path === HOME;
   return `<!doctype html>
 <html lang="en">
@@ -39,7 +47,9 @@ ${policy ? `<meta http-equiv="Content-Security-Policy" content="${POLICY}">\n` :
 <meta name="color-scheme" content="light dark">
 <title>${escapeHTML(isHome ? NAME : `${title} · ${NAME}`)}</title>
 <link rel="icon" href="${link('assets/icon.svg')}">
-<link rel="stylesheet" href="${link(ASSETS.style)}">
+<link rel="stylesheet" href="${link(ASSETS.frame)}">
+<link rel="stylesheet" href="${link(ASSETS.text)}">
+<script defer src="${link(ASSETS.script)}"></script>
 <script defer src="${link(ASSETS.search)}" data-library="${link(ASSETS.library)}" data-index="${link(SEARCH_INDEX)}"></script>
 </head>
 <body>
@@ -54,7 +64,7 @@ ${policy ? `<meta http-equiv="Content-Security-Policy" content="${POLICY}">\n` :
 </header>
 <div class="columns">
 <nav id="menu" class="side menu" popover aria-label="Pages">
-${site.navigation.map((group) => renderGroup(group, page)).join('\n')}
+${site.navigation.map((group) => renderGroup(group, page, link)).join('\n')}
 </nav>
 <main id="content">
 <article>
@@ -68,11 +78,22 @@ ${document === undefined ? '' : renderContents(document)}
 `;
 }
 
-function renderGroup({ name, entries }: Group, page: string): string {
+/** What a server shows where there is no such page: GitHub Pages, and most others, look for this name at the top. */
+export const NOT_FOUND = '404.html';
+
+/** @param base Where the site is on its server, with slashes at both ends: its address tells nothing where any may be wrong. */
+export function renderNotFound(site: Site, base: string): string {
+  const content = `<h1>There is no such page</h1>
+<p>It may have moved: search for it, or begin at the <a href="${escapeHTML(base)}index.html">home page</a>.</p>
+`;
+  return renderPage(site, { page: NOT_FOUND, title: 'No such page', content, base });
+}
+
+function renderGroup({ name, entries }: Group, page: string, link: (to: string) => string): string {
   const items = entries.map((entry) => {
     const to = pageOf('document', entry.path);
     const current = to === page ? ' aria-current="page"' : '';
-    return `<li><a href="${escapeHTML(relativeLink(page, to))}"${current}>${escapeHTML(entry.name)}</a></li>`;
+    return `<li><a href="${link(to)}"${current}>${escapeHTML(entry.name)}</a></li>`;
   });
   return `<h2>${escapeHTML(name)}</h2>\n<ul>\n${items.join('\n')}\n</ul>`;
 }
