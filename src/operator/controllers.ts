@@ -52,7 +52,11 @@ export function createControllers(
   gateOf: (kind: keyof ShardedControllers) => KeyGate | undefined = () => undefined,
 ): Controllers {
   const wiring = new Wiring(dependencies, informers);
-  const members = new SpaceMembers();
+  const members = new SpaceMembers((space, id) => {
+    // What the cloud does not have yet is counted with the List that brings it.
+    if (connections.get(space)?.poller.get(id) === undefined) return;
+    for (const same of connections.samePlace(space)) spaces.changedSoon(`spaces/${same}`);
+  });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
   const setting: Setting = { dependencies, informers, wiring, members, connections };

@@ -21,18 +21,39 @@ interface Member {
 /** The DatabaseClusters of each space, kept by changes: a space asks for all of its own with each List. */
 export class SpaceMembers {
   readonly #spaces = new Map<ObjectKey, Map<ObjectKey, Member>>();
+  readonly #onClaim: (space: ObjectKey, id: string) => void;
+
+  /** `onClaim`: a member of the space begins or ends to stand for the id, or to want to. */
+  constructor(onClaim: (space: ObjectKey, id: string) => void = () => {}) {
+    this.#onClaim = onClaim;
+  }
 
   /** One object changed: undefined, it was not there before, or is not there any more. */
   changed(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const [was, is] = [clusterRecordOf(before), clusterRecordOf(after)];
-    if (was !== undefined) {
-      const members = this.#spaces.get(spaceKeyOf(was));
-      if (members?.delete(key) && members.size === 0) this.#spaces.delete(spaceKeyOf(was));
-    }
-    if (is === undefined) return;
-    const members = this.#spaces.get(spaceKeyOf(is)) ?? new Map<ObjectKey, Member>();
-    members.set(key, memberOf(is, members.values().next().value?.place));
-    this.#spaces.set(spaceKeyOf(is), members);
+    const [left, joined] = [was && spaceKeyOf(was), is && spaceKeyOf(is)];
+    const gone = left === undefined ? [] : this.#remove(left, key);
+    const come = is === undefined || joined === undefined ? [] : this.#add(joined, key, is);
+    const stays = left === joined;
+    if (left !== undefined) for (const id of gone) if (!stays || !come.includes(id)) this.#onClaim(left, id);
+    if (joined !== undefined) for (const id of come) if (!stays || !gone.includes(id)) this.#onClaim(joined, id);
+  }
+
+  /** The ids that it had. */
+  #remove(space: ObjectKey, key: ObjectKey): readonly string[] {
+    const members = this.#spaces.get(space);
+    const ids = members?.get(key)?.ids ?? [];
+    if (members?.delete(key) && members.size === 0) this.#spaces.delete(space);
+    return ids;
+  }
+
+  /** The ids that it has. */
+  #add(space: ObjectKey, key: ObjectKey, record: ClusterRecord): readonly string[] {
+    const members = this.#spaces.get(space) ?? new Map<ObjectKey, Member>();
+    const member = memberOf(record, members.values().next().value?.place);
+    members.set(key, member);
+    this.#spaces.set(space, members);
+    return member.ids;
   }
 
   /** Those that name the space. */

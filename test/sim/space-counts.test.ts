@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { foreign } from './scenario.ts';
+import { SPACES } from './view.ts';
+import { World } from './world.ts';
+
+const statusSchema = z.object({
+  clusters: z.object({ managed: z.number(), total: z.number() }).optional(),
+  unmanagedClusters: z.array(z.object({ clusterID: z.string() })).default([]),
+});
+
+/** What the space says of its clusters: how many are managed, how many there are, and which nobody manages. */
+function counted({ view }: World): readonly unknown[] {
+  const status = statusSchema.parse(view.object('production', SPACES)?.['status']);
+  return [status.clusters?.managed, status.clusters?.total, ...status.unmanagedClusters.map((each) => each.clusterID)];
+}
+
+test('a space counts a cluster that begins or ends to be stood for within a second, and asks the cloud nothing for it', async () => {
+  const world = new World(undefined);
+  const { simulator, clock } = world;
+  foreign(world, 'legacy', true);
+  await world.start();
+  await world.until(() => counted(world).join() === '0,1,legacy', 'the space has counted');
+  await world.until(() => world.view.clusters().every(({ status }) => status === 'running'), 'it runs');
+  await clock.advance(100_000);
+  simulator.resetCounters();
+
+  await world.createCluster({ managementPolicy: 'Observe', adoptionPolicy: 'MustExist' }, 'legacy');
+  await clock.advance(1_000);
+  expect([world.ready('legacy'), counted(world)]).toEqual(['True Observed', [1, 1]]);
+
+  await world.remove('legacy');
+  await clock.advance(1_000);
+  expect([world.ready('legacy'), counted(world)]).toEqual(['gone', [0, 1, 'legacy']]);
+  expect([simulator.inspect().counters.byOperation, world.invariants.violations]).toEqual([{}, []]);
+
+  // A change that is nobody's claim is none of the space's business.
+  const before = world.view.object('production', SPACES)?.metadata.resourceVersion;
+  await world.createCluster({ managementPolicy: 'Observe', adoptionPolicy: 'MustExist' }, 'absent');
+  await clock.advance(1_000);
+  expect(world.view.object('production', SPACES)?.metadata.resourceVersion).toBe(before);
+  world.stop();
+});
