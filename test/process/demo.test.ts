@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { kill } from 'node:process';
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { env as environment, execPath, kill } from 'node:process';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../tools/control-plane/run.ts';
 import { adminKubeconfig, kubectl, mustKubectl, waitUntil } from '../support/control-plane.ts';
 import { MooringProcess } from '../support/mooring.ts';
@@ -81,12 +84,16 @@ describe('on a cluster that is named', () => {
       await using process = demoThere([]);
       await process.prints('Ctrl-C ends everything');
       const { output } = process;
+      const isMoved = !/Simulated cloud .*http:\/\/127\.0\.0\.1:7080$/m.test(output);
+      expect(output.includes('Port 7080 is taken')).toBe(isMoved);
       const namespace = /--namespace=(mooring-demo-\w+)/.exec(output)?.[1] ?? '';
       const commands = [...output.matchAll(/^ {2}((?:export|kubectl) .*)$/gm)].map((match) => match[1] ?? '');
-      const [setup = '', describe, grow, suspend, resume, remove, ...others] = commands;
+      const [setup = '', status, explain, grow, rotate, suspend, resume, remove, exported, ...others] = commands;
       expect(others).toEqual([]);
       const shell = async (command: string | undefined) => {
-        const { code, stdout, stderr } = await run('sh', ['-c', `${setup}\n${command}`]);
+        // As in a terminal that knows of no checkout.
+        const env = { ...environment, PATH: `${dirname(execPath)}:/usr/bin:/bin` };
+        const { code, stdout, stderr } = await run('sh', ['-c', `${setup}\n${command}`], { env });
         expect(code, `${command}: ${stderr}`).toBe(0);
         return stdout;
       };
@@ -96,18 +103,32 @@ describe('on a cluster that is named', () => {
       ]);
       expect(password).toMatch(/^\w{32}$/);
 
-      expect(await shell(describe)).toContain('Secret "orders-admin"');
+      expect(await shell(status)).toContain(`─ DatabaseUser ${namespace}/app`);
+      expect(await shell(explain)).toContain('Secret "orders-admin"');
       await shell(grow);
       const storage = '--output=jsonpath={.status.observed.storageSizeGB}';
       const observed = () => mustKubectl(['get', 'databasecluster', 'orders', `--namespace=${namespace}`, storage]);
       await waitUntil(async () => (await observed()) === '200', { what: 'storage has grown' });
       await process.prints('Updating (running)');
+      await shell(rotate);
+      await process.prints('The new password is in Secret "app-connection", and works');
+      const annotate = ['annotate', 'databasecluster/orders', `--namespace=${namespace}`];
+      await mustKubectl([...annotate, 'mooring.dev/paused=true']);
+      await process.prints('Pausing');
+      await mustKubectl([...annotate, 'mooring.dev/paused-']);
+      await process.prints('Unpaused');
       await shell(suspend);
       await process.prints('Ready (suspended)');
       await shell(resume);
       await process.prints('Resuming (resuming)');
+      expect(await shell(exported)).not.toContain('clusterID: orders');
       await shell(remove);
       await process.prints('Gone');
+      // It stays in the cloud: what is printed makes an object of it again.
+      await shell(`${exported} | kubectl apply --namespace=${namespace} --filename=-`);
+      const managed = ['get', 'databasecluster', 'orders', `--namespace=${namespace}`];
+      const policy = '--output=jsonpath={.spec.managementPolicy}';
+      expect(await mustKubectl([...managed, policy])).toBe('Observe');
 
       const log = /The operator's log: +(.*)/.exec(output)?.[1] ?? '';
       const told = `${process.output}${readFileSync(log, 'utf8')}`;
@@ -123,10 +144,17 @@ describe('on a cluster that is named', () => {
   );
 
   test(
-    'an operator that is killed is started again, and goes on',
+    "an operator that is killed is started again, and goes on, also where the samples' port is taken",
     async () => {
+      const other = createServer().listen(7080, '127.0.0.1');
+      onTestFinished(() => void other.close());
+      // Taken by somebody else is taken as well.
+      await Promise.race([once(other, 'listening'), once(other, 'error')]);
       await using process = demoThere([]);
       await process.prints('Ctrl-C ends everything');
+      expect(process.output).toMatch(
+        /Port 7080 is taken: put http:\/\/127\.0\.0\.1:\d+ into deploy\/samples\/space\.yaml/,
+      );
       const namespace = /--namespace=(mooring-demo-\w+)/.exec(process.output)?.[1] ?? '';
       const pid = Number(/kill -9 (\d+)/.exec(process.output)?.[1]);
       kill(pid, 'SIGKILL');

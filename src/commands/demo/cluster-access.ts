@@ -33,12 +33,13 @@ function variables({ kubeconfig, directory }: ControlPlane) {
   return { KUBECONFIG: kubeconfig, KUBECACHEDIR: join(directory, 'kubectl-cache') };
 }
 
-/** The line for a shell that makes `kubectl` mean this one and this cluster. */
+/** The line for a shell that makes `kubectl` mean this one and this cluster, and `kubectl mooring` this checkout. */
 export function shellSetup(controlPlane: ControlPlane, env: Environment): string {
-  const folder = dirname(controlPlane.kubectl);
-  const onPath = (env['PATH'] ?? '').split(delimiter).includes(folder);
+  const present = (env['PATH'] ?? '').split(delimiter);
+  const folders = [dirname(fileOfProject('bin/kubectl-mooring')), dirname(controlPlane.kubectl)];
+  const missing = folders.filter((folder) => !present.includes(folder)).map(quoted);
   const settings = Object.entries(variables(controlPlane)).map(([name, value]) => `${name}=${quoted(value)}`);
-  return `export ${[...settings, ...(onPath ? [] : [`PATH=${quoted(folder)}:$PATH`])].join(' ')}`;
+  return `export ${[...settings, ...(missing.length === 0 ? [] : [`PATH=${missing.join(':')}:$PATH`])].join(' ')}`;
 }
 
 function quoted(text: string): string {

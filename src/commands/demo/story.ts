@@ -3,7 +3,7 @@ import { runApplication, SCRIPT } from './application.ts';
 import { type Environment, shellSetup } from './cluster-access.ts';
 import type { Screen } from './screen.ts';
 import { APPLIED, type Glimpse, Timeline } from './timeline.ts';
-import { sampleManifests, type World, watchResources } from './world.ts';
+import { SAMPLE_URL, sampleManifests, type World, watchResources } from './world.ts';
 
 export interface StoryOptions {
   /** Nobody stays to look: end when it is clear how it ends. */
@@ -52,9 +52,9 @@ export async function tell(world: World, options: StoryOptions): Promise<string 
       return;
     }
     const news = timeline.see(after);
-    if (news === undefined) return;
-    if (news.word !== APPLIED) show(news.subject, news.meaning, wordOf(news), news.message);
-    changed.call();
+    for (const each of news.filter(({ word }) => word !== APPLIED))
+      show(each.subject, each.meaning, wordOf(each), each.message);
+    if (news.length > 0) changed.call();
   });
   begin = clock.monotonic();
   for (const { path, text, objects } of sampleManifests(world.cloudURL)) {
@@ -133,20 +133,27 @@ async function outcome(
 
 function goOn({ controlPlane, namespace, cloudURL, operator }: World, { env }: StoryOptions): string {
   const inNamespace = namespace === 'default' ? '' : ` --namespace=${namespace}`;
-  const cluster = `databasecluster orders${inNamespace}`;
-  const patch = (spec: object) => `kubectl patch ${cluster} --type=merge --patch='${JSON.stringify({ spec })}'`;
+  const cluster = `databasecluster/orders${inNamespace}`;
   const lines: readonly (readonly [string, string])[] = [
-    ['look at it', `kubectl describe ${cluster}`],
-    ['more storage', patch({ storageSizeGB: 200 })],
-    ['suspend it', patch({ state: 'Suspended' })],
-    ['resume it', patch({ state: 'Running' })],
+    ['all of it as a tree', `kubectl mooring status${inNamespace}`],
+    ['what is declared, what is there, and why', `kubectl mooring explain ${cluster}`],
+    ['more storage', `kubectl patch ${cluster} --type=merge --patch='{"spec":{"storageSizeGB":200}}'`],
+    ['another password for the application', `kubectl mooring rotate databaseuser/app${inNamespace}`],
+    ['suspend it', `kubectl mooring suspend ${cluster}`],
+    ['resume it', `kubectl mooring resume ${cluster}`],
     ['let it go: the cluster stays in the cloud', `kubectl delete ${cluster}`],
+    [
+      'manifests for what is in the cloud and managed by nobody',
+      `kubectl mooring export production --unmanaged${inNamespace}`,
+    ],
   ];
+  const moved = `Port ${new URL(SAMPLE_URL).port} is taken: put ${cloudURL} into deploy/samples/space.yaml before you apply it here.`;
   return [
     '\nGo on in another terminal; what happens shows here:\n',
     `  ${shellSetup(controlPlane, env)}\n`,
     ...lines.map(([about, command]) => `  # ${about}\n  ${command}`),
     '',
+    ...(cloudURL === SAMPLE_URL ? [] : [moved]),
     `The cloud, with its clusters and faults to try:  ${cloudURL}/`,
     `The operator's log:  ${operator.log}`,
     `To see what becomes of it when the operator dies in the middle:  kill -9 ${operator.pid}`,

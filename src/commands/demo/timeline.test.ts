@@ -7,9 +7,11 @@ interface Said {
   readonly state?: string;
   readonly stalled?: boolean;
   readonly deleting?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
-function cluster({ ready, state, stalled = false, deleting = false }: Said): KubeObject {
+function cluster({ ready, state, stalled = false, deleting = false, annotations = {}, more = {} }: Said): KubeObject {
   const conditionOf = (type: string, status: string, reason: string) => ({
     ...{ type, status, reason, message: `Because of ${reason}`, observedGeneration: 1 },
     lastTransitionTime: '2026-11-20T10:00:00Z',
@@ -22,11 +24,11 @@ function cluster({ ready, state, stalled = false, deleting = false }: Said): Kub
     apiVersion: 'mooring.dev/v1alpha1',
     kind: 'DatabaseCluster',
     metadata: {
-      ...{ name: 'orders', namespace: 'default', uid: 'u', resourceVersion: '1' },
+      ...{ name: 'orders', namespace: 'default', uid: 'u', resourceVersion: '1', annotations },
       ...(deleting ? { deletionTimestamp: '2026-11-20T10:00:00Z' } : {}),
     },
     spec: {},
-    status: { observedGeneration: 1, conditions, ...(state === undefined ? {} : { state }) },
+    status: { observedGeneration: 1, conditions, ...(state === undefined ? {} : { state }), ...more },
   };
 }
 
@@ -39,9 +41,9 @@ test('each change is news once', () => {
     cluster({ ready: ['Unknown', 'Deploying'], state: 'starting' }),
     cluster({ ready: ['True', 'Running'], state: 'running' }),
     cluster({ ready: ['True', 'Running'], state: 'running', deleting: true }),
-  ].map((object) => {
+  ].flatMap((object) => {
     const news = timeline.see(object);
-    return news === undefined ? undefined : [news.word, news.state, news.meaning];
+    return news.length === 0 ? [undefined] : news.map(({ word, state, meaning }) => [word, state, meaning]);
   });
   expect(words).toEqual([
     [APPLIED, '', 'busy'],
@@ -50,6 +52,34 @@ test('each change is news once', () => {
     undefined,
     ['Ready', 'running', 'good'],
     ['Deleting', 'running', 'busy'],
+  ]);
+});
+
+test('what was done to an object that is Ready all the time is news, too', () => {
+  const timeline = new Timeline();
+  const ready = ['True', 'Running'] as const;
+  const paused = { 'mooring.dev/paused': 'true' };
+  const rotated = (at: string) => ({ lastRotation: `2026-11-20T${at}:00:00Z`, binding: { name: 'app-connection' } });
+  const told = [
+    cluster({ ready }),
+    // The first password replaces none.
+    cluster({ ready, more: rotated('10') }),
+    cluster({ ready, more: rotated('11') }),
+    cluster({ ready, more: rotated('11'), annotations: paused }),
+    cluster({ ready: ['Unknown', 'Paused'], more: rotated('11'), annotations: paused }),
+    cluster({ ready, more: rotated('12') }),
+  ].map((object) => timeline.see(object).map(({ word, message }) => `${word}: ${message}`));
+  expect(told).toEqual([
+    ['Ready: Because of Running'],
+    [],
+    ['Rotated: The new password is in Secret "app-connection", and works'],
+    ['Pausing: Mooring goes on looking and telling, and changes nothing'],
+    ['Paused: Because of Paused'],
+    [
+      'Unpaused: Mooring goes on',
+      'Rotated: The new password is in Secret "app-connection", and works',
+      'Ready: Because of Running',
+    ],
   ]);
 });
 

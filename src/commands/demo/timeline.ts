@@ -1,12 +1,14 @@
+import * as z from 'zod';
 import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import type { KubeObject } from '../../kube/object.ts';
+import { PAUSED } from '../../runtime/reconcile.ts';
 
 /** What a person is shown of an object at one moment. */
 export interface Glimpse {
   /** `DatabaseCluster orders`. */
   readonly subject: string;
-  /** `Ready`, or the reason why it is not. */
+  /** `Ready`, or the reason why it is not; or what was done to it, where that changes nothing of it. */
   readonly word: string;
   readonly meaning: 'good' | 'bad' | 'busy';
   /** The cloud's word for a cluster's state; '' where there is none. */
@@ -18,6 +20,28 @@ export interface Glimpse {
 
 /** The word before the operator has said anything. */
 export const APPLIED = 'Applied';
+
+/** What a user's status tells of its Secret, in other fields than a cluster's. */
+const bindingSchema = z.object({ binding: z.object({ name: z.string() }) });
+
+/** What else is to be seen of an object than its condition Ready. */
+interface Aside {
+  readonly paused: boolean;
+  /** When its password was replaced; '' if it never was. */
+  readonly rotated: string;
+  /** The Secret with the password. */
+  readonly secretName: string;
+}
+
+function asideOf({ metadata, status }: KubeObject): Aside {
+  const { lastRotation = '', credentials } = parseStatus(databaseClusterDefinition, status);
+  const binding = bindingSchema.safeParse(status).data?.binding.name;
+  return {
+    paused: metadata.annotations?.[PAUSED] === 'true',
+    rotated: lastRotation,
+    secretName: binding ?? credentials?.secretName ?? '',
+  };
+}
 
 /** Spaces and clusters have the same conditions; a space has no state. */
 export function glimpseOf(object: KubeObject): Glimpse {
@@ -38,15 +62,19 @@ export function glimpseOf(object: KubeObject): Glimpse {
 
 /** Remembers what was shown of each object, so that each change is shown once. */
 export class Timeline {
-  readonly #last = new Map<string, Glimpse>();
+  readonly #last = new Map<string, { readonly glimpse: Glimpse; readonly aside: Aside }>();
 
-  /** What is new of the object; undefined: nothing. */
-  see(object: KubeObject): Glimpse | undefined {
-    const glimpse = glimpseOf(object);
+  /** What is new of the object; nothing, mostly. */
+  see(object: KubeObject): readonly Glimpse[] {
+    const [glimpse, aside] = [glimpseOf(object), asideOf(object)];
     const before = this.#last.get(glimpse.subject);
-    this.#last.set(glimpse.subject, glimpse);
-    const same = before?.word === glimpse.word && before.state === glimpse.state;
-    return same ? undefined : glimpse;
+    this.#last.set(glimpse.subject, { glimpse, aside });
+    const same = before?.glimpse.word === glimpse.word && before.glimpse.state === glimpse.state;
+    const asides = before === undefined ? [] : news(before.aside, aside);
+    return [
+      ...asides.map(([word, message]) => ({ ...glimpse, word, message, meaning: 'busy' as const, state: '' })),
+      ...(same ? [] : [glimpse]),
+    ];
   }
 
   /** Returns whether it was there. */
@@ -55,6 +83,16 @@ export class Timeline {
   }
 
   all(): readonly Glimpse[] {
-    return [...this.#last.values()];
+    return [...this.#last.values()].map(({ glimpse }) => glimpse);
   }
+}
+
+/** What was done to an object that may be Ready all the time, and what that means. */
+function news(before: Aside, { paused, rotated, secretName }: Aside): readonly (readonly [string, string])[] {
+  const found: (readonly [string, string])[] = [];
+  if (!before.paused && paused) found.push(['Pausing', 'Mooring goes on looking and telling, and changes nothing']);
+  if (before.paused && !paused) found.push(['Unpaused', 'Mooring goes on']);
+  if (before.rotated !== '' && before.rotated !== rotated)
+    found.push(['Rotated', `The new password is in Secret "${secretName}", and works`]);
+  return found;
 }

@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly stack: AsyncDisposableStack;
 }
 
+/** The base URL that the samples name: where `mooring simulate` listens unless it is told otherwise. */
+export const SAMPLE_URL = 'http://127.0.0.1:7080';
 const SERVICE_ACCOUNT = { namespace: 'mooring-system', name: 'mooring' };
 
 /** Starts everything, with a line for each thing. What was started is on the stack also when it throws. */
@@ -112,9 +114,13 @@ async function install(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
   await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names], { signal });
 }
 
+/** Where the samples look for it, so that they can be applied as they are; where that is taken, elsewhere. */
 async function startCloud({ clock, stack }: WorldOptions): Promise<string> {
   const simulator = createSimulator({ clock, random: systemRandom, dialect: 'document', knobs: SIMULATE_KNOBS });
-  const server = await startSimulatorServer(simulator, { port: 0 });
+  const server = await startSimulatorServer(simulator, { port: Number(new URL(SAMPLE_URL).port) }).catch((error) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    return startSimulatorServer(simulator, { port: 0 });
+  });
   stack.defer(() => server.close());
   return server.baseURL;
 }
@@ -190,9 +196,6 @@ export interface Manifest {
   /** Kind and name of each object in it. */
   readonly objects: readonly string[];
 }
-
-/** The base URL that the samples name: where `mooring simulate` listens unless it is told otherwise. */
-const SAMPLE_URL = 'http://127.0.0.1:7080';
 
 /** The samples in the order in which a user would write them, with the simulated cloud's URL. */
 export function sampleManifests(cloudURL: string): readonly Manifest[] {
