@@ -5,10 +5,12 @@ import { GROUP } from '../../src/base/group.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { runKubectl } from '../../tools/control-plane/kubeconfig.ts';
 import { run } from '../../tools/control-plane/run.ts';
+import { shellSetup } from '../../tools/control-plane/shell-setup.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { type Api, openApi } from '../kube/api.ts';
 import { waitUntil } from '../support/control-plane.ts';
 import { createHelm, mustHelm } from '../support/helm.ts';
+import { ROOT } from '../support/readme.ts';
 import type { ServedCloud } from '../support/served-cloud.ts';
 import { startNode } from './node.ts';
 import type { PodProcess } from './pod-process.ts';
@@ -25,6 +27,8 @@ export interface ChartCluster {
   readonly api: Api;
   /** Each must succeed; resolves to what it printed. */
   kubectl(...args: readonly string[]): Promise<string>;
+  /** As in a terminal in the checkout; it must succeed, too. */
+  shell(commands: string): Promise<string>;
   helm(args: readonly string[], values?: unknown): Promise<string>;
   apply(text: string, namespace: string): Promise<void>;
   makeNamespace(name: string, ...labels: readonly string[]): Promise<string>;
@@ -75,6 +79,13 @@ export async function startChartCluster(): Promise<ChartCluster> {
     operators,
     list,
     processes: () => node.processes,
+    shell: async (commands) => {
+      const { code, stdout, stderr } = await run('sh', ['-e', '-c', `${shellSetup(controlPlane)}\n${commands}`], {
+        cwd: ROOT,
+      });
+      if (code !== 0) throw new Error(`${commands} failed: ${stderr}`);
+      return stdout;
+    },
     helm: (args, values) => mustHelm(helm, args, { kubeconfig, values }),
     apply: async (text, namespace) => {
       const args = [`--kubeconfig=${kubeconfig}`, 'apply', `--namespace=${namespace}`, '--filename=-'];

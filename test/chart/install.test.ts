@@ -63,10 +63,15 @@ function applyTo(namespace: string, manifest: Manifest): Promise<void> {
   return cluster.apply(JSON.stringify(manifest), namespace);
 }
 
+/** What a document says to do, that is tried here. */
+function blocksIn(document: string): readonly string[] {
+  const blocks = shellBlocks(readDocument(document)).filter(({ test: how }) => how === 'test/chart/install.test.ts');
+  return blocks.map(({ commands }) => commands);
+}
+
 /** What a document says to do with the chart, for a helm that runs here. */
 function commandsIn(document: string): readonly (readonly string[])[] {
-  const block = shellBlocks(document).find(({ test: how }) => how === 'test/chart/install.test.ts');
-  const lines = (block?.commands ?? '').replaceAll('\\\n', ' ').split('\n');
+  const lines = (blocksIn(document)[0] ?? '').replaceAll('\\\n', ' ').split('\n');
   return lines.map((line) => {
     const [command, ...args] = line.split(/ +/);
     expect(command).toBe('helm');
@@ -124,7 +129,7 @@ describe('a release', () => {
     before = await cluster.versions(NAMESPACE);
     expect(before.size).toBeGreaterThan(5);
     const done = changes(cloud);
-    const [upgrade = [], ...more] = commandsIn(readDocument('docs/guides/upgrading.md'));
+    const [upgrade = [], ...more] = commandsIn('docs/guides/upgrading.md');
     expect([upgrade[0], more]).toEqual(['upgrade', []]);
     await cluster.helm(upgrade);
     await waitUntil(() => cluster.operators().length === 2, { what: 'there is another pod' });
@@ -152,7 +157,7 @@ describe('a release', () => {
 
   test("installed again with the README's commands, it finds everything as it was", async () => {
     const done = changes(cloud);
-    const commands = commandsIn(readDocument('README.md'));
+    const commands = commandsIn('README.md');
     expect(commands.map(([verb]) => verb)).toEqual(['install', 'test']);
     for (const args of commands) await cluster.helm(args, args[0] === 'install' ? VALUES : undefined);
     await lookedAtAll(cluster.operators().at(-1), before);
@@ -350,9 +355,12 @@ describe('without Helm', () => {
     await cluster.kubectl('delete', 'namespace', 'mooring-system', '--timeout=60s');
   });
 
-  test('deploy/install.yaml runs the operator, and leaves everything in its place', async () => {
-    const args = ['apply', '--server-side', '--force-conflicts', `--filename=${join(ROOT, 'deploy/install.yaml')}`];
-    expect(await cluster.kubectl(...args)).toContain('deployment.apps/mooring serverside-applied');
+  test("deploy/install.yaml with the README's command runs the operator, and leaves everything in its place", async () => {
+    const [, command = ''] = blocksIn('README.md');
+    expect(await cluster.shell(command)).toContain('deployment.apps/mooring serverside-applied');
+    const image = '--output=jsonpath={.spec.template.spec.containers[*].image}';
+    const used = await cluster.kubectl('get', 'deployment', 'mooring', '--namespace=mooring-system', image);
+    expect(used).toMatch(/^registry\.example\.com\/mooring:\d/);
     await cluster.kubectl(...DEPLOYED);
     // It may not go where the cloud is here, so it says that of the space, and leaves the rest as it is.
     await cluster.kubectl('wait', `--namespace=${NAMESPACE}`, '--for=condition=Ready=False', 'dbs/production');

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cacheFolder } from '../../tools/control-plane/cache.ts';
+import { run } from '../../tools/control-plane/run.ts';
 import { waitUntil } from '../support/control-plane.ts';
 import { isAlive } from '../support/processes.ts';
 
@@ -63,10 +64,19 @@ test('a guard that is killed outright takes its processes and its folder along',
   await untilGone(started);
 });
 
-test('the command ends cleanly at Ctrl-C and never touches the user’s kubeconfig', async () => {
+test('the command prints what a terminal needs, ends cleanly at Ctrl-C and never touches the user’s kubeconfig', async () => {
   const program = startProgram(MAIN);
   const line = await firstLine(program);
-  const kubeconfig = line.replace('export KUBECONFIG=', '');
+  const env = { HOME: home, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+  const asked = await run(
+    'sh',
+    ['-c', `${line}\necho "$KUBECONFIG"\nkubectl mooring version\nkubectl get namespaces`],
+    { env },
+  );
+  expect(asked.stderr).toBe('');
+  const [kubeconfig = '', version] = asked.stdout.split('\n');
+  expect(version).toMatch(/^\d+\.\d+\.\d+/);
+  expect(asked.stdout).toContain('kube-system');
   expect(readFileSync(kubeconfig, 'utf8')).toContain('https://127.0.0.1:');
   const exited = new Promise((resolve) => program.once('exit', resolve));
   program.kill('SIGINT');

@@ -53,10 +53,17 @@ describe('README.md', () => {
     expect(others).toEqual([
       { commands: 'npm run demo', test: 'test/process/demo.test.ts' },
       { commands: 'npm test', test: '.ci/run' },
+      { commands: expect.stringMatching(/^docker build /), test: 'test/process/image.test.ts' },
       { commands: expect.stringMatching(/^helm install /), test: 'test/chart/install.test.ts' },
+      { commands: expect.stringContaining('deploy/install.yaml'), test: 'test/chart/install.test.ts' },
     ]);
+    // The tag is the one that the chart asks for.
+    const { version } = JSON.parse(readDocument('package.json')) as { version: string };
+    const image = `registry.example.com/mooring:${version}`;
+    expect(others[2]?.commands).toBe(`docker build --tag=${image} .\ndocker push ${image}`);
+    expect(readDocument('test/process/image.test.ts')).toContain('buildTree(');
     expect(shellBlocks(readDocument('docs/index.md'))).toEqual(others.slice(0, 1));
-    expect(readDocument('test/chart/install.test.ts')).toContain("readDocument('README.md')");
+    expect(readDocument('test/chart/install.test.ts')).toContain("blocksIn('README.md')");
     expect(scripts['demo']).toBe('node bin/mooring demo');
     expect(readDocument('test/process/demo.test.ts')).toContain("new MooringProcess(['demo'");
     expect(readDocument('.ci/run')).toMatch(/^npm test\b/m);

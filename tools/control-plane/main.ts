@@ -1,5 +1,6 @@
 // npm run control-plane: a control plane to try things on, until Ctrl-C.
 import { parseArgs } from 'node:util';
+import { shellSetup } from './shell-setup.ts';
 import { startControlPlane } from './start.ts';
 
 const USAGE = `Usage: npm run control-plane -- [--kubeconfig FILE]
@@ -27,9 +28,9 @@ try {
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
   });
   log(`Ready after ${((performance.now() - begin) / 1000).toFixed(1)} s: ${controlPlane.origin}`);
-  log(`API server ${controlPlane.server}, kubectl ${controlPlane.kubectl}`);
-  log('Everything ends and is removed with Ctrl-C. In another terminal:');
-  console.log(`export KUBECONFIG=${controlPlane.kubeconfig}`);
+  log(`API server ${controlPlane.server}`);
+  log('Everything ends and is removed with Ctrl-C. In each other terminal, for kubectl and kubectl mooring:');
+  console.log(shellSetup(controlPlane));
   await ended.promise;
   await controlPlane.stop();
 } catch (error) {

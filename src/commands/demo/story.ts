@@ -1,6 +1,7 @@
+import { shellSetup } from '../../../tools/control-plane/shell-setup.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { runApplication, SCRIPT } from './application.ts';
-import { type Environment, shellSetup } from './cluster-access.ts';
+import type { Environment } from './cluster-access.ts';
 import type { Screen } from './screen.ts';
 import { APPLIED, type Glimpse, Timeline } from './timeline.ts';
 import { SAMPLE_URL, sampleManifests, type World, watchResources } from './world.ts';
@@ -150,7 +151,7 @@ function goOn({ controlPlane, namespace, cloudURL, operator }: World, { env }: S
   const moved = `Port ${new URL(SAMPLE_URL).port} is taken: put ${cloudURL} into deploy/samples/space.yaml before you apply it here.`;
   return [
     '\nGo on in another terminal; what happens shows here:\n',
-    `  ${shellSetup(controlPlane, env)}\n`,
+    `  ${shellSetup(controlPlane, env['PATH'])}\n`,
     ...lines.map(([about, command]) => `  # ${about}\n  ${command}`),
     '',
     ...(cloudURL === SAMPLE_URL ? [] : [moved]),
