@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Api, openApi } from '../kube/api.ts';
+import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-plane.ts';
+import { createDesk, type Desk } from '../support/kubectl-bench.ts';
+import { database, user } from '../support/manifests.ts';
+import { startOperator } from '../support/operator.ts';
+import { installOperator } from '../support/operator-bench.ts';
+import { type SimulatedCloud, startSimulatedCloud } from '../support/simulated-cloud.ts';
+import type { Kind } from '../support/site.ts';
+import { type Restore, rulesOfGuide, type Saved, veleroBackup, veleroRestore } from '../support/velero.ts';
+
+/*
+ * What docs/guides/disaster-recovery.md says of Velero: one backup, restored as Velero does it with and without status. The
+ * cloud, where nothing was lost, is the same for all; where it was backed up from nobody acts any more.
+ */
+
+const KINDS: readonly Kind[] = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
+const CHANGES = ['deploy', 'clone', 'update', 'destroy', 'suspend', 'resume'];
+const SERVER_CHANGES = ['createDatabase', 'deleteDatabase', 'createUser', 'updateUser', 'deleteUser'];
+
+let api: Api;
+let kubeconfig: string;
+let cloud: SimulatedCloud;
+let backup: readonly Saved[];
+let done: readonly number[];
+
+const { always, more } = rulesOfGuide();
+
+const counts = () => Promise.all([...CHANGES, ...SERVER_CHANGES].map((operation) => cloud.count(operation)));
+
+/** A namespace with an operator, which ends with the test, or when it is told to. */
+async function startDesk(namespace: string) {
+  const operator = await startOperator({ kubeconfig, namespaces: [namespace] });
+  const place = { namespace, id: 'orders', spaceID: 'production', cloud };
+  return { operator, desk: createDesk(api, place, operator.logs) };
+}
+
+beforeAll(async () => {
+  api = await openApi(adminKubeconfig());
+  kubeconfig = await installOperator(api);
+  cloud = await startSimulatedCloud(['production']);
+  const namespace = await makeNamespace();
+  const { desk, operator } = await startDesk(namespace);
+  // What can be destroyed holds the space's Secrets.
+  await desk.begin({ deletionPolicy: 'Delete' });
+  await desk.apply(user(), database({ schema: [{ inline: 'define entity order;' }] }));
+  for (const kind of KINDS) await desk.until(kind, { status: 'True' });
+  // So that the generation in the backup is another than that of an object that is new.
+  await desk.patch({ storageSizeGB: 200 });
+  await desk.ready();
+  await desk.kubectl('patch', 'databaseuser', 'app', '--type=merge', '--patch={"spec":{"rotateEvery":"720h"}}');
+  await desk.until('DatabaseUser', { status: 'True' });
+  const isHeld = async () => (await desk.get('DatabaseSpace'))?.status?.keptSecrets?.length === 3;
+  await waitUntil(isHeld, { what: "the space's Secrets are held" });
+  await operator.stop();
+  backup = await veleroBackup(api, namespace);
+  done = await counts();
+}, 120_000);
+
+afterAll(async () => {
+  await cloud?.close();
+  await api?.close();
+});
+
+/** The backup in a namespace of its own; Mooring starts when all of it is there. */
+async function restored(restore: Restore): Promise<Desk> {
+  const namespace = await makeNamespace();
+  await veleroRestore(api, namespace, backup, restore);
+  const { desk, operator } = await startDesk(namespace);
+  onTestFinished(async () => void (await operator.kill()));
+  return desk;
+}
+
+async function expectUntouched(desk: Desk): Promise<void> {
+  expect(await counts()).toEqual(done);
+  for (const name of ['orders-admin', 'app-connection']) {
+    const before = backup.find((object) => object.kind === 'Secret' && object.metadata.name === name);
+    const { username = '', password = '' } = (await desk.secret(name))?.data ?? {};
+    expect(before?.['data']).toMatchObject({ password: Buffer.from(password).toString('base64') });
+    const endpoint = (await desk.get('DatabaseCluster'))?.status?.endpoint ?? '';
+    expect(await cloud.signIn(endpoint, username, password)).toBe(200);
+  }
+}
+
+async function removeAll(desk: Desk): Promise<void> {
+  for (const kind of KINDS.toReversed()) {
+    const [name = ''] = await desk.names(kind);
+    await desk.remove(kind, name);
+    await desk.gone(kind, name);
+  }
+}
+
+test('with their status, objects go on as before', { timeout: 120_000 }, async () => {
+  const desk = await restored({ withStatus: true, rules: always });
+  for (const kind of KINDS) await desk.until(kind, { status: 'True' });
+  await expectUntouched(desk);
+});
+
+test('without status, what is there is left alone, and said to be another’s', { timeout: 120_000 }, async () => {
+  const desk = await restored({ rules: always });
+  await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterIDInUse', message: /not by this object/ });
+  await desk.until('DatabaseUser', { reason: 'WaitingForCluster' });
+  expect(await counts()).toEqual(done);
+  // Nor does it go with its object, though the manifest says Delete.
+  await desk.remove('DatabaseCluster', 'orders');
+  await desk.gone('DatabaseCluster');
+  expect(await counts()).toEqual(done);
+});
+
+test('a Secret that is restored with its finalizer does not go before that is removed', {
+  timeout: 120_000,
+}, async () => {
+  const desk = await restored({ withStatus: true });
+  for (const kind of KINDS) await desk.until(kind, { status: 'True' });
+  await expectUntouched(desk);
+  await desk.kubectl('annotate', 'mooring', '--all', 'mooring.dev/abandon=true');
+  await removeAll(desk);
+  await desk.kubectl('delete', 'secret', 'cloud-write', '--wait=false');
+  expect(await desk.kubectl('get', 'secret', 'cloud-write', '--output=jsonpath={.metadata.finalizers}')).toMatch(
+    /^\["mooring\.dev\/space-[-0-9a-f]+"\]$/,
+  );
+  await desk.kubectl('patch', 'secret', 'cloud-write', '--type=merge', '--patch={"metadata":{"finalizers":null}}');
+  const isGone = async () => (await desk.secret('cloud-write')) === undefined;
+  await waitUntil(isGone, { what: 'it is gone' });
+  expect(await counts()).toEqual(done);
+});
+
+// The last one, as the cluster is gone afterwards.
+test('without status, but with adoptionPolicy: IfExists, all is taken over as it is, and can go', {
+  timeout: 120_000,
+}, async () => {
+  const desk = await restored({ rules: [...always, ...more] });
+  for (const kind of KINDS) await desk.until(kind, { status: 'True' });
+  await expectUntouched(desk);
+  await removeAll(desk);
+  expect(await cloud.cluster('orders')).toBeUndefined();
+  await desk.kubectl('delete', 'secret', 'cloud-read', 'cloud-write', 'cloud-admin', 'factory-login', '--timeout=20s');
+});
