@@ -24,7 +24,7 @@ let cloud: SimulatedCloud;
 let backup: readonly Saved[];
 let done: readonly number[];
 
-const { always, more } = rulesOfGuide();
+const rules = rulesOfGuide();
 
 const counts = () => Promise.all([...CHANGES, ...SERVER_CHANGES].map((operation) => cloud.count(operation)));
 
@@ -91,13 +91,13 @@ async function removeAll(desk: Desk): Promise<void> {
 }
 
 test('with their status, objects go on as before', { timeout: 120_000 }, async () => {
-  const desk = await restored({ withStatus: true, rules: always });
+  const desk = await restored({ withStatus: true, rules: rules.withStatus });
   for (const kind of KINDS) await desk.until(kind, { status: 'True' });
   await expectUntouched(desk);
 });
 
 test('without status, what is there is left alone, and said to be another’s', { timeout: 120_000 }, async () => {
-  const desk = await restored({ rules: always });
+  const desk = await restored({ rules: rules.withStatus });
   await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterIDInUse', message: /not by this object/ });
   await desk.until('DatabaseUser', { reason: 'WaitingForCluster' });
   expect(await counts()).toEqual(done);
@@ -129,7 +129,7 @@ test('a Secret that is restored with its finalizer does not go before that is re
 test('without status, but with adoptionPolicy: IfExists, all is taken over as it is, and can go', {
   timeout: 120_000,
 }, async () => {
-  const desk = await restored({ rules: [...always, ...more] });
+  const desk = await restored({ rules: rules.without });
   for (const kind of KINDS) await desk.until(kind, { status: 'True' });
   await expectUntouched(desk);
   await removeAll(desk);

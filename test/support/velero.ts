@@ -41,14 +41,20 @@ const rulesSchema = z.array(
 );
 export type ModifierRule = z.infer<typeof rulesSchema>[number];
 
-/** The rules of the guide: those that are always needed, and those without status. */
-export function rulesOfGuide(): { readonly always: readonly ModifierRule[]; readonly more: readonly ModifierRule[] } {
+/** The rules of the guide, for a restore with status and for one without. */
+export function rulesOfGuide(): {
+  readonly withStatus: readonly ModifierRule[];
+  readonly without: readonly ModifierRule[];
+} {
   const blocks = [
     ...readDocument('docs/guides/disaster-recovery.md').matchAll(/```yaml\n# modifiers\.yaml(?:,.*)?\n([\s\S]*?)```/g),
   ];
-  const [always, more] = blocks.map(([, text = '']) => load(text));
+  const [withStatus, without] = blocks.map(([, text = '']) => load(text));
   const file = z.strictObject({ version: z.literal('v1'), resourceModifierRules: rulesSchema });
-  return { always: file.parse(always).resourceModifierRules, more: rulesSchema.parse(more) };
+  return {
+    withStatus: file.parse(withStatus).resourceModifierRules,
+    without: file.parse(without).resourceModifierRules,
+  };
 }
 
 /** In all namespaces: those that a test has are named as no guide is. */
