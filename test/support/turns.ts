@@ -1,31 +1,22 @@
-/** Measures how long work holds the event loop between the turns that it gives, in processor time of this thread. */
-export function measuredTurns(): {
+import type { Clock } from '../../src/base/clock.ts';
+import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
+
+/**
+ * Counts the turns that long work gives to others, by a clock that goes on by a millisecond each time it is looked at. So the count tells
+ * how often the work asks whether it is time for one, and depends on nothing else, least of all on how busy the machine is.
+ */
+export function countedTurns(): {
+  readonly clock: Clock;
   readonly yieldNow: () => Promise<void>;
-  readonly longestMs: () => number;
   readonly turns: () => number;
 } {
-  let startedMicros = threadMicros();
-  let longestMicros = 0;
+  let now = 0;
   let turns = 0;
-  const note = () => {
-    longestMicros = Math.max(longestMicros, threadMicros() - startedMicros);
-  };
   return {
+    clock: { ...virtualClock(), monotonic: () => ++now },
     yieldNow: async () => {
-      note();
       turns++;
-      await new Promise((resolve) => setImmediate(resolve));
-      startedMicros = threadMicros();
-    },
-    longestMs: () => {
-      note();
-      return longestMicros / 1000;
     },
     turns: () => turns,
   };
-}
-
-function threadMicros(): number {
-  const { user, system } = process.threadCpuUsage();
-  return user + system;
 }
