@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { databaseUserDefinition } from './databaseuser/schema.ts';
 import { recordReader } from './record.ts';
 
@@ -9,14 +9,12 @@ const object = {
   spec: { clusterRef: { name: 'orders' } },
 };
 
-test('recordReader() reads each version of an object once', () => {
-  const parse = vi.spyOn(databaseUserDefinition.spec, 'safeParse');
+test('recordReader() reads spec and status, with what the spec leaves out', () => {
   const recordOf = recordReader(databaseUserDefinition);
-  const first = recordOf(object);
-  expect(first).toMatchObject({ spec: { clusterRef: { name: 'orders' }, deletionPolicy: 'Delete' }, status: {} });
-  expect(recordOf(object)).toBe(first);
-  expect(parse).toHaveBeenCalledTimes(1);
-  expect(recordOf({ ...object })).not.toBe(first);
+  expect(recordOf(object)).toMatchObject({
+    spec: { clusterRef: { name: 'orders' }, deletionPolicy: 'Delete' },
+    status: {},
+  });
 });
 
 test('recordReader() has nothing for an object that is not there, or whose spec cannot be read', () => {

@@ -8,21 +8,14 @@ export interface ObjectRecord<Spec, Status> {
   readonly status: Status;
 }
 
-/**
- * Reads objects of one kind; undefined where there is none, or its spec cannot be read. All who hear of one change ask about
- * the same two objects, so each is read once for it.
- */
+/** Reads objects of one kind; undefined where there is none, or its spec cannot be read. */
 export function recordReader<Spec, Status>(
   definition: ResourceDefinition<Spec, Status>,
 ): (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined {
-  const records = new WeakMap<KubeObject, ObjectRecord<Spec, Status> | undefined>();
   return (object) => {
     if (object === undefined) return undefined;
-    if (records.has(object)) return records.get(object);
     const { metadata, spec, status } = object;
     const parsed = parseSpec(definition, spec);
-    const record = parsed.ok ? { metadata, spec: parsed.spec, status: parseStatus(definition, status) } : undefined;
-    records.set(object, record);
-    return record;
+    return parsed.ok ? { metadata, spec: parsed.spec, status: parseStatus(definition, status) } : undefined;
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { frozen } from '../base/immutable.ts';
 import { parseSpec, parseStatus } from './definition.ts';
 
 const definition = {
@@ -31,6 +32,21 @@ describe('parseSpec()', () => {
         'spec.size is missing: set it; spec.mode cannot be "c": Invalid option: expected one of "a"|"b"; ' +
         'spec.items[1].name cannot be "abcd": Too big: expected string to have <=3 characters',
     });
+  });
+
+  test('reads once what cannot change any more, and each time what can', () => {
+    const raw = { size: 10, items: [{ name: 'abc' }] };
+    const first = parseSpec(definition, raw);
+    expect(first.ok && parseSpec(definition, raw)).not.toBe(first);
+    raw.size = 11;
+    expect(parseSpec(definition, raw)).toMatchObject({ spec: { size: 11 } });
+    frozen(raw);
+    const [one, other] = [parseSpec(definition, raw), parseSpec(definition, raw)];
+    if (!one.ok || !other.ok) throw new Error('It cannot be read');
+    expect(other.spec).toBe(one.spec);
+    // As many have it, nobody can change it.
+    expect(() => one.spec.items?.push({ name: 'new' })).toThrow(TypeError);
+    expect(parseStatus({ status: z.object({ size: z.int() }) }, raw)).toEqual({ size: 11 });
   });
 
   test('shortens a long value', () => {

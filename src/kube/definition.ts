@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { frozen } from '../base/immutable.ts';
 
 /** What a kind of ours is called and holds: the one source of its CustomResourceDefinition, its types and its parsing. */
 export interface ResourceDefinition<Spec = unknown, Status = unknown> {
@@ -45,7 +46,7 @@ export type ParsedSpec<Spec> =
  * so this can fail: `message` names each wrong field, its value and what it should be.
  */
 export function parseSpec<Spec>(definition: { readonly spec: z.ZodType<Spec> }, raw: unknown): ParsedSpec<Spec> {
-  const result = definition.spec.safeParse(raw ?? {});
+  const result = read(definition.spec, raw);
   if (result.success) return { ok: true, spec: result.data };
   const issues = result.error.issues.map((issue) => describeIssue(issue, raw));
   return { ok: false, message: issues.map(({ field, text }) => `${field} ${text}`).join('; ') };
@@ -70,12 +71,28 @@ export function specIssues(definition: { readonly spec: z.ZodType }, raw: unknow
  * absent, so that one of them does not take the cluster's identity with it.
  */
 export function parseStatus<Status>(definition: { readonly status: z.ZodType<Status> }, raw: unknown): Status {
-  const whole = definition.status.safeParse(raw ?? {});
+  const whole = read(definition.status, raw);
   if (whole.success) return whole.data;
   const unreadable = new Set(whole.error.issues.map((issue) => issue.path[0]));
   const fields = isRecord(raw) ? Object.entries(raw).filter(([name]) => !unreadable.has(name)) : [];
   const rest = definition.status.safeParse(Object.fromEntries(fields));
   return rest.success ? rest.data : definition.status.parse({});
+}
+
+/** Of values that cannot change any more, such as the parts of a cached object. */
+const results = new WeakMap<z.ZodType, WeakMap<object, z.ZodSafeParseResult<unknown>>>();
+
+/** Many hear of one object, and each reads it: what cannot change is read once. */
+function read<T>(schema: z.ZodType<T>, raw: unknown): z.ZodSafeParseResult<T> {
+  if (!isRecord(raw) || !Object.isFrozen(raw)) return schema.safeParse(raw ?? {});
+  const known = results.get(schema) ?? new WeakMap<object, z.ZodSafeParseResult<unknown>>();
+  results.set(schema, known);
+  const before = known.get(raw) as z.ZodSafeParseResult<T> | undefined;
+  if (before !== undefined) return before;
+  const result = schema.safeParse(raw);
+  known.set(raw, result);
+  frozen(result.data);
+  return result;
 }
 
 const SHOWN_VALUE_LENGTH = 80;

@@ -12,7 +12,7 @@ import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { inSpan } from '../base/trace.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
-import { parseStatus } from '../kube/definition.ts';
+import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { arrivalOf } from './arrival.ts';
 import type { EventRecorder } from './events.ts';
@@ -259,15 +259,15 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
   #refer(key: ObjectKey, object: KubeObject | undefined): Status | undefined {
     const { definition } = this.#kind;
-    const spec = definition.spec.safeParse(object?.spec);
+    const spec = parseSpec(definition, object?.spec);
     const status = object === undefined ? undefined : parseStatus(definition, object.status);
-    if (object === undefined || status === undefined || !spec.success) {
+    if (object === undefined || status === undefined || !spec.ok) {
       this.#references.set(key, []);
       this.#groups.delete(key);
       if (object === undefined) this.#resting.delete(key);
       return status;
     }
-    const subject = { metadata: object.metadata, spec: spec.data, status };
+    const subject = { metadata: object.metadata, spec: spec.spec, status };
     this.#references.set(key, this.#kind.references(subject));
     const group = this.#kind.group?.(subject);
     if (group !== undefined) this.#groups.set(key, group);

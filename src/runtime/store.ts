@@ -5,6 +5,7 @@
  * - Objects are kept packed, and read when they are asked for: whoever has one may keep it, and nobody can change it.
  */
 
+import { frozen } from '../base/immutable.ts';
 import { PackedMap } from '../base/packed-map.ts';
 import { inSlices } from '../base/slices.ts';
 import type { AnyObject } from '../kube/api.ts';
@@ -45,7 +46,7 @@ export class Store<T extends AnyObject> {
       before !== undefined && (evenIfOlder ? version(object) === version(before) : version(object) <= version(before));
     if (isKnown) return;
     this.#objects.set(key, object);
-    this.#onChange(key, before, object);
+    this.#onChange(key, before, frozen(object));
   }
 
   /**
