@@ -31,6 +31,8 @@ export interface Operation {
   readonly words?: Readonly<Partial<Record<ApiErrorKind, string>>>;
   /** Slow by its nature: running out of time says nothing about the other side's health. */
   readonly slow?: boolean;
+  /** A change that is decided on by a look right before it: it goes at once or not at all, as others may change what was seen. */
+  readonly follows?: boolean;
   /** Nobody waits for it in particular: where few requests are let through, others come first. */
   readonly routine?: boolean;
 }

@@ -10,7 +10,7 @@ import { HttpError, type HttpResponse } from './http.ts';
 const read: Operation = { name: 'get', phrase: 'get x', method: 'GET', path: ['v1', 'x'], idempotent: true };
 const write: Operation = { name: 'put', phrase: 'put x', method: 'POST', path: ['v1', 'x'], idempotent: false };
 
-function anEndpoint(script: Script, baseURL = 'https://host/base/') {
+function anEndpoint(script: Script, baseURL = 'https://host/base/', onRecovered = () => {}) {
   const clock = manualClock();
   const transport = scriptedTransport(script);
   const records: RequestRecord[] = [];
@@ -22,6 +22,7 @@ function anEndpoint(script: Script, baseURL = 'https://host/base/') {
     random: noChance,
     rateLimit: { ratePerSecond: 1, burst: 100 },
     onRequest: (record) => records.push(record),
+    onRecovered,
   });
   /** Time goes on while it waits for its turn. */
   const patiently = async <T>(promise: Promise<T>): Promise<T> => {
@@ -41,7 +42,7 @@ function anEndpoint(script: Script, baseURL = 'https://host/base/') {
     exchange: Exchange = {},
     reader: (response: HttpResponse) => Promise<unknown> = readNothing,
   ) => endpoint.call(operation, exchange, reader);
-  return { call, patiently, clock, records, requests: transport.requests, transport };
+  return { endpoint, call, patiently, clock, records, requests: transport.requests, transport };
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
@@ -264,24 +265,84 @@ test('ApiEndpoint.call() waits out a short pause, in which nothing is sent', asy
   expect(requests).toHaveLength(2);
 });
 
-test('ApiEndpoint.call() tells those at once who would wait for long, but for what is routine', async () => {
-  const { call, patiently, requests } = anEndpoint((_, count) => ({ status: count === 0 || count === 2 ? 429 : 200 }));
+test('ApiEndpoint.call() tells those who wait for some seconds, but for what is routine', async () => {
+  const { call, patiently, clock, requests } = anEndpoint((_, count) => ({
+    status: count === 0 || count === 2 ? 429 : 200,
+  }));
   await errorOf(call());
   await patiently(call());
   await errorOf(call());
+  const askedAt = clock.monotonic();
   const leave = new AbortController();
-  const signal = leave.signal;
-  const crowd = Array.from({ length: 60 }, () => call(write, { signal }).catch(() => {}));
-  await new Promise((resolve) => setImmediate(resolve));
-  const error = await errorOf(call(write));
-  expect(error).toMatchObject({ kind: 'throttled', status: undefined, effectUnknown: false });
-  expect(error.retryAfterMs).toBeGreaterThan(5_000);
-  expect(error.message).toContain('there is more to ask than the other side lets through');
-  expect(error.message).toMatch(/429 \(too many requests\) since 2023-11-14T22:13:20Z$/);
-  await patiently(call({ ...read, routine: true }));
+  const crowd = Array.from({ length: 90 }, () =>
+    call(write).then(
+      () => undefined,
+      (error: ApiError) => error,
+    ),
+  );
+  const routine = call({ ...read, routine: true }, { signal: leave.signal }).catch(() => {});
+  const errors = (await patiently(Promise.all(crowd))).filter((error) => error !== undefined);
+  expect(clock.monotonic() - askedAt).toBeLessThanOrEqual(5_100);
+  expect(errors.length).toBeGreaterThan(20);
+  for (const error of errors) {
+    expect(error).toMatchObject({ kind: 'throttled', status: undefined, effectUnknown: false });
+    expect(error.message).toContain('there is more to ask than the other side lets through');
+    expect(error.message).toMatch(/429 \(too many requests\) since 2023-11-14T22:13:20Z$/);
+  }
   leave.abort();
-  await Promise.all(crowd);
-  expect(requests.length).toBeLessThan(15);
+  await routine;
+  expect(requests.length).toBeLessThan(70);
+});
+
+const following: Operation = { ...write, follows: true };
+
+test('ApiEndpoint.call() sends what follows a look at once, and counts it', async () => {
+  const { call, patiently, clock, requests } = anEndpoint((_, count) => ({ status: count === 0 ? 429 : 200 }));
+  await errorOf(call());
+  const askedAt = clock.monotonic();
+  for (let count = 0; count < 5; count++) await call(following);
+  expect([requests.length, clock.monotonic()]).toEqual([6, askedAt]);
+  // 25 a second are let through first, and five went already.
+  await patiently(call());
+  expect(clock.monotonic() - askedAt).toBeGreaterThanOrEqual(200);
+});
+
+test('ApiEndpoint.call() sends nothing that follows a look from more than a second ago', async () => {
+  const { call, requests } = anEndpoint((_, count) =>
+    count === 0 ? { status: 429, headers: { 'retry-after': '2' } } : { status: 200 },
+  );
+  await errorOf(call());
+  expect(await errorOf(call(following))).toMatchObject({ kind: 'throttled', effectUnknown: false });
+  expect(requests).toHaveLength(1);
+});
+
+test('ApiEndpoint.call() tells that the other side is back, also when its first answer is a refusal', async () => {
+  let told = 0;
+  const { call, clock } = anEndpoint(
+    (_, count) => ({ status: count < 5 ? 500 : 404 }),
+    undefined,
+    () => {
+      told++;
+    },
+  );
+  for (let count = 0; count < 5; count++) await errorOf(call(write));
+  clock.advance(60_000);
+  expect([(await errorOf(call(write))).status, told]).toEqual([404, 1]);
+});
+
+test('ApiEndpoint.turn() waits for the turn of what follows, and counts it once', async () => {
+  const { endpoint, call, patiently, clock, requests } = anEndpoint((_, count) => ({
+    status: count === 0 ? 429 : 200,
+  }));
+  await errorOf(call());
+  const askedAt = clock.monotonic();
+  await patiently(endpoint.turn(following));
+  const turnAt = clock.monotonic();
+  expect(turnAt - askedAt).toBeGreaterThanOrEqual(40);
+  await call(following);
+  expect([requests.length, clock.monotonic()]).toEqual([2, turnAt]);
+  await patiently(call());
+  expect(clock.monotonic() - turnAt).toBeLessThanOrEqual(100);
 });
 
 test('ApiEndpoint.call() sends one of the GETs again whose connections broke together, and all if that one is answered', async () => {

@@ -17,14 +17,21 @@ export interface ApiEndpointOptions extends CallOptions {
   readonly onRecovered?: (() => void) | undefined;
 }
 
-/** Whoever would wait longer for its turn is told so, and has its hands free for what can be done. */
+/** Whoever waits longer for its turn is told so, and has its hands free for what can be done. */
 const MAX_WAIT_MS = 5_000;
+/** What nobody in particular waits for. */
+const MAX_ROUTINE_WAIT_MS = 60_000;
+/** What was seen may be true no more after a while. */
+const MAX_FOLLOWING_WAIT_MS = 1_000;
 
 /**
  * One base URL of one API: everything that is the same for each call to it. Calls wait for their turn in a token bucket, and
  * while the other side answers 429, for that which the limiter gives; a circuit breaker fails them at once while the other
  * side is down; 429 and 503 with `Retry-After` hold all calls back for that time. Nothing is sent twice, but a GET whose
  * connection broke at once (a kept-alive one that was closed meanwhile).
+ *
+ * What follows a look does not wait for its turn, as others may change meanwhile what was seen: it goes at once, and is counted.
+ * Where no GET goes before it, `turn` is asked for before the look.
  */
 export class ApiEndpoint {
   readonly #options: ApiEndpointOptions;
@@ -32,6 +39,8 @@ export class ApiEndpoint {
   readonly #bucket: TokenBucket;
   readonly #limiter: RequestLimiter;
   readonly #trial: Trial;
+  /** Turns that were asked for and not used yet: whether each was waited for. */
+  readonly #turns: boolean[] = [];
   /** What asked for the bucket's pause. */
   #pausedBy: 'throttled' | 'unavailable' = 'unavailable';
 
@@ -47,32 +56,68 @@ export class ApiEndpoint {
   async call<T>(operation: Operation, exchange: Exchange, read: (response: HttpResponse) => Promise<T>): Promise<T> {
     const call = new ApiCall(this.#options, operation, exchange);
     const request = call.request();
-    this.#refuseWhileDown(call);
+    const { follows = false } = operation;
+    this.#refuseWhileDown(call, follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS);
+    const askedAt = this.#options.clock.monotonic();
     await this.#bucket.take(exchange.signal);
-    this.#refuseInCrowd(call, operation);
-    const waited = await this.#limiter.take(this, operation.routine ?? false, exchange.signal);
+    const waitedMs = this.#options.clock.monotonic() - askedAt;
+    if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
+    const waited = follows ? this.#goNow() : await this.#await(call, operation, exchange.signal);
     if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was given up' });
     // What was learned while waiting counts.
-    this.#refuseWhileDown(call);
+    this.#refuseWhileDown(call, MAX_WAIT_MS);
     const admission = this.#breaker.admit();
     if (!admission.admitted) throw call.held(admission);
     const sentAt = this.#options.clock.monotonic();
     try {
       // A probe of a side that is known to be down is one request.
       const result = await call.send(request, this.#breaker.open ? undefined : this.#trial, read);
-      const recovered = this.#breaker.open;
-      // Everybody comes back after an outage: at the rate, without a burst.
-      if (recovered) this.#bucket.pause(0);
-      admission.done('success');
       this.#limiter.letThrough(this, waited);
-      if (recovered) this.#options.onRecovered?.();
+      this.#ended(() => admission.done('success'));
       return result;
     } catch (error) {
       const apiError = error instanceof ApiError ? error : call.fromThrown(error);
-      admission.done(healthOf(apiError, operation), failureText(apiError));
       this.#heed(apiError, sentAt, waited);
+      this.#ended(() => admission.done(healthOf(apiError, operation), failureText(apiError)));
       throw apiError;
     }
+  }
+
+  /**
+   * Resolves when one call that follows a look may be sent, for which it is counted; or when `signal` aborts. Fails as the call would, with
+   * `operation` for its words, if it is not its turn for some seconds.
+   */
+  async turn(operation: Operation, signal?: AbortSignal): Promise<void> {
+    this.#turns.push(await this.#await(new ApiCall(this.#options, operation, {}), operation, signal));
+  }
+
+  #goNow(): boolean {
+    const waited = this.#turns.pop();
+    if (waited === undefined) this.#limiter.goNow();
+    return waited ?? false;
+  }
+
+  /** Its turn. */
+  async #await(call: ApiCall, { routine = false }: Operation, signal: AbortSignal | undefined): Promise<boolean> {
+    const { clock } = this.#options;
+    const maxMs = routine ? MAX_ROUTINE_WAIT_MS : MAX_WAIT_MS;
+    if (this.#limiter.sinceMs === undefined) return this.#limiter.take(this, routine, signal);
+    const end = new AbortController();
+    const cancel = clock.after(maxMs, () => end.abort());
+    const either = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
+    const waited = await this.#limiter.take(this, routine, either);
+    cancel();
+    if (end.signal.aborted) throw this.#heldBack(call);
+    return waited;
+  }
+
+  /** After an outage everybody comes back: at the rate, without a burst. A refusal is an answer, too. */
+  #ended(done: () => void): void {
+    const wasDown = this.#breaker.open;
+    done();
+    if (!wasDown || this.#breaker.open) return;
+    this.#bucket.pause(0);
+    this.#options.onRecovered?.();
   }
 
   #heed({ kind, status, retryAfterMs }: ApiError, sentAt: number, waited: boolean): void {
@@ -84,23 +129,22 @@ export class ApiEndpoint {
   }
 
   /** A short pause is waited for. */
-  #refuseWhileDown(call: ApiCall): void {
+  #refuseWhileDown(call: ApiCall, maxWaitMs: number): void {
     const refusal = this.#breaker.peek();
     if (refusal !== undefined) throw call.held(refusal);
     const { pausedMs } = this.#bucket;
-    if (pausedMs <= MAX_WAIT_MS) return;
+    if (pausedMs <= maxWaitMs) return;
     const until = instant(Math.ceil((this.#options.clock.now() + pausedMs) / 1000) * 1000);
     const answered = this.#pausedBy === 'throttled' ? '429 (too many requests)' : '503';
     const what = `held back, because the other side answered ${answered} and asked not to be called before ${until}`;
     throw call.error(this.#pausedBy, { what, retryAfterMs: pausedMs });
   }
 
-  #refuseInCrowd(call: ApiCall, { routine = false }: Operation): void {
-    const waitMs = routine ? 0 : this.#limiter.waitMs(this);
+  #heldBack(call: ApiCall): ApiError {
     const { sinceMs } = this.#limiter;
-    if (waitMs <= MAX_WAIT_MS || sinceMs === undefined) return;
-    const what = `held back, because there is more to ask than the other side lets through: it has answered 429 (too many requests) since ${instant(sinceMs)}`;
-    throw call.error('throttled', { what, retryAfterMs: waitMs });
+    const since = sinceMs === undefined ? '' : `: it has answered 429 (too many requests) since ${instant(sinceMs)}`;
+    const what = `held back, because there is more to ask than the other side lets through${since}`;
+    return call.error('throttled', { what, retryAfterMs: this.#limiter.waitMs(this) });
   }
 }
 

@@ -153,12 +153,31 @@ describe('RequestLimiter', () => {
   });
 
   it('learns nothing about others from a party that is always refused', async () => {
-    const { refused, clock, ratePerSecond } = aLimiter();
+    const { limiter, partyOf, refused, clock, ratePerSecond } = aLimiter();
     for (let count = 0; count < 10; count++) {
       refused('a');
+      limiter.letThrough(partyOf('b'), false);
       clock.advance(10_000);
     }
     expect(await ratePerSecond()).toBe(27);
+  });
+
+  it('slows down where nobody at all is let through, though all were refused before', async () => {
+    const { refused, clock, ratePerSecond } = aLimiter();
+    for (let count = 0; count < 30; count++) {
+      refused('a');
+      clock.advance(1_000);
+    }
+    expect(await ratePerSecond()).toBeLessThan(4);
+  });
+
+  it('heeds others soon, though one was told to wait for long', async () => {
+    const { refused, clock, ratePerSecond } = aLimiter();
+    refused('a', 10 * MINUTE_MS);
+    clock.advance(6_000);
+    refused('b');
+    clock.advance(1_000);
+    expect(await ratePerSecond()).toBeLessThan(15);
   });
 
   it('forgets the limit some time after the last 429, and not before', async () => {

@@ -73,6 +73,11 @@ export class RequestLimiter {
     return (this.#urgent.turnsBefore(party) / this.#limit.ratePerSecond) * 1000;
   }
 
+  /** A request goes without waiting: those who wait do so for it. */
+  goNow(): void {
+    if (this.#limit !== undefined) this.#spend(this.#limit);
+  }
+
   /**
    * Resolves when it is this request's turn, with whether it had to wait; or when `signal` aborts: look at it afterwards.
    * `routine`: goes after what is not, but for one turn in five.
@@ -103,16 +108,22 @@ export class RequestLimiter {
 
   /** A 429 came. `sentAt`: when the request was sent, by the monotonic clock. */
   wasRefused(party: object, sentAt: number, retryAfterMs = 0): void {
-    if (this.#refused.has(party)) return;
-    this.#refused.add(party);
     const now = this.#clock.monotonic();
     const limit = this.#limit;
-    if (limit === undefined) this.#limit = { ...this.#firstLimit(now), heedFrom: now + retryAfterMs };
-    else if (sentAt >= limit.heedFrom) {
+    const pauseMs = Math.min(MAX_PAUSE_MS, retryAfterMs);
+    if (limit !== undefined && this.#refused.has(party)) {
+      // Nobody at all is let through: then it is not its own trouble.
+      if (limit.letThrough > 0 || sentAt < limit.heedFrom) return;
+      limit.ratePerSecond = Math.max(LEAST_RATE, limit.ratePerSecond * CUT.least);
+      limit.heedFrom = now + pauseMs;
+    } else if (limit === undefined) {
+      this.#limit = { ...this.#firstLimit(now), heedFrom: now + pauseMs };
+    } else if (sentAt >= limit.heedFrom) {
       cut(limit, now);
-      limit.heedFrom = now + retryAfterMs;
+      limit.heedFrom = now + pauseMs;
     }
-    this.#pause(now + Math.min(MAX_PAUSE_MS, retryAfterMs), now);
+    this.#refused.add(party);
+    this.#pause(now + pauseMs, now);
   }
 
   get #size(): number {
@@ -145,7 +156,7 @@ export class RequestLimiter {
       };
       const waiter: Waiter = { go: end };
       const leave = () => {
-        turns.delete(waiter);
+        turns.leave(waiter);
         if (this.#size === 0) this.#stopTimer();
         end();
       };

@@ -119,6 +119,14 @@ export class CloudClient {
     return this.#call(operation, (response) => readCluster(response, [request.id]), signal, body);
   }
 
+  /**
+   * Resolves when one deploy may be sent, which then goes without waiting: what is to be looked at before it is looked at after
+   * this. Fails as the deploy would. For all other changes a `get` is such a look, and waits.
+   */
+  turn(id: string, signal?: AbortSignal): Promise<void> {
+    return this.#endpoint.turn(this.#operations.deploy(id), signal);
+  }
+
   /** The cluster, or `undefined` where the cloud does not know it, or does not know the space (404). ("Get") */
   async get(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
     const operation = this.#operations.get(id);

@@ -14,6 +14,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
   return {
     deploy: (id: string): CloudOperation => ({
       name: 'deploy',
+      follows: true,
       phrase: `deploy cluster ${quoted(id)}`,
       method: 'POST',
       path: [...clusters, 'deploy'],
@@ -41,6 +42,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
     }),
     update: (id: string, renames: boolean): CloudOperation => ({
       name: 'update',
+      follows: true,
       phrase: `update cluster ${quoted(id)}`,
       method: 'PATCH',
       path: one(id),
@@ -49,6 +51,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
     }),
     suspend: (id: string): CloudOperation => ({
       name: 'suspend',
+      follows: true,
       phrase: `suspend cluster ${quoted(id)}`,
       method: 'POST',
       path: [...one(id), 'suspend'],
@@ -57,6 +60,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
     }),
     resume: (id: string): CloudOperation => ({
       name: 'resume',
+      follows: true,
       phrase: `resume cluster ${quoted(id)}`,
       method: 'POST',
       path: [...one(id), 'resume'],
@@ -65,6 +69,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
     }),
     clone: (id: string, newID: string): CloudOperation => ({
       name: 'clone',
+      follows: true,
       phrase: `clone cluster ${quoted(id)} as ${quoted(newID)}`,
       method: 'POST',
       path: [...one(id), 'clone'],
@@ -74,6 +79,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
     }),
     destroy: (id: string): CloudOperation => ({
       name: 'destroy',
+      follows: true,
       phrase: `destroy cluster ${quoted(id)}`,
       method: 'DELETE',
       path: one(id),

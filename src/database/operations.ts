@@ -34,6 +34,7 @@ export const serverOperations = {
   }),
   deleteDatabase: (name: string): Operation => ({
     name: 'deleteDatabase',
+    follows: true,
     phrase: `delete database ${quoted(name)}`,
     method: 'DELETE',
     path: [...DATABASES, name],
@@ -70,6 +71,7 @@ export const serverOperations = {
   }),
   deleteUser: (username: string): Operation => ({
     name: 'deleteUser',
+    follows: true,
     phrase: `delete user ${quoted(username)}`,
     method: 'DELETE',
     path: [...USERS, username],

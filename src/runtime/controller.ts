@@ -67,6 +67,8 @@ const SOON_BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
 const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
+/** Retries of what was told when to come: soon after that, as what it waits for goes on at that time for all. */
+const TOLD_BACKOFF = { initialMs: 1_000, maxMs: 15_000 };
 const SOON_MS = 500;
 /** A status may be another's, such as a former leader's last word. */
 const UNASKED_MS = 60_000;
@@ -242,7 +244,12 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       case 'failed': {
         const { lasting, retryAfterMs, message, reason } = outcome.failure;
         log.warn({ reason, lasting }, message);
-        this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : BACKOFF, { atLeastMs: retryAfterMs });
+        const backoff = retryAfterMs === undefined ? BACKOFF : TOLD_BACKOFF;
+        const priority = retryAfterMs === undefined ? 'normal' : this.queue.priorityOf(key);
+        this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, {
+          atLeastMs: retryAfterMs,
+          priority,
+        });
         return;
       }
       default:

@@ -236,8 +236,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'runtime/controller.ts',
-        "this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : BACKOFF, { atLeastMs: retryAfterMs });",
-        "this.queue.addAfter(key, (retryAfterMs ?? 0) * 0 + (lasting === 'terminal' ? 20 : 10));",
+        "this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, {",
+        "this.queue.addAfter(key, lasting === 'terminal' ? 20 : 10);\n        void ({\n          backoff,",
       ],
     ],
     hunt: ['change'],

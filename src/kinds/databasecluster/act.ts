@@ -32,6 +32,8 @@ export async function actOnCluster(
     throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: It is looked at again');
   switch (step.do) {
     case 'Deploy':
+      // Before the object is asked for once more: where the cloud is much asked, this takes time.
+      await connection.client.turn(step.id, signal);
       return create(
         world,
         subject,
@@ -46,11 +48,11 @@ export async function actOnCluster(
     case 'Destroy':
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
-      // The last that is done to the cluster is as final as destroying it.
-      if (subject.deleting) await fence(world, subject, signal);
-      return corrected(world, subject, connection, step.id, ['state'], signal, () =>
-        learn(world, connection, step.id, () => connection.client.suspend(step.id, signal)),
-      );
+      return corrected(world, subject, connection, step.id, ['state'], signal, async () => {
+        // The last that is done to the cluster is as final as destroying it.
+        if (subject.deleting) await fence(world, subject, signal);
+        return learn(world, connection, step.id, () => connection.client.suspend(step.id, signal));
+      });
     case 'Resume':
       return corrected(world, subject, connection, step.id, ['state'], signal, () =>
         learn(world, connection, step.id, () => connection.client.resume(step.id, signal)),
@@ -144,7 +146,7 @@ async function taken(
   return {};
 }
 
-/** Right before, the cloud is asked whether it is still that cluster. */
+/** Right before, the cloud is asked whether it is still that cluster, and then, as that may have to wait, whether the object still says so. */
 async function destroy(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -152,12 +154,12 @@ async function destroy(
   id: string,
   signal: AbortSignal,
 ): Promise<undefined> {
-  await fence(world, subject, signal);
   const { client, poller } = connection;
   const lookedAt = world.clock.monotonic();
   const cluster = await client.get(id, signal);
   poller.learn(id, cluster, lookedAt);
   if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return;
+  await fence(world, subject, signal);
   const askedAt = world.clock.monotonic();
   try {
     poller.learn(id, await client.destroy(id, signal), askedAt);
