@@ -8,28 +8,32 @@ export interface Random {
   bytes(count: number): Uint8Array;
 }
 
-/** Bytes are drawn so many at once: to draw four takes nearly as long as to draw thousands, and each pass needs some. */
-const DRAWN_BYTES = 4096;
+/** Few bytes are drawn so many at once: to draw four takes nearly as long as to draw thousands, and each pass needs some. */
+const POOL_BYTES = 4096;
+/** Longer ones may become passwords or tokens. They are drawn when asked for, so that none of a time to come lies in memory. */
+const SMALL_BYTES = 8;
 
-export const systemRandom: Random = {
-  float: () => Math.random(),
-  bytes: bytesFrom(DRAWN_BYTES),
-};
+export const systemRandom: Random = randomFrom(randomFillSync);
 
-function bytesFrom(drawn: number): (count: number) => Uint8Array {
-  const pool = new Uint8Array(drawn);
-  let used = drawn;
-  return (count) => {
-    if (count > drawn) return randomFillSync(new Uint8Array(count));
-    if (used + count > drawn) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    const bytes = pool.slice(used, used + count);
-    // A password that is made of them must not stay here.
-    pool.fill(0, used, used + count);
-    used += count;
-    return bytes;
+/** Chance of which the bytes come from `fill`, which fills the array that it is given. */
+export function randomFrom(fill: (bytes: Uint8Array) => unknown): Random {
+  const pool = new Uint8Array(POOL_BYTES);
+  let used = POOL_BYTES;
+  return {
+    float: () => Math.random(),
+    bytes(count) {
+      if (count > SMALL_BYTES) {
+        const bytes = new Uint8Array(count);
+        fill(bytes);
+        return bytes;
+      }
+      if (used + count > POOL_BYTES) {
+        fill(pool);
+        used = 0;
+      }
+      used += count;
+      return pool.slice(used - count, used);
+    },
   };
 }
 
