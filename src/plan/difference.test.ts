@@ -31,6 +31,15 @@ describe('differenceOf()', () => {
     expect(show(undefined, undefined)).toEqual([]);
   });
 
+  it('shows all that goes, then all that comes, where comparing line by line would take too much memory', () => {
+    const lines = Array.from({ length: 2_000 }, (_, index) => `entity e${index};`);
+    const edited = (mark: string) => ['define', `first ${mark};`, ...lines, `last ${mark};`, 'end'];
+    const [from, to] = [edited('a'), edited('b')];
+    const gone = from.slice(1, -1).map((text) => `-${text}`);
+    const come = to.slice(1, -1).map((text) => `+${text}`);
+    expect(show(from.join('\n'), to.join('\n'))).toEqual([' define', ...gone, ...come, ' end']);
+  });
+
   it('leads from one to the other, whatever they are', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 12 });
     fc.assert(

@@ -10,6 +10,9 @@ export interface DiffLine {
 /** Lines that stay, shown before and after one that does not. */
 const CONTEXT = 2;
 
+/** Of the table by which lines are compared, four bytes each. About 2,000 lines with as many, between first and last change. */
+const MAX_CELLS = 4_000_000;
+
 /** Whether the values of a field are read line by line: texts of several lines, and lists of objects, which become YAML. */
 export function isManyLines(from: unknown, to: unknown): boolean {
   return [from, to].some(
@@ -38,9 +41,14 @@ export function differenceOf(from: unknown, to: unknown): readonly DiffLine[] {
   ]);
 }
 
-/** By the longest common subsequence, so that as much as can stays. */
+/** By the longest common subsequence, so that as much as can stays; of texts that are too long for that, nothing does. */
 function between(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const width = after.length + 1;
+  if ((before.length + 1) * width > MAX_CELLS)
+    return [
+      ...before.map((text): DiffLine => ({ mark: '-', text })),
+      ...after.map((text): DiffLine => ({ mark: '+', text })),
+    ];
   /** How many lines stay of what follows from here on. */
   const common = new Uint32Array((before.length + 1) * width);
   const at = (i: number, j: number) => common[i * width + j] ?? 0;
