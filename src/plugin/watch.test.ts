@@ -63,9 +63,13 @@ describe('watchDrawing()', () => {
 
   it('fails where there was never an answer, and where asking again does not help', async () => {
     await expect(watching([AWAY], true).ended).rejects.toBe(AWAY);
-    const forbidden = new KubeError('No', { status: 403 });
-    const { clock, ended } = watching(['a\n', forbidden], true);
-    await clock.advance(3_000);
-    await expect(ended).rejects.toBe(forbidden);
+    for (const error of [
+      new KubeError('No', { status: 403 }),
+      new HttpError('tooLarge', 'Answer is larger than 256 bytes'),
+    ]) {
+      const { clock, ended } = watching(['a\n', error], true);
+      await clock.advance(3_000);
+      await expect(ended).rejects.toBe(error);
+    }
   });
 });

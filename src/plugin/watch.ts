@@ -4,9 +4,10 @@ import { HttpError } from '../base/http.ts';
 import { KubeError } from '../kube/api.ts';
 import { INTERRUPTED } from './exit-code.ts';
 
-/** A connection that broke, or a server that is busy or starts: asking again may help. */
+/** A connection that broke, or a server that is busy or starts: asking again may help. An answer that is too large stays so. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof HttpError || (error instanceof KubeError && (error.status >= 500 || error.status === 429));
+  if (error instanceof HttpError) return error.kind === 'unreachable' || error.kind === 'lost';
+  return error instanceof KubeError && (error.status >= 500 || error.status === 429);
 }
 
 export interface WatchTools {
