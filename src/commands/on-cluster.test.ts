@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { HttpError } from '../base/http.ts';
 import { KubeError } from '../kube/api.ts';
 import { explained } from './on-cluster.ts';
 import { status } from './status.ts';
@@ -59,4 +60,10 @@ test.each([
 test('A command says of a right that is missing in the whole cluster how to do with less', () => {
   const message = 'User "eve" cannot list resource "databases" in API group "mooring.dev" at the cluster scope';
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(/, or leave out --all-namespaces$/);
+});
+
+test('A command does not say of an answer that is too large that there was none', () => {
+  expect(explained(new HttpError('tooLarge', 'Answer is larger than 256 bytes'))).toBe(
+    'Answer is larger than 256 bytes',
+  );
 });

@@ -117,7 +117,7 @@ function elsewhere(message: string): string {
 /** What a person can do about a failure. */
 export function explained(error: unknown): string {
   const message = messageOf(error).trim();
-  if (error instanceof HttpError)
+  if (error instanceof HttpError && error.kind !== 'tooLarge')
     return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
   if (!(error instanceof KubeError)) return message;
   if (error.status === 403)
