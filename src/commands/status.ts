@@ -10,7 +10,7 @@ import {
   readinessOf,
 } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
-import { operatorSign } from '../plugin/operator-sign.ts';
+import { operatorSign, operatorWatch } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { narrowed, noneText, statusText, warningOf } from '../plugin/status.ts';
 import { blockerOf } from '../plugin/tree.ts';
@@ -29,19 +29,20 @@ export const status = onCluster({
     watch: { type: 'boolean', short: 'w', about: 'draw again every two seconds, until Ctrl-C' },
   },
   async run(on) {
-    const { args, io } = on;
+    const { args, io, api } = on;
+    const { signal, stdout, isTerminal } = io;
     if (!args.is('watch')) {
-      const { code, stdout, stderr } = await drawn(on);
+      const { code, stdout, stderr } = await drawn(on, () => operatorSign(api, systemClock, signal));
       io.stdout(stdout);
       io.stderr(stderr);
       return code;
     }
     if (outputOf(args) !== 'text') throw new UsageError('--watch is for people: leave out --output');
+    const sign = operatorWatch({ api, clock: systemClock, signal });
     const draw = async () => {
-      const { stdout, stderr } = await drawn(on);
+      const { stdout, stderr } = await drawn(on, sign);
       return stdout + stderr;
     };
-    const { signal, stdout, isTerminal } = io;
     return watchDrawing(draw, { clock: systemClock, signal, stdout, isScreen: isTerminal === true });
   },
 });
@@ -52,15 +53,15 @@ interface Drawn {
   readonly stderr: string;
 }
 
-async function drawn({ api, namespace, args, io, style }: OnCluster): Promise<Drawn> {
+async function drawn(
+  { api, namespace, args, io, style }: OnCluster,
+  sign: () => Promise<string | undefined>,
+): Promise<Drawn> {
   const output = outputOf(args);
   const target = args.words.length === 0 ? undefined : parseTarget(args.words);
   const scope = args.is('all-namespaces') ? undefined : namespace;
   const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
-  const [found, operator] = await Promise.all([
-    loadInventory(api, scope, io.signal),
-    operatorSign(api, systemClock, io.signal),
-  ]);
+  const [found, operator] = await Promise.all([loadInventory(api, scope, io.signal), sign()]);
   const all = { ...found, operator };
   const { refused = [] } = all;
   if (only !== undefined && !all.items.some((item) => nameOf(item) === only)) {

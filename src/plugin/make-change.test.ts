@@ -58,12 +58,15 @@ async function aDesk(annotations: Readonly<Record<string, string>> = {}) {
     });
     return { ended: making, end: (ms: number) => clock.advance(ms).then(() => making) };
   };
-  /** Of the operator, renewed at this time. */
+  const renew = async (namespace: string, name: string, atMs: number) => {
+    const spec = { holderIdentity: name, leaseDurationSeconds: 15, renewTime: microTime(clock.now() + atMs) };
+    if (await kube.get(LEASES, { namespace, name })) await kube.patch(LEASES, { namespace, name }, { spec });
+    else await kube.create(LEASES, namespace, { metadata: { name }, spec });
+  };
+  /** Of the operator, renewed at this time; that of a node is renewed now. */
   const lease = async (atMs: number) => {
-    const spec = { holderIdentity: 'pod', leaseDurationSeconds: 15, renewTime: microTime(clock.now() + atMs) };
-    const ref = { namespace: 'mooring-system', name: 'mooring' };
-    if (await kube.get(LEASES, ref)) await kube.patch(LEASES, ref, { spec });
-    else await kube.create(LEASES, ref.namespace, { metadata: { name: ref.name }, spec });
+    await renew('kube-node-lease', 'node-1', 0);
+    await renew('mooring-system', 'mooring', atMs);
   };
   const spec = async () => ((await kube.get(DATABASE_CLUSTERS, ref)) as { spec?: object } | undefined)?.spec;
   return { clock, kube, make, tell, lines, stop, spec, lease };

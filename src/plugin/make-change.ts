@@ -8,7 +8,7 @@ import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
 import { type Item, itemOf, loadChain, nodeName } from './inventory.ts';
 import { commandFor, resourceOf } from './kinds.ts';
 import { obstacleOf } from './obstacle.ts';
-import { operatorSign } from './operator-sign.ts';
+import { operatorWatch } from './operator-sign.ts';
 import { isPassing } from './watch.ts';
 
 export interface ChangeRequest {
@@ -72,23 +72,11 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   };
 }
 
+/** Says that no operator seems to be running. */
+type OperatorSign = ReturnType<typeof operatorWatch>;
+
 function withSign(end: ChangeEnd, sign: string | undefined): ChangeEnd {
   return sign === undefined ? end : { ...end, text: `${end.text}\n${sign}` };
-}
-
-/** Says that no operator seems to be running; asked often, it looks now and then. */
-type OperatorWatch = () => Promise<string | undefined>;
-
-const OPERATOR_MS = 10_000;
-
-function operatorWatch({ api, clock, signal }: ChangeTools): OperatorWatch {
-  let known: { readonly at: number; readonly sign: Promise<string | undefined> } | undefined;
-  return () => {
-    const now = clock.monotonic();
-    if (known === undefined || now - known.at >= OPERATOR_MS)
-      known = { at: now, sign: operatorSign(api, clock, signal).catch(() => undefined) };
-    return known.sign;
-  };
 }
 
 /** What was set, and the object as it was then. */
@@ -97,7 +85,7 @@ interface Set {
   readonly before: Item;
 }
 
-async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorWatch): Promise<ChangeEnd> {
+async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorSign): Promise<ChangeEnd> {
   const { api, clock, signal } = tools;
   const overdue = new AbortController();
   const cancel = clock.after(request.timeoutMs, () => overdue.abort());
@@ -130,7 +118,7 @@ async function look(
   { name, change, definition, ref }: ChangeRequest,
   { value, before }: Set,
   over: AbortSignal,
-  { tell, operator }: { readonly tell: (line: string) => void; readonly operator: OperatorWatch },
+  { tell, operator }: { readonly tell: (line: string) => void; readonly operator: OperatorSign },
 ): Promise<ChangeEnd | undefined> {
   let found: Awaited<ReturnType<typeof loadChain>>;
   try {

@@ -7,7 +7,9 @@ import { age } from './text.ts';
 
 /*
  * Whether an operator runs, as far as its Leases tell. Which one watches which namespace stands nowhere, so a single one that
- * is alive, wherever it is, leaves nothing to be said; and neither does one that has no Lease.
+ * is alive, wherever it is, leaves nothing to be said; and neither does one that has no Lease. A person's clock may be ahead
+ * of those in the Kubernetes cluster by any time, so it is never later than the newest Lease of anybody says: each node and
+ * API server renews one every 10 s.
  */
 
 /** A Lease that was not renewed for so many times its duration, and for so long, is nobody's: clocks may differ a little. */
@@ -25,29 +27,60 @@ const leaseObject = z.object({
 });
 type Lease = z.infer<typeof leaseObject>;
 
+type Api = Pick<KubeApi, 'list'>;
+
 /**
  * Says that no operator seems to be running, and why; undefined: one may be, or the caller may not see it, or there was no
- * answer. Makes one request where an operator runs. Never throws but for an aborted `signal`.
+ * answer. Makes one request where an operator runs, and else one of `everyLease`, which gives all that there are.
+ * Never throws but for an aborted `signal`.
  */
 export async function operatorSign(
-  api: Pick<KubeApi, 'list'>,
+  api: Api,
   clock: Pick<Clock, 'now'>,
   signal: AbortSignal,
+  everyLease = () => listLeases(api, {}, signal),
 ): Promise<string | undefined> {
   try {
     const leaders = await listLeases(api, { name: LEADER_LEASE }, signal);
-    const nowMs = clock.now();
-    const [last] = leaders.toSorted((one, other) => renewedAt(other) - renewedAt(one));
-    if (last === undefined || leaders.some((lease) => isAlive(lease, nowMs))) return undefined;
+    const isAnyAlive = (leases: readonly Lease[], nowMs: number) => leases.some((lease) => isAlive(lease, nowMs));
+    const last = newest(leaders);
+    if (last === undefined || isAnyAlive(leaders, clock.now())) return undefined;
+    const all = await everyLease();
+    const anybody = newest(all) ?? last;
+    const nowMs = Math.min(clock.now(), renewedAt(anybody));
     // Replicas that share the work have Leases of their own, and leave an older one of a leader as it is.
-    const all = await listLeases(api, {}, signal);
     const replicas = all.filter(({ metadata }) => metadata.name.startsWith(REPLICA_LEASE_PREFIX));
-    return replicas.some((lease) => isAlive(lease, nowMs)) ? undefined : told(last, nowMs);
+    return isAnyAlive([...leaders, ...replicas], nowMs) ? undefined : told(last, nowMs);
   } catch (error) {
     // It is only a hint: whatever else was asked for has an answer of its own.
     if (signal.aborted && !(error instanceof KubeError)) throw error;
     return undefined;
   }
+}
+
+const LOOK_MS = 10_000;
+/** Each node has a Lease. */
+const EVERY_LEASE_MS = 30_000;
+
+/** operatorSign() for who asks again and again: it looks now and then, and never throws. */
+export function operatorWatch(tools: {
+  readonly api: Api;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly signal: AbortSignal;
+}): () => Promise<string | undefined> {
+  const { api, clock, signal } = tools;
+  const everyLease = kept(clock, EVERY_LEASE_MS, () => listLeases(api, {}, signal));
+  return kept(clock, LOOK_MS, () => operatorSign(api, clock, signal, everyLease).catch(() => undefined));
+}
+
+/** Reads again only when what was read is so old. */
+function kept<T>(clock: Pick<Clock, 'monotonic'>, forMs: number, read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly value: Promise<T> } | undefined;
+  return () => {
+    const at = clock.monotonic();
+    if (last === undefined || at - last.at >= forMs) last = { at, value: read() };
+    return last.value;
+  };
 }
 
 function told({ metadata, spec }: Lease, nowMs: number): string {
@@ -62,15 +95,15 @@ function isAlive(lease: Lease, nowMs: number): boolean {
   return nowMs - renewedAt(lease) <= Math.max(AT_LEAST_MS, duration);
 }
 
+function newest(leases: readonly Lease[]): Lease | undefined {
+  return leases.toSorted((one, other) => renewedAt(other) - renewedAt(one))[0];
+}
+
 function renewedAt({ spec }: Lease): number {
   return Date.parse(spec.renewTime);
 }
 
-async function listLeases(
-  api: Pick<KubeApi, 'list'>,
-  only: { readonly name?: string },
-  signal: AbortSignal,
-): Promise<readonly Lease[]> {
+async function listLeases(api: Api, only: { readonly name?: string }, signal: AbortSignal): Promise<readonly Lease[]> {
   const found: AnyObject[] = [];
   let continueToken: string | undefined;
   do {
