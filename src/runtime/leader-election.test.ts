@@ -220,6 +220,52 @@ test('LeaderElector stops at once when somebody else took the Lease', async () =
   expect([one.leads(), world.holder()]).toEqual([false, 'a person']);
 });
 
+test.each([
+  ['leads', 'up', 2_000],
+  ['is cut off', 'cut', 9_000],
+] as const)(
+  'LeaderElector waits for a whole lease after somebody deleted the Lease of one that %s',
+  async (_, state, ms) => {
+    for (const hears of [true, false]) {
+      const world = aWorld();
+      const one = aCandidate(world, 'one');
+      const two = aCandidate(world, 'two');
+      two.link.hears = hears;
+      await world.clock.advance(61_000);
+      one.link.state = state;
+      world.api.remove(LEASES, LEASE);
+      await world.clock.advance(ms - 1_000);
+      expect([one.leads(), two.leads()]).toEqual([state === 'cut', false]);
+      await world.clock.advance(1_000);
+      await one.ended;
+      expect([one.leads(), two.leads(), one.failures]).toEqual([false, false, []]);
+      await world.clock.advance(14_999 - ms);
+      expect(two.leads()).toBe(false);
+      await world.clock.advance(2_001);
+      expect([two.leads(), two.failures]).toEqual([true, []]);
+    }
+  },
+);
+
+test('LeaderElector that did not hear of the last renewals waits for a whole lease after it finds the Lease deleted', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(60_000);
+  two.link.state = 'cut';
+  await world.clock.advance(14_000);
+  one.clock.freeze();
+  world.api.remove(LEASES, LEASE);
+  two.link.state = 'up';
+  one.clock.thaw();
+  one.link.state = 'cut';
+  for (let step = 0; step < 20; step++) {
+    await world.clock.advance(1_000);
+    expect([one.leads(), two.leads()]).not.toEqual([true, true]);
+  }
+  expect(two.leads()).toBe(true);
+});
+
 test('LeaderElector goes on leading when somebody changes the Lease without taking it', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
@@ -392,6 +438,50 @@ test('LeaderElectors never lead two at once, whatever freezes, is cut off or res
     }
     await world.clock.advance(40_000);
     expect(leaders(), `seed ${seed}`).toBe(1);
+    for (const each of alive) each.stop.abort();
+  }
+});
+
+test('LeaderElectors that know the Lease never lead two at once, however often it is deleted, and one leads again', async () => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = aWorld();
+    const random = createSeededRandom(seed);
+    const draw = (count: number) => Math.floor(random.float() * count);
+    let born = 0;
+    const candidate = () => {
+      const one = aCandidate(world, `candidate-${born++}`);
+      const state = { hasEnded: false };
+      void one.ended.then(() => (state.hasEnded = true));
+      return { ...one, state };
+    };
+    const alive = [candidate(), candidate(), candidate()];
+    const leaders = () => alive.filter((each) => each.leads()).length;
+    await world.clock.advance(5_000);
+    for (let turn = 0; turn < 30; turn++) {
+      for (let fault = draw(3); fault >= 0; fault--) {
+        const one = alive[draw(alive.length)] ?? candidate();
+        if (draw(2) === 0) one.clock.freeze();
+        else one.link.state = draw(2) === 0 ? 'cut' : 'deaf';
+      }
+      await world.clock.advance(random.float() * 8_000);
+      world.api.remove(LEASES, LEASE);
+      for (let step = 0; step < 40; step++) {
+        const one = alive[draw(alive.length)] ?? candidate();
+        if (draw(4) === 0) one.clock.thaw();
+        if (draw(4) === 0) one.link.state = 'up';
+        await world.clock.advance(500 + random.float() * 500);
+        expect(leaders(), `seed ${seed}, turn ${turn}`).toBeLessThanOrEqual(1);
+      }
+      for (const { clock, link } of alive) {
+        clock.thaw();
+        link.state = 'up';
+      }
+      await world.clock.advance(18_000);
+      expect([leaders(), world.holder()], `seed ${seed}, turn ${turn}`).toEqual([1, expect.any(String)]);
+      // As its process does: who comes finds the Lease, so that it knows of it when it is deleted.
+      for (const [index, each] of alive.entries()) if (each.state.hasEnded) alive[index] = candidate();
+      await world.clock.settle();
+    }
     for (const each of alive) each.stop.abort();
   }
 });

@@ -2,6 +2,9 @@
  * Lets at most one of several processes act, by a Lease, with client-go's protocol and times (tools/leaderelection).
  * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
  *   than `leaseDurationMs` after it saw that renewal, which is later.
+ * - A Lease that somebody deletes is not free: its holder may lead until it next renews, finds it gone and ends. Who has seen
+ *   the Lease waits `leaseDurationMs` from when it finds it gone, as the holder may have renewed up to that moment. Only who
+ *   never saw one takes it at once, as what has just been installed has nobody to wait for.
  * - Whoever waits for the Lease watches it, and so hears at once that it was given back, and when it runs out. It goes on
  *   asking all the same, as client-go's do: a watch that tells nothing costs seconds, and nothing else.
  * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease
@@ -13,7 +16,7 @@
 
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { type AnyObject, isAlreadyExists, isConflict, type KubeApi } from '../kube/api.ts';
+import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
   JITTER_FACTOR,
   LEASE_TIMES,
@@ -63,7 +66,7 @@ interface Hold {
 export class LeaderElector {
   readonly #options: Required<LeaderElectorOptions>;
   #hold: Hold | undefined;
-  /** The Lease's spec as last seen, and when it runs out if it is not seen to change. */
+  /** The Lease's spec as last seen, '' where it was gone, and when it runs out if it is not seen to change. */
   #seen: { readonly spec: string; readonly expiresAt: number } | undefined;
 
   /** Throws RangeError on times that do not exclude two leaders. */
@@ -126,17 +129,21 @@ export class LeaderElector {
     const onEvent = (event: WatcherEvent) => {
       if (event.type === 'listing' || event.type === 'listed') return;
       if (event.type === 'applied') this.#see(event.object);
-      if (event.type === 'deleted' || !leaseSpecOf(event.object).holderIdentity) onFree();
+      if (event.type === 'deleted') this.#see(undefined);
+      else if (!leaseSpecOf(event.object).holderIdentity) onFree();
     };
     const unchanged = (lease: AnyObject) => lease;
     void runWatcher({ ...this.#options, resource: LEASES, transform: unchanged, onEvent, onFailure: () => {} }, signal);
   }
 
-  #see(lease: AnyObject): number {
-    const spec = leaseSpecOf(lease);
-    const text = JSON.stringify(spec);
-    const expiresAt = this.#options.clock.monotonic() + (spec.leaseDurationSeconds ?? 0) * 1000;
-    if (this.#seen?.spec !== text) this.#seen = { spec: text, expiresAt };
+  /** When the Lease runs out, by the monotonic clock; `lease` undefined: it is gone. */
+  #see(lease: AnyObject | undefined): number {
+    const { clock, leaseDurationMs } = this.#options;
+    if (lease === undefined && this.#seen === undefined) return 0;
+    const spec = lease && leaseSpecOf(lease);
+    const text = spec === undefined ? '' : JSON.stringify(spec);
+    const durationMs = spec === undefined ? leaseDurationMs : (spec.leaseDurationSeconds ?? 0) * 1000;
+    if (this.#seen?.spec !== text) this.#seen = { spec: text, expiresAt: clock.monotonic() + durationMs };
     return this.#seen.expiresAt;
   }
 
@@ -170,6 +177,7 @@ export class LeaderElector {
     const lease = await api.get(LEASES, { namespace, name }, signal);
     const askedAt = momentOf(clock);
     if (lease === undefined) {
+      if (askedAt.monotonic < this.#see(undefined)) return undefined;
       const spec = { ...this.#record(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
       const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
       return held(await api.create(LEASES, namespace, created, signal), askedAt);
@@ -188,8 +196,9 @@ export class LeaderElector {
     try {
       return await this.#write(hold.resourceVersion, this.#record(), signal);
     } catch (error) {
-      if (!isConflict(error)) throw error;
-      // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does.
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+      // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does. One that was deleted is not
+      // made anew: somebody who never saw it may have done so, and who deletes it wants another one to lead.
       const lease = await api.get(LEASES, { namespace, name }, signal);
       if (lease === undefined || leaseSpecOf(lease).holderIdentity !== identity) return 'lost';
       return this.#write(lease.metadata.resourceVersion, this.#record(), signal);
