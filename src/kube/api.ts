@@ -1,4 +1,5 @@
 import type { ObjectMeta } from './object.ts';
+import type { TurnOptions } from './reachability.ts';
 
 /** A collection of the Kubernetes API. */
 export interface Resource {
@@ -25,7 +26,7 @@ export interface ObjectRef {
   readonly name: string;
 }
 
-export interface ListOptions {
+export interface ListOptions extends TurnOptions {
   readonly namespace?: string | undefined;
   /** Only what is called so: in each namespace at most one. */
   readonly name?: string | undefined;
@@ -44,7 +45,7 @@ export interface ListPage {
   readonly continueToken: string | undefined;
 }
 
-export interface WatchOptions {
+export interface WatchOptions extends TurnOptions {
   readonly namespace?: string | undefined;
   /** Only what is called so: in each namespace at most one. */
   readonly name?: string | undefined;

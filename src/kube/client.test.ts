@@ -207,7 +207,7 @@ test('watch() waits for a silent connection longer than bookmarks pause, and not
   expect(totalMs).toBe(360_000);
 });
 
-test('Lists and watches wait for their turn while the API server is away, and nothing else does', async () => {
+test('Lists and watches of watchers wait for their turn while the API server is away, and nothing else does', async () => {
   const clock = virtualClock();
   let isAway = true;
   const { api, urls } = aClient(
@@ -215,27 +215,36 @@ test('Lists and watches wait for their turn while the API server is away, and no
     new Reachability({ clock, random: noChance }),
   );
   const { signal } = new AbortController();
-  const list = () => errorOf(api.list(TOYS, {}, signal));
-  const watch = () => errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }, signal)));
+  const turns: [number, boolean][] = [];
+  const onTurn = (isReached: boolean) => turns.push([clock.monotonic(), isReached]);
+  const list = () => errorOf(api.list(TOYS, { onTurn }, signal));
+  const watch = () => errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300, onTurn }, signal)));
   await list();
   await errorOf(api.get(TOYS, REF, signal));
+  await errorOf(api.list(TOYS, {}, signal));
   await errorOf(api.patch(TOYS, REF, {}, undefined, signal));
   const waiting = [list(), watch(), list()];
   await clock.settle();
-  expect(urls()).toHaveLength(3);
-  await clock.advance(1_000);
   expect(urls()).toHaveLength(4);
+  await clock.advance(1_000);
+  expect(urls()).toHaveLength(5);
   isAway = false;
   await api.get(TOYS, REF, signal);
   await clock.advance(0);
   await Promise.all(waiting);
-  expect(urls()).toHaveLength(7);
+  expect(urls()).toHaveLength(8);
+  expect(turns).toEqual([
+    [0, true],
+    [1_000, false],
+    [1_000, true],
+    [1_000, true],
+  ]);
 });
 
 test('A write that was not to be sent says nothing of whether the API server is reached', async () => {
   const refused = new HttpError('unreachable', 'Not sent: another process may lead by now');
   const { api, urls } = aClient(() => refused, new Reachability({ clock: virtualClock(), random: noChance }));
   await errorOf(api.patch(TOYS, REF, {}));
-  await errorOf(api.list(TOYS, {}, new AbortController().signal));
+  await errorOf(api.list(TOYS, { onTurn: () => {} }, new AbortController().signal));
   expect(urls()).toHaveLength(2);
 });

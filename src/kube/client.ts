@@ -9,7 +9,7 @@ import {
   type WatchEvent,
 } from './api.ts';
 import { readLines } from './lines.ts';
-import type { Reachability } from './reachability.ts';
+import type { Reachability, TurnOptions } from './reachability.ts';
 
 export interface KubeClientOptions {
   /** The API server's URL. */
@@ -22,11 +22,13 @@ export interface KubeClientOptions {
   readonly fieldManager?: string;
   /** Asked when the first byte of a write is about to leave: why it must not; undefined: it may. */
   readonly refusal?: (resource: Resource) => string | undefined;
-  /** Of all clients of a process for this server: lists and watches wait for their turn while it is away. Default: they do not. */
+  /** Of all clients of a process for this server: watchers wait for their turn while it is away. Default: they do not. */
   readonly reachability?: Reachability;
   /** Called after each request with the HTTP status, or 0 where there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
 }
+
+type KubeRequest = Omit<HttpRequest, 'url'> & TurnOptions & { readonly path: string };
 
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const REQUEST_TIMEOUTS = { headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
@@ -54,14 +56,10 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
   const { refusal, reachability, fieldManager = 'mooring' } = options;
 
-  async function send(
-    verb: string,
-    resource: Resource,
-    request: Omit<HttpRequest, 'url'> & { path: string },
-  ): Promise<HttpResponse> {
-    const { path, ...rest } = request;
-    const takesTurns = verb === 'list' || verb === 'watch';
-    if (takesTurns && rest.signal !== undefined) await reachability?.turn(rest.signal);
+  async function send(verb: string, resource: Resource, request: KubeRequest): Promise<HttpResponse> {
+    const { path, onTurn, ...rest } = request;
+    if (onTurn !== undefined)
+      onTurn(rest.signal === undefined || reachability === undefined || (await reachability.turn(rest.signal)));
     for (let attempt = 0; ; attempt++) {
       const authorization = await options.authorize(attempt > 0);
       let code = 0;
@@ -81,7 +79,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         return response;
       } catch (error) {
         // Of a write it may mean that it was not to be sent.
-        if (takesTurns && error instanceof HttpError && error.kind === 'unreachable') reachability?.notReached();
+        if (rest.method === 'GET' && error instanceof HttpError && error.kind === 'unreachable')
+          reachability?.notReached();
         throw error;
       } finally {
         options.onRequest?.({ verb, resource: resource.plural, code });
@@ -89,7 +88,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     }
   }
 
-  async function call(verb: string, resource: Resource, request: Omit<HttpRequest, 'url'> & { path: string }) {
+  async function call(verb: string, resource: Resource, request: KubeRequest) {
     const response = await send(verb, resource, { timeouts: REQUEST_TIMEOUTS, ...request });
     const text = await readText(response, MAX_ANSWER_BYTES);
     if (response.status >= 200 && response.status < 300) return parseJson(text, verb, resource);
@@ -119,6 +118,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         method: 'GET',
         path,
         headers: { accept: list.metadataOnly ? METADATA_LIST : JSON_TYPE },
+        onTurn: list.onTurn,
         ...given(signal),
       });
       const metadata = asRecord(asRecord(body)['metadata']);
@@ -143,6 +143,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         method: 'GET',
         path: `${collectionPath(resource, watch.namespace)}?${query}`,
         headers: { accept: watch.metadataOnly ? METADATA_OBJECT : JSON_TYPE },
+        onTurn: watch.onTurn,
         timeouts: { headersMs: 30_000, bodyMs: WATCH_SILENCE_MS, totalMs: (watch.timeoutSeconds + 60) * 1000 },
         ...given(signal),
       });

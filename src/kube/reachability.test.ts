@@ -4,26 +4,27 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Reachability } from './reachability.ts';
 
-/** `take` asks for a turn; `turns` says when each that was asked for came. */
+/** `take` asks for a turn; `turns` says when each that was asked for came, `probes` when it came though nobody was answered. */
 function aServer(random = noChance) {
   const clock = virtualClock();
   const reachability = new Reachability({ clock, random });
   const turns: number[] = [];
+  const probes: number[] = [];
   const take = async (signal = new AbortController().signal) => {
-    await reachability.turn(signal);
+    if (!(await reachability.turn(signal))) probes.push(clock.monotonic());
     turns.push(clock.monotonic());
   };
-  return { clock, reachability, turns, take };
+  return { clock, reachability, turns, probes, take };
 }
 
 test('Nobody waits for a server that is reached', async () => {
-  const { clock, turns, take } = aServer();
+  const { clock, turns, probes, take } = aServer();
   await Promise.all([take(), take()]);
-  expect([turns, clock.timers()]).toEqual([[0, 0], 0]);
+  expect([turns, probes, clock.timers()]).toEqual([[0, 0], [], 0]);
 });
 
 test('While a server is not reached each has its turn, in the order in which they asked', async () => {
-  const { clock, reachability, turns, take } = aServer();
+  const { clock, reachability, turns, probes, take } = aServer();
   reachability.notReached();
   const all = [take(), take(), take()];
   await clock.advance(2_500);
@@ -37,10 +38,11 @@ test('While a server is not reached each has its turn, in the order in which the
   void take();
   await clock.advance(1_000);
   expect(turns.at(-1)).toBe(64_000);
+  expect(probes).toEqual(turns);
 });
 
 test('An answer lets all go on, each at a moment of its own within a second', async () => {
-  const { clock, reachability, turns, take } = aServer(createSeededRandom(1));
+  const { clock, reachability, turns, probes, take } = aServer(createSeededRandom(1));
   reachability.notReached();
   const all = Array.from({ length: 50 }, () => take());
   await clock.advance(900);
@@ -49,7 +51,7 @@ test('An answer lets all go on, each at a moment of its own within a second', as
   await Promise.all(all);
   expect(new Set(turns).size).toBe(50);
   expect(Math.min(...turns)).toBeGreaterThanOrEqual(900);
-  expect([clock.timers(), turns.length]).toEqual([0, 50]);
+  expect([clock.timers(), turns.length, probes]).toEqual([0, 50, []]);
   await take();
   expect(turns.at(-1)).toBe(1_900);
 });

@@ -7,6 +7,15 @@ const TURN = { initialMs: 2_000, maxMs: 2_000 };
 /** Within this time all go on, so that they do not arrive together. */
 const SPREAD_MS = 1_000;
 
+/** Of a watcher, whose requests take turns while the API server is away. */
+export interface TurnOptions {
+  /**
+   * Called when the request's turn has come, as it is sent. `isReached`: as far as is known the server is there; otherwise
+   * this request asks whether it is. Absent: it is sent at once.
+   */
+  readonly onTurn?: ((isReached: boolean) => void) | undefined;
+}
+
 interface Outage {
   readonly over: AbortController;
   /** When the last turn begins that was given, by the monotonic clock. */
@@ -16,11 +25,13 @@ interface Outage {
 /**
  * Whether the API server is reached, as all requests of a process tell together: a request that certainly did not arrive
  * begins an outage, the next answer ends it.
- * - In an outage lists and watches take turns. client-go has each reflector wait for up to 30 s by itself, to spare a server
+ * - In an outage the lists and watches of watchers take turns, and nothing else waits: a renewal may find a server that
+ *   they do not. client-go has each reflector wait for up to 30 s by itself, to spare a server
  *   that has too much to do; but one that is not reached is not spared by that, and is found late. So it costs one attempt
  *   in 1 to 2 s, however many kinds and namespaces are watched.
  * - Whatever is answered first, such as a renewal of the Lease, lets all of them go on, spread over a second.
- * - What is answered then is not heard here: after a 429 or 503 each waits as its backoff and Retry-After say.
+ * - What is answered then is not heard here: after a 429 or 503 each waits as its backoff and Retry-After say. So does one
+ *   that again and again finds nobody where others are answered, as if one of two servers were away.
  */
 export class Reachability {
   readonly #clock: Clock;
@@ -43,13 +54,18 @@ export class Reachability {
     this.#outage ??= { over: new AbortController(), lastTurnAt: this.#clock.monotonic() };
   }
 
-  /** Resolves when a list or watch may be sent; at once when the signal aborts. */
-  async turn(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when a watcher's list or watch may be sent; at once when the signal aborts. Resolves to whether the server is
+   * reached, for all that is known; otherwise this request is to find out.
+   */
+  async turn(signal: AbortSignal): Promise<boolean> {
     const outage = this.#outage;
-    if (outage === undefined) return;
+    if (outage === undefined) return true;
     const now = this.#clock.monotonic();
     outage.lastTurnAt = Math.max(now, outage.lastTurnAt) + backoffMs(TURN, 0, this.#random);
     await sleep(this.#clock, outage.lastTurnAt - now, AbortSignal.any([signal, outage.over.signal]));
-    if (outage.over.signal.aborted) await sleep(this.#clock, SPREAD_MS * this.#random.float(), signal);
+    const isReached = outage.over.signal.aborted;
+    if (isReached) await sleep(this.#clock, SPREAD_MS * this.#random.float(), signal);
+    return isReached;
   }
 }

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../base/http.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
 import { createKubeClient } from '../kube/client.ts';
+import { LEASES } from '../kube/lease.ts';
 import { Reachability } from '../kube/reachability.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
@@ -36,6 +37,8 @@ function aProcess(namespaces?: readonly string[]) {
   };
   const transport: HttpTransport = async ({ url, signal }: HttpRequest): Promise<HttpResponse> => {
     const { pathname, searchParams } = new URL(url);
+    if (pathname.includes('/leases/'))
+      return { status: 200, headers: {}, body: textOf('{"metadata":{"name":"mooring","resourceVersion":"1"}}') };
     const verb = searchParams.has('watch') ? 'watch' : 'list';
     const request: Sent = { at: clock.monotonic(), verb, plural: pathname.split('/').at(-1) ?? '' };
     sent.push(request);
@@ -94,7 +97,9 @@ function aProcess(namespaces?: readonly string[]) {
   };
   const since = (begin: number) => sent.filter(({ at }) => at >= begin);
   const lists = (begin: number) => since(begin).filter(({ verb }) => verb === 'list');
-  return { clock, server, goAway, comeBack, sent, since, lists, failures };
+  /** As a leader does, on a connection that it has kept. */
+  const renew = () => api.get(LEASES, { namespace: 'system', name: 'mooring' });
+  return { clock, server, goAway, comeBack, sent, since, lists, failures, renew };
 }
 
 async function* textOf(text: string): AsyncGenerator<Uint8Array> {
@@ -188,4 +193,28 @@ test('An API server that refuses all it is asked is asked more and more rarely, 
   const begin = clock.monotonic();
   await clock.advance(3_600_000);
   expect(since(begin).length / KINDS.length).toBeLessThan(260);
+});
+
+test.each([
+  ['all namespaces', undefined],
+  ['20 namespaces', Array.from({ length: 20 }, (_, index) => `ns-${index}`)],
+])('Informers of %s whose watches alone are not answered ask more and more rarely', async (_, namespaces) => {
+  const { clock, goAway, since, renew } = aProcess(namespaces);
+  await clock.advance(300_000);
+  goAway();
+  const begin = clock.monotonic();
+  const rest = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn++) {
+      await clock.advance(2_000);
+      await renew();
+    }
+  };
+  await rest(150);
+  const later = clock.monotonic();
+  await rest(600);
+  const count = KINDS.length * (namespaces?.length ?? 1);
+  // Each as often as one that another failure holds up: every 15 to 30 s.
+  expect(since(begin).length - since(later).length).toBeLessThan(count * 30);
+  expect(since(later).length).toBeLessThan(count * 90);
+  expect(since(later).length).toBeGreaterThan(count * 30);
 });

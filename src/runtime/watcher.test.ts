@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
+import { sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { type AnyObject, type KubeApi, KubeError, type ListPage, SECRETS, type WatchEvent } from '../kube/api.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
@@ -22,6 +23,8 @@ interface ScriptedWatch {
   readonly end: 'open' | 'close' | Error;
   /** How long it lives before it ends. */
   readonly afterMs?: number;
+  /** How long it waits for its turn; then whether the server is reached, for all that is known. Default: it takes none. */
+  readonly turn?: { readonly afterMs?: number; readonly isReached: boolean };
 }
 
 /** A watcher on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
@@ -44,10 +47,13 @@ function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly Script
       if (answer === undefined || answer instanceof Error) throw answer;
       return answer;
     },
-    watch: async function* (_resource, { resourceVersion, timeoutSeconds }, signal) {
+    watch: async function* (_resource, { resourceVersion, timeoutSeconds, onTurn }, signal) {
       calls.push(`watch ${resourceVersion}`);
       expect(timeoutSeconds).toBeGreaterThanOrEqual(240);
       const script = watches[Math.min(counts.watch++, watches.length - 1)];
+      const { turn } = script ?? {};
+      if (turn?.afterMs !== undefined) await sleep(clock, turn.afterMs);
+      if (turn !== undefined) onTurn?.(turn.isReached);
       yield* script?.events ?? [];
       const { end = 'open', afterMs = 0 } = script ?? {};
       if (end === 'open') return await new Promise<void>((done) => signal?.addEventListener('abort', () => done()));
@@ -74,6 +80,10 @@ function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly Script
 }
 
 const OPEN: ScriptedWatch = { end: 'open' };
+
+function away(isReached: boolean): ScriptedWatch {
+  return { end: new HttpError('unreachable', 'Connection refused'), turn: { isReached } };
+}
 
 test('A watcher lists, then watches from the version of the list', async () => {
   const { clock, calls, events } = aWatcher([page(7, [object('a', 3)])], [{ events: [added('b', 8)], end: 'open' }]);
@@ -164,11 +174,27 @@ test('A watcher never gives up on a server that fails, and asks more and more ra
 });
 
 test('A watcher tries a server soon again that is not there, as the client has all watchers take turns', async () => {
-  const away = new HttpError('unreachable', 'Connection refused');
-  const { clock, calls, failures } = aWatcher([page(7)], [...Array(9).fill({ end: away }), OPEN]);
+  const refused = away(false);
+  const { clock, calls, failures } = aWatcher([page(7)], [away(true), ...Array(8).fill(refused), OPEN]);
   await clock.advance(60_000);
   expect(calls.filter((call) => call === 'watch 7')).toHaveLength(10);
   expect(failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(9).fill(400));
+});
+
+test('A watcher asks a server more and more rarely that others reach, from its third failure on', async () => {
+  const some = [away(true), away(true), away(false), away(true), away(true), away(false), ...Array(4).fill(away(true))];
+  const { clock, failures } = aWatcher([page(7)], [...some, { end: 'close', afterMs: 2_000 }, away(true), OPEN]);
+  await clock.advance(200_000);
+  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([
+    400, 400, 400, 800, 1_600, 1_600, 3_200, 6_400, 12_800, 15_000, 400,
+  ]);
+});
+
+test('A watch is not taken for a healthy one for the time that it waited for its turn', async () => {
+  const turn = { afterMs: 300_000, isReached: true };
+  const { clock, failures } = aWatcher([page(7)], [{ end: new KubeError('busy', { status: 503 }), turn }]);
+  await clock.advance(1_000_000);
+  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600]);
 });
 
 test('A watcher that is told to list does so soon, however often its watches failed before', async () => {

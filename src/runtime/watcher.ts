@@ -16,6 +16,7 @@ import { yieldToEventLoop } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
+import type { TurnOptions } from '../kube/reachability.ts';
 
 /** Where it stands. */
 export type WatcherState =
@@ -52,8 +53,8 @@ const PAGE_SIZE = 200;
 const SLICE = 20;
 /** client-go's reflector: 0.8 s doubled up to 30 s, but that each phase has its own: that watches fail makes no list come late. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
-/** After a request that did not arrive: how the server is nobody knows, and how often to try is the client's affair (Reachability). */
-const NOT_REACHED = { initialMs: 800, maxMs: 800 };
+/** How often to ask a server that is away is the client's affair (Reachability). Where others are answered, so often without backoff. */
+const MISSES = 2;
 /** A watch that the server closes earlier is opened again after a pause. */
 const WORKING_MS = 1_000;
 /** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
@@ -63,26 +64,34 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
   const { clock, random } = options;
   let state: WatcherState = { phase: 'list', notOlderThan: undefined };
   let failures = { list: 0, watch: 0 };
+  /** Requests that did not arrive where others were answered, since one of this watcher's own was. */
+  let misses = 0;
   while (!signal.aborted) {
-    const startedAt = clock.monotonic();
-    const result: StepResult = await step(options, state, signal);
+    let sent = { at: clock.monotonic(), isReached: true };
+    const onTurn = (isReached: boolean) => {
+      sent = { at: clock.monotonic(), isReached };
+    };
+    const result: StepResult = await step({ ...options, onTurn }, state, signal);
     if (signal.aborted) return;
-    const lived = clock.monotonic() - startedAt;
-    const ended = result.error === undefined;
+    const lived = clock.monotonic() - sent.at;
+    const { error } = result;
+    const ended = error === undefined;
+    const isAnswered = !(error instanceof HttpError && error.kind === 'unreachable');
+    misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
     if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
     const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
     state = result.state;
     if (goOn) continue;
-    const { error } = result;
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
-    const wasSent = !(error instanceof HttpError && error.kind === 'unreachable');
-    const backoff = wasSent ? backoffMs(BACKOFF, failures[state.phase]++, random) : backoffMs(NOT_REACHED, 0, random);
-    const delayMs = Math.max(asked, backoff);
+    const attempt = isAnswered ? failures[state.phase]++ : Math.max(0, misses - MISSES);
+    const delayMs = Math.max(asked, backoffMs(BACKOFF, attempt, random));
     if (error !== undefined) options.onFailure(error, delayMs);
     await sleep(clock, delayMs, signal);
   }
 }
+
+type StepOptions<T> = WatcherOptions<T> & TurnOptions;
 
 interface StepResult {
   readonly state: WatcherState;
@@ -90,28 +99,25 @@ interface StepResult {
 }
 
 /** One list, or one watch until it ends. Never throws: a failure is part of the result. */
-async function step<T>(options: WatcherOptions<T>, state: WatcherState, signal: AbortSignal): Promise<StepResult> {
+async function step<T>(options: StepOptions<T>, state: WatcherState, signal: AbortSignal): Promise<StepResult> {
   return state.phase === 'list'
     ? list(options, state.notOlderThan, signal)
     : watch(options, state.resourceVersion, signal);
 }
 
 async function list<T>(
-  options: WatcherOptions<T>,
+  options: StepOptions<T>,
   notOlderThan: string | undefined,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const { api, resource, namespace, name, metadataOnly, transform } = options;
+  const { api, resource, namespace, name, metadataOnly, transform, onTurn } = options;
+  const where = { namespace, name, metadataOnly, onTurn };
   const keys = new Set<ObjectKey>();
   let continueToken: string | undefined;
   try {
     await options.onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
     for (;;) {
-      const page = await api.list(
-        resource,
-        { namespace, name, metadataOnly, limit: PAGE_SIZE, continueToken, notOlderThan },
-        signal,
-      );
+      const page = await api.list(resource, { ...where, limit: PAGE_SIZE, continueToken, notOlderThan }, signal);
       // Told of page by page, so that no more than a page is ever held whole.
       for (const item of page.items) {
         await options.onEvent({ type: 'applied', object: transform(item) });
@@ -129,17 +135,14 @@ async function list<T>(
   }
 }
 
-async function watch<T>(options: WatcherOptions<T>, from: string, signal: AbortSignal): Promise<StepResult> {
-  const { api, resource, namespace, name, metadataOnly, transform, random } = options;
+async function watch<T>(options: StepOptions<T>, from: string, signal: AbortSignal): Promise<StepResult> {
+  const { api, resource, namespace, name, metadataOnly, transform, random, onTurn } = options;
+  const where = { namespace, name, metadataOnly, onTurn };
   let resourceVersion = from;
   // Between 4 and 6 minutes, so that watches which began together do not end together.
   const timeoutSeconds = Math.round(240 + 120 * random.float());
   try {
-    for await (const event of api.watch(
-      resource,
-      { namespace, name, metadataOnly, resourceVersion, timeoutSeconds },
-      signal,
-    )) {
+    for await (const event of api.watch(resource, { ...where, resourceVersion, timeoutSeconds }, signal)) {
       if (event.type === 'BOOKMARK') {
         resourceVersion = event.resourceVersion;
         continue;

@@ -176,11 +176,11 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
   return {
     get: (resource, ref, _, options) => read(() => api.get(resource, ref, undefined, options)),
     list: async (resource, options, signal) => {
-      if (signal !== undefined) await reachability.turn(signal);
+      if (signal !== undefined) options.onTurn?.(await reachability.turn(signal));
       return read(() => api.list(resource, options));
     },
     async *watch(resource, options, signal) {
-      if (signal !== undefined) await reachability.turn(signal);
+      if (signal !== undefined) options.onTurn?.(await reachability.turn(signal));
       yield* watch(process, world, api, resource, options, reach, signal);
     },
     create: (resource, namespace, object) => {
