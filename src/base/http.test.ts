@@ -92,7 +92,10 @@ test('The transport knows that what nobody listened to was surely not sent', asy
   await new Promise((resolve) => closed.close(resolve));
   const transport = createUndiciTransport();
   for (const url of [`http://127.0.0.1:${port}/`, 'http://no-such-host.invalid/', 'not a URL', 'ftp://host/']) {
-    expect(await errorOf(transport({ method: 'GET', url })), url).toMatchObject({ kind: 'unreachable' });
+    expect(await errorOf(transport({ method: 'GET', url })), url).toMatchObject({
+      kind: 'unreachable',
+      isUnanswered: true,
+    });
   }
   await transport.close();
 });
@@ -101,7 +104,8 @@ test('The transport knows that what broke after it was sent may have taken effec
   await withServer(
     (request) => request.socket.destroy(),
     async (_url, ask) => {
-      expect(await errorOf(ask({ method: 'POST', body: '{}' }))).toMatchObject({ kind: 'lost' });
+      const error = await errorOf(ask({ method: 'POST', body: '{}' }));
+      expect(error).toMatchObject({ kind: 'lost', isUnanswered: true });
     },
   );
 });
@@ -113,7 +117,7 @@ test('The transport knows an answer that breaks off from one that is whole', asy
       response.write('half', () => response.destroy());
     },
     async (_url, ask) => {
-      expect(await errorOf(ask())).toMatchObject({ kind: 'lost' });
+      expect(await errorOf(ask())).toMatchObject({ kind: 'lost', isUnanswered: false });
     },
   );
 });
@@ -127,12 +131,14 @@ test('The transport waits no longer than it may, for headers, between pieces, an
       response.on('close', () => clearInterval(timer));
     },
     async (url, ask) => {
-      for (const [path, timeouts] of [
-        ['headers', { headersMs: 100 }],
-        ['body', { bodyMs: 100 }],
-        ['drip', { totalMs: 200 }],
+      for (const [path, timeouts, isUnanswered] of [
+        ['headers', { headersMs: 100 }, true],
+        ['headers', { totalMs: 100 }, true],
+        ['body', { bodyMs: 100 }, false],
+        ['drip', { totalMs: 200 }, false],
       ] as const) {
-        expect(await errorOf(ask({ url: `${url}${path}`, timeouts })), path).toMatchObject({ kind: 'lost' });
+        const error = await errorOf(ask({ url: `${url}${path}`, timeouts }));
+        expect(error, path).toMatchObject({ kind: 'lost', isUnanswered });
       }
     },
   );

@@ -52,10 +52,13 @@ export interface HttpResponse {
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly kind: 'unreachable' | 'lost' | 'tooLarge' | 'aborted';
+  /** Not even the headers of an answer came: nobody is there, as far as this request can tell. False also where it is not known. */
+  readonly isUnanswered: boolean;
 
-  constructor(kind: HttpError['kind'], message: string, options?: { cause?: unknown }) {
+  constructor(kind: HttpError['kind'], message: string, options?: { cause?: unknown; isUnanswered?: boolean }) {
     super(message, options);
     this.kind = kind;
+    this.isUnanswered = kind === 'unreachable' || options?.isUnanswered === true;
   }
 }
 
@@ -113,7 +116,7 @@ export function createUndiciTransport(
   const transport: HttpTransport = async (request) => {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
     const limit = startLimit(timeouts.totalMs, request.signal);
-    const failure = (error: unknown) => toHttpError(error, request, limit.isOver());
+    const failure = (error: unknown, isUnanswered = false) => toHttpError(error, request, limit.isOver(), isUnanswered);
     try {
       const response = await undiciRequest(request.url, {
         dispatcher: request.refusal === undefined ? agent : agent.compose(askingFirst(request.refusal)),
@@ -131,7 +134,7 @@ export function createUndiciTransport(
       return { status: response.statusCode, headers, body: untilEnd(response.body, failure, limit.end) };
     } catch (error) {
       limit.end();
-      throw failure(error);
+      throw failure(error, true);
     }
   };
   return Object.assign(tracedTransport(transport), { close: () => agent.destroy() });
@@ -230,14 +233,15 @@ function startLimit(totalMs: number, caller: AbortSignal | undefined) {
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_INVALID_URL|UND_ERR_INVALID_ARG)/;
 
-function toHttpError(error: unknown, request: HttpRequest, isOver: boolean): HttpError {
+function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUnanswered: boolean): HttpError {
   if (error instanceof HttpError) return error;
   const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
   if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
-  if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, { cause: error });
+  const details = { cause: error, isUnanswered };
+  if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, details);
   const code = codeOf(error);
   const kind = NEVER_SENT.test(code) ? 'unreachable' : 'lost';
-  return new HttpError(kind, `${where}: ${describe(error, code)}`, { cause: error });
+  return new HttpError(kind, `${where}: ${describe(error, code)}`, details);
 }
 
 function codeOf(error: unknown): string {

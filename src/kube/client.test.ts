@@ -207,11 +207,14 @@ test('watch() waits for a silent connection longer than bookmarks pause, and not
   expect(totalMs).toBe(360_000);
 });
 
-test('Lists and watches of watchers wait for their turn while the API server is away, and nothing else does', async () => {
+test.each([
+  ['refuses connections', new HttpError('unreachable', 'Connection refused')],
+  ['accepts and resets them', new HttpError('lost', 'Connection reset', { isUnanswered: true })],
+])('Watchers wait for their turn while the API server %s, and nothing else does', async (_, error) => {
   const clock = virtualClock();
   let isAway = true;
   const { api, urls } = aClient(
-    () => (isAway ? new HttpError('unreachable', 'Connection refused') : { status: 200, body: OBJECT }),
+    () => (isAway ? error : { status: 200, body: OBJECT }),
     new Reachability({ clock, random: noChance }),
   );
   const { signal } = new AbortController();
@@ -247,4 +250,14 @@ test('A write that was not to be sent says nothing of whether the API server is 
   await errorOf(api.patch(TOYS, REF, {}));
   await errorOf(api.list(TOYS, { onTurn: () => {} }, new AbortController().signal));
   expect(urls()).toHaveLength(2);
+});
+
+test('A List that breaks in its answer says nothing of whether the API server is reached', async () => {
+  const breaks = new HttpError('lost', 'Connection reset');
+  const { api, urls } = aClient(
+    () => ({ status: 200, body: '{', breaks }),
+    new Reachability({ clock: virtualClock(), random: noChance }),
+  );
+  const list = () => errorOf(api.list(TOYS, { onTurn: () => {} }, new AbortController().signal));
+  expect([await list(), await list(), urls().length]).toEqual([breaks, breaks, 2]);
 });

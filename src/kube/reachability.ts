@@ -23,8 +23,8 @@ interface Outage {
 }
 
 /**
- * Whether the API server is reached, as all requests of a process tell together: a request that certainly did not arrive
- * begins an outage, the next answer ends it.
+ * Whether the API server is reached, as all requests of a process tell together: a read without any answer begins an outage,
+ * be it refused or reset, as by a load balancer that has no server left; the next answer ends it.
  * - In an outage the lists and watches of watchers take turns, and nothing else waits: a renewal may find a server that
  *   they do not. client-go has each reflector wait for up to 30 s by itself, to spare a server
  *   that has too much to do; but one that is not reached is not spared by that, and is found late. So it costs one attempt
@@ -49,7 +49,7 @@ export class Reachability {
     this.#outage = undefined;
   }
 
-  /** A request did not arrive. */
+  /** A request was not answered. */
   notReached(): void {
     this.#outage ??= { over: new AbortController(), lastTurnAt: this.#clock.monotonic() };
   }

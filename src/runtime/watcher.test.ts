@@ -173,9 +173,12 @@ test('A watcher never gives up on a server that fails, and asks more and more ra
   expect(calls.length).toBeLessThan(260);
 });
 
-test('A watcher tries a server soon again that is not there, as the client has all watchers take turns', async () => {
-  const refused = away(false);
-  const { clock, calls, failures } = aWatcher([page(7)], [away(true), ...Array(8).fill(refused), OPEN]);
+test.each([
+  ['refuses', new HttpError('unreachable', 'Connection refused')],
+  ['resets', new HttpError('lost', 'Connection reset', { isUnanswered: true })],
+])('A watcher soon tries a server again that %s, as the client has all watchers take turns', async (_, end) => {
+  const refused = { ...away(false), end };
+  const { clock, calls, failures } = aWatcher([page(7)], [{ ...away(true), end }, ...Array(8).fill(refused), OPEN]);
   await clock.advance(60_000);
   expect(calls.filter((call) => call === 'watch 7')).toHaveLength(10);
   expect(failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(9).fill(400));

@@ -64,7 +64,7 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
   const { clock, random } = options;
   let state: WatcherState = { phase: 'list', notOlderThan: undefined };
   let failures = { list: 0, watch: 0 };
-  /** Requests that did not arrive where others were answered, since one of this watcher's own was. */
+  /** Requests that were not answered where others were, since one of this watcher's own was. */
   let misses = 0;
   while (!signal.aborted) {
     let sent = { at: clock.monotonic(), isReached: true };
@@ -76,7 +76,7 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     const lived = clock.monotonic() - sent.at;
     const { error } = result;
     const ended = error === undefined;
-    const isAnswered = !(error instanceof HttpError && error.kind === 'unreachable');
+    const isAnswered = !(error instanceof HttpError && error.isUnanswered);
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
     if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
