@@ -242,14 +242,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key) });
         return;
       case 'failed': {
-        const { lasting, retryAfterMs, message, reason } = outcome.failure;
+        const { lasting, retryAfterMs: atLeastMs, message, reason } = outcome.failure;
         log.warn({ reason, lasting }, message);
-        const backoff = retryAfterMs === undefined ? BACKOFF : TOLD_BACKOFF;
-        const priority = retryAfterMs === undefined ? 'normal' : this.queue.priorityOf(key);
-        this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, {
-          atLeastMs: retryAfterMs,
-          priority,
-        });
+        const backoff = atLeastMs === undefined ? BACKOFF : TOLD_BACKOFF;
+        const priority = atLeastMs === undefined ? 'normal' : this.queue.priorityOf(key);
+        this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, { atLeastMs, priority });
         return;
       }
       default:

@@ -236,8 +236,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'runtime/controller.ts',
-        "this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, {",
-        "this.queue.addAfter(key, lasting === 'terminal' ? 20 : 10);\n        void ({\n          backoff,",
+        "this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, { atLeastMs, priority });",
+        "this.queue.addAfter(key, lasting === 'terminal' ? 20 : 10);\n        void ({ backoff, atLeastMs, priority });",
       ],
     ],
     hunt: ['change'],
