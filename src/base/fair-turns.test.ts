@@ -40,19 +40,10 @@ test('FairTurns saves up no turns for who did not wait', () => {
   expect(all()).toEqual(['o1', 'n3', 'o2', 'n4', 'o3']);
 });
 
-test('FairTurns keeps the place of who leaves without a turn, for when it comes back', () => {
-  const { turns } = someTurns({ o1: 'one', n1: 'noisy', n2: 'noisy', n3: 'noisy', n4: 'noisy' });
-  turns.leave('o1');
-  expect([turns.take(), turns.take()]).toEqual(['n1', 'n2']);
-  turns.add('o1', parties.one);
-  turns.add('o2', parties.one);
-  expect([turns.take(), turns.take(), turns.take()]).toEqual(['o1', 'o2', 'n3']);
-});
-
 test('FairTurns forgets who has left', () => {
   const { turns, all } = someTurns({ n1: 'noisy', o1: 'one', n2: 'noisy' });
-  turns.leave('n1');
-  turns.leave('n1');
+  turns.delete('n1');
+  turns.delete('n1');
   expect(turns.size).toBe(2);
   expect(all()).toEqual(['o1', 'n2']);
   expect([turns.take(), turns.size]).toEqual([undefined, 0]);

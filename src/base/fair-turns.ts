@@ -12,8 +12,6 @@ interface Party {
   /** The round of the one that came last. */
   round: number;
   waiting: number;
-  /** The round of one that left without a turn, which the next one takes. */
-  owed: number | undefined;
 }
 
 /**
@@ -42,37 +40,28 @@ export class FairTurns<T> {
   }
 
   add(item: T, party: object): void {
-    const known = this.#parties.get(party) ?? { round: -1, waiting: 0, owed: undefined };
-    const round = known.owed ?? Math.max(this.#round, known.round + 1);
-    known.owed = undefined;
-    known.round = Math.max(known.round, round);
+    const known = this.#parties.get(party) ?? { round: -1, waiting: 0 };
+    known.round = Math.max(this.#round, known.round + 1);
     known.waiting++;
     this.#parties.set(party, known);
-    const place = { item, party, round, order: this.#order++ };
+    const place = { item, party, round: known.round, order: this.#order++ };
     this.#places.set(item, place);
     this.#heap.push(place);
-  }
-
-  /** It waits no more, and had no turn: who comes back, or the next one of its party, stands where it stood. */
-  leave(item: T): void {
-    const place = this.#places.get(item);
-    const party = place === undefined ? undefined : this.#parties.get(place.party);
-    if (place !== undefined && party !== undefined) party.owed = Math.min(place.round, party.owed ?? place.round);
-    this.#delete(item);
   }
 
   /** Takes the one whose turn it is; undefined: nobody waits. */
   take(): T | undefined {
     for (let place = this.#heap.pop(); place !== undefined; place = this.#heap.pop()) {
       if (this.#places.get(place.item) !== place) continue;
-      this.#round = Math.max(this.#round, place.round);
-      this.#delete(place.item);
+      this.#round = place.round;
+      this.delete(place.item);
       return place.item;
     }
     return undefined;
   }
 
-  #delete(item: T): void {
+  /** It waits no more. */
+  delete(item: T): void {
     const place = this.#places.get(item);
     if (place === undefined) return;
     this.#places.delete(item);

@@ -156,7 +156,7 @@ export class RequestLimiter {
       };
       const waiter: Waiter = { go: end };
       const leave = () => {
-        turns.leave(waiter);
+        turns.delete(waiter);
         if (this.#size === 0) this.#stopTimer();
         end();
       };
