@@ -125,7 +125,7 @@ export function createSite<Cloud>(
     const { status, causes } = await send(manifest, manager);
     if (status >= 300) throw new Error(`Cannot apply ${manifest.kind} ${manifest.metadata.name}: ${causes.join('; ')}`);
   };
-  const until = async (kind: Kind, expected: Expected, name?: string, timeoutMs = 20_000): Promise<Shown> => {
+  const until = async (kind: Kind, expected: Expected, name?: string, timeoutMs = 45_000): Promise<Shown> => {
     let last: Shown | undefined;
     const check = async () => {
       last = await get(kind, name);
