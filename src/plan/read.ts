@@ -4,6 +4,7 @@ import { definitions } from '../kinds/definitions.ts';
 import { type AnyObject, CONFIG_MAPS, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
+import { listAllPages } from '../kube/list.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { itemOf, nodeName } from '../plugin/inventory.ts';
 import { API_VERSION, resourceOf } from '../plugin/kinds.ts';
@@ -150,12 +151,8 @@ async function liveObjects(
   };
   for (const namespace of namespaces) {
     for (const definition of definitions) {
-      let continueToken: string | undefined;
-      do {
-        const page = await api.list(resourceOf(definition), { namespace, limit: 500, continueToken }, signal);
-        for (const object of page.items) take(definition, object);
-        continueToken = page.continueToken;
-      } while (continueToken !== undefined);
+      const objects = await listAllPages(api, resourceOf(definition), { namespace }, signal);
+      for (const object of objects) take(definition, object);
     }
   }
   // Clusters before their spaces: each may be in a namespace of its own.

@@ -6,6 +6,7 @@ import { definitions } from '../kinds/definitions.ts';
 import { type AnyObject, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import type { Condition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
+import { listAllPages } from '../kube/list.ts';
 import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
 import { PAUSED } from '../runtime/reconcile.ts';
 import { resourceOf } from './kinds.ts';
@@ -33,7 +34,6 @@ export interface Inventory {
   readonly operator?: string | undefined;
 }
 
-const PAGE = 500;
 /** More objects of one kind and namespace than these are listed, fewer are read by name. */
 const READ_BY_NAME = 3;
 
@@ -148,21 +148,15 @@ export async function isNoNamespace(api: KubeApi, name: string, signal: AbortSig
   }
 }
 
-/** All objects of one kind, in pages. `namespace` undefined: of all. */
+/** All objects of one kind. `namespace` undefined: of all. */
 export async function listAll(
   api: KubeApi,
   definition: ResourceDefinition,
   namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<readonly Item[]> {
-  const items: Item[] = [];
-  let continueToken: string | undefined;
-  do {
-    const page = await api.list(resourceOf(definition), { namespace, limit: PAGE, continueToken }, signal);
-    items.push(...page.items.map((object) => itemOf(definition, object)));
-    continueToken = page.continueToken;
-  } while (continueToken !== undefined);
-  return items;
+  const objects = await listAllPages(api, resourceOf(definition), { namespace }, signal);
+  return objects.map((object) => itemOf(definition, object));
 }
 
 export function itemOf(definition: ResourceDefinition, object: AnyObject): Item {

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { LEADER_LEASE, REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
-import { type AnyObject, type KubeApi, KubeError } from '../kube/api.ts';
+import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
+import { listAllPages } from '../kube/list.ts';
 import { age } from './text.ts';
 
 /*
@@ -15,7 +16,6 @@ import { age } from './text.ts';
 /** A Lease that was not renewed for so many times its duration, and for so long, is nobody's: clocks may differ a little. */
 const DURATIONS = 4;
 const AT_LEAST_MS = 60_000;
-const PAGE = 500;
 
 const leaseObject = z.object({
   metadata: z.object({ name: z.string(), namespace: z.string() }),
@@ -104,14 +104,7 @@ function renewedAt({ spec }: Lease): number {
 }
 
 async function listLeases(api: Api, only: { readonly name?: string }, signal: AbortSignal): Promise<readonly Lease[]> {
-  const found: AnyObject[] = [];
-  let continueToken: string | undefined;
-  do {
-    const page = await api.list(LEASES, { ...only, limit: PAGE, continueToken }, signal);
-    found.push(...page.items);
-    continueToken = page.continueToken;
-  } while (continueToken !== undefined);
-  return found.flatMap((object) => {
+  return (await listAllPages(api, LEASES, only, signal)).flatMap((object) => {
     const parsed = leaseObject.safeParse(object);
     return parsed.success ? [parsed.data] : [];
   });
