@@ -2,6 +2,7 @@ import { ApiCall, type CallOptions, type Exchange, type Operation } from './api-
 import { ApiError } from './api-error.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { HttpResponse } from './http.ts';
+import { instant } from './instant.ts';
 import type { Random } from './random.ts';
 import { RequestLimiter } from './request-limiter.ts';
 import { type RateLimit, TokenBucket } from './token-bucket.ts';
@@ -13,7 +14,7 @@ export interface ApiEndpointOptions extends CallOptions {
   readonly rateLimit: RateLimit;
   /** What it learns of the other side's limit, and whom it shares that with. Default: with nobody. */
   readonly limiter?: RequestLimiter | undefined;
-  /** Told of the first success after an outage. */
+  /** Told of the first answer after an outage, be it a refusal. */
   readonly onRecovered?: (() => void) | undefined;
 }
 
@@ -84,8 +85,8 @@ export class ApiEndpoint {
   }
 
   /**
-   * Resolves when one call that follows a look may be sent, for which it is counted; or when `signal` aborts. Fails as the call would, with
-   * `operation` for its words, if it is not its turn for some seconds.
+   * Resolves when one call that follows a look may be sent, for which it is counted; or when `signal` aborts. Fails as the call
+   * would, with `operation` for its words, if it is not its turn for some seconds.
    */
   async turn(operation: Operation, signal?: AbortSignal): Promise<void> {
     this.#turns.push(await this.#await(new ApiCall(this.#options, operation, {}), operation, signal));
@@ -146,10 +147,6 @@ export class ApiEndpoint {
     const what = `held back, because there is more to ask than the other side lets through${since}`;
     return call.error('throttled', { what, retryAfterMs: this.#limiter.waitMs(this) });
   }
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function healthOf(error: ApiError, operation: Operation): 'success' | 'failure' | 'neutral' {

@@ -5,9 +5,9 @@ export type Immutable<T> = T extends (infer Item)[]
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
     : T;
 
-/** The same value, of which nothing can be changed any more, at any depth. It must not hold itself. */
+/** The same value, of which nothing can be changed any more, at any depth. What is frozen already is taken to be so. */
 export function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const part of Object.values(value)) frozen(part);
   return Object.freeze(value);
 }

@@ -1,9 +1,8 @@
 import type { Clock } from './clock.ts';
 import { FairTurns } from './fair-turns.ts';
 
-interface Waiter {
-  readonly go: () => void;
-}
+/** Called when its turn has come. */
+type Waiter = () => void;
 
 /** What 429s have taught. */
 interface Limit {
@@ -117,7 +116,7 @@ export class RequestLimiter {
       limit.ratePerSecond = Math.max(LEAST_RATE, limit.ratePerSecond * CUT.least);
       limit.heedFrom = now + pauseMs;
     } else if (limit === undefined) {
-      this.#limit = { ...this.#firstLimit(now), heedFrom: now + pauseMs };
+      this.#limit = this.#firstLimit(now, now + pauseMs);
     } else if (sentAt >= limit.heedFrom) {
       cut(limit, now);
       limit.heedFrom = now + pauseMs;
@@ -130,13 +129,13 @@ export class RequestLimiter {
     return this.#urgent.size + this.#routine.size;
   }
 
-  #firstLimit(now: number): Limit {
+  #firstLimit(now: number, heedFrom: number): Limit {
     return {
       sinceMs: this.#clock.now(),
       ratePerSecond: FIRST_RATE / 2,
       goAt: now,
       refusedAt: now,
-      heedFrom: now,
+      heedFrom,
       countedFrom: now,
       letThrough: 0,
     };
@@ -154,13 +153,12 @@ export class RequestLimiter {
         signal?.removeEventListener('abort', leave);
         resolve();
       };
-      const waiter: Waiter = { go: end };
       const leave = () => {
-        turns.delete(waiter);
+        turns.delete(end);
         if (this.#size === 0) this.#stopTimer();
         end();
       };
-      turns.add(waiter, party);
+      turns.add(end, party);
       signal?.addEventListener('abort', leave, { once: true });
       this.#serve();
     });
@@ -179,7 +177,7 @@ export class RequestLimiter {
         return;
       }
       this.#spend(limit);
-      this.#next()?.go();
+      this.#next()?.();
     }
   }
 

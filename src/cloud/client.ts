@@ -36,7 +36,7 @@ export interface CloudClientOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** Of all whom the cloud may count together. Default: of this client alone. */
   readonly limiter?: RequestLimiter | undefined;
-  /** Told of the first success after an outage. */
+  /** As of ApiEndpoint. */
   readonly onRecovered?: (() => void) | undefined;
   /** The transport's where absent. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;

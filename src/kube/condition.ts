@@ -1,3 +1,5 @@
+import { instant } from '../base/instant.ts';
+
 /** metav1.Condition, each with its own observedGeneration. */
 export interface Condition {
   readonly type: string;
@@ -32,10 +34,7 @@ export function setConditions(
 ): Condition[] {
   return updates.map((update) => {
     const before = previous.find((condition) => condition.type === update.type);
-    const lastTransitionTime =
-      before?.status === update.status
-        ? before.lastTransitionTime
-        : new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z');
+    const lastTransitionTime = before?.status === update.status ? before.lastTransitionTime : instant(nowMs);
     return {
       type: update.type,
       status: update.status,

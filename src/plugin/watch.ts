@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
+import { instant } from '../base/instant.ts';
 import { KubeError } from '../kube/api.ts';
 import { INTERRUPTED } from './exit-code.ts';
 
@@ -43,7 +44,7 @@ export async function watchDrawing(draw: () => Promise<string>, tools: WatchTool
       if (signal.aborted) break;
       if (last === undefined || !isPassing(error)) throw error;
       const isNew = awaySince === undefined;
-      awaySince ??= new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+      awaySince ??= instant(clock.now());
       const line = `The API server does not answer since ${awaySince}, and is asked again every ${WATCH_MS / 1000} s: ${messageOf(error).trim()}\n`;
       // On a screen what was seen last stays above it; elsewhere once is enough.
       if (isScreen) show(`${last}\n${line}`);

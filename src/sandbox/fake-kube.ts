@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { frozen } from '../base/immutable.ts';
+import { instant } from '../base/instant.ts';
 import { type Random, uuid } from '../base/random.ts';
 import {
   type AnyObject,
@@ -104,7 +106,7 @@ export class FakeKube implements KubeApi {
         namespace,
         uid: uuid(this.#options.random),
         ...(counts(resource) ? { generation: 1 } : {}),
-        creationTimestamp: seconds(this.#options.now()),
+        creationTimestamp: instant(this.#options.now()),
       },
       ...(status === undefined ? {} : { status }),
     };
@@ -244,7 +246,7 @@ export class FakeKube implements KubeApi {
     const metadata = {
       ...object.metadata,
       ...(counts(resource) ? { generation } : {}),
-      deletionTimestamp: seconds(this.#options.now()),
+      deletionTimestamp: instant(this.#options.now()),
     };
     this.#store(resource, path, 'MODIFIED', { ...object, metadata });
   }
@@ -253,7 +255,7 @@ export class FakeKube implements KubeApi {
     this.#objects.delete(path);
     this.#collections.clear();
     const resourceVersion = this.#history.next();
-    const last = deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion } });
+    const last = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } });
     this.#history.record(resource.plural, { type: 'DELETED', object: last });
   }
 
@@ -264,7 +266,7 @@ export class FakeKube implements KubeApi {
     object: Omit<FakeObject, 'metadata'> & { readonly metadata: object },
   ): FakeObject {
     const metadata = { ...object.metadata, resourceVersion: this.#history.next() };
-    const stored = deepFreeze(structuredClone({ ...object, metadata })) as unknown as FakeObject;
+    const stored = frozen(structuredClone({ ...object, metadata })) as unknown as FakeObject;
     this.#objects.set(path, stored);
     this.#collections.clear();
     this.#history.record(resource.plural, { type, object: stored });
@@ -300,16 +302,4 @@ function refuseWrongMetadata({ metadata: before }: FakeObject, { metadata: after
 
 function refused(status: number, reason: string, message: string): KubeError {
   return new KubeError(message, { status, reason });
-}
-
-function seconds(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(deepFreeze);
-  }
-  return value;
 }

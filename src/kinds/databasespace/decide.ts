@@ -1,5 +1,6 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { messageOf } from '../../base/errors.ts';
+import { instant } from '../../base/instant.ts';
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { failing, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
@@ -187,5 +188,5 @@ function meaningOf(
 }
 
 function secondsOf(atMs: number | undefined): string | undefined {
-  return atMs === undefined ? undefined : new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  return atMs === undefined ? undefined : instant(atMs);
 }
