@@ -38,6 +38,8 @@ const FLAGS = [
   // The page is ours, and build machines often run as root, where the sandbox cannot.
   '--no-sandbox',
 ];
+/** What the browser says of a question whose page gave way to another one before the answer. */
+const GONE = /Inspected target navigated or closed|Execution context was destroyed|Cannot find context/;
 const POLL_MS = 20;
 const GIVE_UP_MS = 20_000;
 
@@ -96,7 +98,15 @@ function pageOf({ call, events }: Connection): Omit<Page, 'close'> {
     if (exceptionDetails !== undefined) throw new Error(`${expression}: ${exceptionDetails.text}`);
     return result.value;
   };
-  const until = (expression: string) => poll(expression, async () => (await evaluate(expression)) === true);
+  const until = (expression: string) =>
+    poll(expression, async () => {
+      try {
+        return (await evaluate(expression)) === true;
+      } catch (error) {
+        if (GONE.test(String(error))) return false;
+        throw error;
+      }
+    });
   return {
     evaluate,
     until,
