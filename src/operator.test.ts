@@ -59,12 +59,12 @@ function anOperator(
 test('createOperator() is ready once every collection is listed, and says what it waits for', async () => {
   const { clock, api } = aWorld();
   const link = { up: false };
-  const list: KubeApi['list'] = (resource, options) =>
-    resource === SECRETS && !link.up
-      ? Promise.reject(new HttpError('unreachable', 'Connection refused'))
-      : api.list(resource, options);
-  const broken: KubeApi = Object.assign(Object.create(api), { list });
-  const { operator, stop, running, leads } = anOperator({ clock, api: broken });
+  const watch = api.watch.bind(api);
+  api.watch = (resource, options, signal) => {
+    if (resource === SECRETS && !link.up) throw new HttpError('unreachable', 'Connection refused');
+    return watch(resource, options, signal);
+  };
+  const { operator, stop, running, leads } = anOperator({ clock, api });
   await clock.advance(5_000);
   expect(operator.notReady()).toMatch(/secrets$/);
   expect(await leads()).toBe(false);

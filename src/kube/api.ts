@@ -49,14 +49,20 @@ export interface WatchOptions extends TurnOptions {
   readonly namespace?: string | undefined;
   /** Only what is called so: in each namespace at most one. */
   readonly name?: string | undefined;
-  readonly resourceVersion: string;
+  /** Tells what came after it. With `sendInitialEvents`: no older than it, or undefined: no older than the request. */
+  readonly resourceVersion: string | undefined;
+  /**
+   * First all that is there comes as added, and what happens meanwhile, until a bookmark with `endsInitialEvents`. Invalid (422)
+   * where the server cannot (streaming lists, by default since Kubernetes 1.34).
+   */
+  readonly sendInitialEvents?: boolean | undefined;
   readonly timeoutSeconds: number;
   readonly metadataOnly?: boolean | undefined;
 }
 
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: AnyObject }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true };
 
 /**
  * The Kubernetes API as this operator uses it: the seam for simulation. All methods throw `KubeError` for an answer that
@@ -142,6 +148,11 @@ export function isNotFound(error: unknown): boolean {
 /** The resource version is too old to watch from: list again. */
 export function isGone(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired');
+}
+
+/** The server does not take the request as it is, and will not: it is wrong, or asks for what the server cannot do. */
+export function isInvalid(error: unknown): boolean {
+  return error instanceof KubeError && (error.status === 400 || error.status === 422);
 }
 
 /** Nothing can be created in a namespace that is being deleted. */

@@ -35,6 +35,10 @@ const REQUEST_TIMEOUTS = { headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
 /** Longer than any gap that the server leaves by itself: a bookmark comes about every minute, if any. */
 const WATCH_SILENCE_MS = 130_000;
 
+const NOT_OLDER = { resourceVersionMatch: 'NotOlderThan' };
+/** metav1.InitialEventsAnnotationKey. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
 const JSON_TYPE = 'application/json';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
@@ -134,7 +138,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       const query = new URLSearchParams({
         watch: 'true',
         allowWatchBookmarks: 'true',
-        resourceVersion: watch.resourceVersion,
+        ...(watch.resourceVersion === undefined ? {} : { resourceVersion: watch.resourceVersion }),
+        ...(watch.sendInitialEvents ? { sendInitialEvents: 'true', ...NOT_OLDER } : {}),
         timeoutSeconds: String(watch.timeoutSeconds),
         ...named(watch),
       });
@@ -229,7 +234,7 @@ function listQuery(options: ListOptions): string {
   if (options.continueToken !== undefined) query.set('continue', options.continueToken);
   else if (options.notOlderThan !== undefined) {
     query.set('resourceVersion', options.notOlderThan);
-    query.set('resourceVersionMatch', 'NotOlderThan');
+    query.set('resourceVersionMatch', NOT_OLDER.resourceVersionMatch);
   }
   return query.size === 0 ? '' : `?${query}`;
 }
@@ -266,7 +271,9 @@ function toWatchEvent(value: unknown, resource: Resource): WatchEvent {
       return { type: event['type'], object: toObject(event['object']) };
     case 'BOOKMARK': {
       const metadata = asRecord(asRecord(event['object'])['metadata']);
-      return { type: 'BOOKMARK', resourceVersion: String(metadata['resourceVersion'] ?? '') };
+      const resourceVersion = String(metadata['resourceVersion'] ?? '');
+      const endsInitialEvents = asRecord(metadata['annotations'])[INITIAL_EVENTS_END] === 'true';
+      return { type: 'BOOKMARK', resourceVersion, ...(endsInitialEvents ? { endsInitialEvents } : {}) };
     }
     default:
       throw statusError(asRecord(event['object']), 500, `Cannot watch ${resource.plural}`);

@@ -1,20 +1,101 @@
-import type { AnyObject, KubeApi, ListOptions, Resource } from './api.ts';
+import { HttpError } from '../base/http.ts';
+import {
+  type AnyObject,
+  isInvalid,
+  type KubeApi,
+  type ListOptions,
+  type ListPage,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+} from './api.ts';
 
+/** As client-go's pager. */
 const PAGE_SIZE = 500;
 
-/** All objects that a list of the collection gives, in pages, for who needs them once. Throws KubeError and HttpError, as `list`. */
-export async function listAllPages(
+type PageOptions = Omit<ListOptions, 'limit' | 'continueToken'>;
+
+/** A list of the collection, a page at a time: all of one version. Throws KubeError and HttpError, as `list`. */
+export async function* pagesOf(
   api: Pick<KubeApi, 'list'>,
   resource: Resource,
-  options: Pick<ListOptions, 'namespace' | 'name'>,
+  options: PageOptions,
   signal: AbortSignal,
-): Promise<readonly AnyObject[]> {
-  const found: AnyObject[] = [];
+): AsyncGenerator<ListPage> {
   let continueToken: string | undefined;
   do {
     const page = await api.list(resource, { ...options, limit: PAGE_SIZE, continueToken }, signal);
-    found.push(...page.items);
+    yield page;
     continueToken = page.continueToken;
   } while (continueToken !== undefined);
+}
+
+/** All objects that a list of the collection gives, for who needs them once. Throws KubeError and HttpError, as `list`. */
+export async function listAllPages(
+  api: Pick<KubeApi, 'list'>,
+  resource: Resource,
+  options: PageOptions,
+  signal: AbortSignal,
+): Promise<readonly AnyObject[]> {
+  const found: AnyObject[] = [];
+  for await (const page of pagesOf(api, resource, options, signal)) found.push(...page.items);
   return found;
+}
+
+/** A collection that was told of as a whole. */
+export interface ListedCollection {
+  readonly resourceVersion: string;
+  /** What happens from there on, where that comes by itself. */
+  readonly further?: AsyncIterable<WatchEvent> | undefined;
+}
+
+/** What happened to one object. */
+export type Told = Exclude<WatchEvent, { type: 'BOOKMARK' }>;
+
+/** Takes that in. Nothing more is read until the promise resolves. */
+type Tell = (event: Told) => Promise<void>;
+
+/** Each object of the collection is told of as added, as of `options.resourceVersion` or later. Throws KubeError and HttpError, as `list`. */
+export async function listInPages(
+  api: Pick<KubeApi, 'list'>,
+  resource: Resource,
+  options: WatchOptions,
+  tell: Tell,
+  signal: AbortSignal,
+): Promise<ListedCollection> {
+  const { resourceVersion: notOlderThan, namespace, name, metadataOnly, onTurn } = options;
+  let resourceVersion = '';
+  for await (const page of pagesOf(api, resource, { notOlderThan, namespace, name, metadataOnly, onTurn }, signal)) {
+    for (const object of page.items) await tell({ type: 'ADDED', object });
+    resourceVersion = page.resourceVersion;
+  }
+  return { resourceVersion };
+}
+
+/**
+ * The same by one watch that begins with all that is there (streaming list): the server takes it from its memory, where all pages
+ * but the first come from its database, and neither side ever holds more than an object. What happens meanwhile is told of, too.
+ * In pages from a server that refuses. Throws KubeError and HttpError, as `watch`.
+ */
+export async function listAsStream(
+  api: Pick<KubeApi, 'list' | 'watch'>,
+  resource: Resource,
+  options: WatchOptions,
+  tell: Tell,
+  signal: AbortSignal,
+): Promise<ListedCollection> {
+  const events = api.watch(resource, { ...options, sendInitialEvents: true }, signal)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value: event } = await events.next();
+      if (done) throw new HttpError('lost', `The list of ${resource.plural} ended before all was told`);
+      if (event.type !== 'BOOKMARK') await tell(event);
+      else if (event.endsInitialEvents)
+        return { resourceVersion: event.resourceVersion, further: { [Symbol.asyncIterator]: () => events } };
+    }
+  } catch (error) {
+    await events.return?.();
+    if (isInvalid(error)) return listInPages(api, resource, options, tell, signal);
+    throw error;
+  }
 }

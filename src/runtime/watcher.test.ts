@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
 import { sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
@@ -27,14 +27,27 @@ interface ScriptedWatch {
   readonly turn?: { readonly afterMs?: number; readonly isReached: boolean };
 }
 
+interface Play {
+  readonly lists: readonly (ListPage | Error)[];
+  readonly watches: readonly ScriptedWatch[];
+  /** Whether the API can begin a watch with a list: then one is logged as both, the watch from when it goes on as that. */
+  readonly streams: boolean;
+  readonly took?: (() => Promise<void>) | undefined;
+}
+
 /** A watcher on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
-function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly ScriptedWatch[], took?: () => Promise<void>) {
+function play({ lists, watches, streams, took }: Play) {
   const clock = virtualClock();
   const calls: string[] = [];
   const events: WatcherEvent[] = [];
   const failures: { readonly error: unknown; readonly retryInMs: number }[] = [];
   const stop = new AbortController();
   const counts = { list: 0, watch: 0 };
+  const nextList = () => {
+    const answer = lists[Math.min(counts.list++, lists.length - 1)];
+    if (answer === undefined || answer instanceof Error) throw answer;
+    return answer;
+  };
   const unused = () => Promise.reject(new Error('Not called by a watcher'));
   const api: KubeApi = {
     get: unused,
@@ -43,13 +56,19 @@ function aWatcher(lists: readonly (ListPage | Error)[], watches: readonly Script
     delete: unused,
     list: async (_resource, { notOlderThan, continueToken }) => {
       calls.push(`list ${notOlderThan ?? '-'}${continueToken === undefined ? '' : ` ${continueToken}`}`);
-      const answer = lists[Math.min(counts.list++, lists.length - 1)];
-      if (answer === undefined || answer instanceof Error) throw answer;
-      return answer;
+      return nextList();
     },
-    watch: async function* (_resource, { resourceVersion, timeoutSeconds, onTurn }, signal) {
-      calls.push(`watch ${resourceVersion}`);
+    watch: async function* (_resource, { resourceVersion, sendInitialEvents, timeoutSeconds, onTurn }, signal) {
       expect(timeoutSeconds).toBeGreaterThanOrEqual(240);
+      if (sendInitialEvents) {
+        if (!streams) throw new KubeError('sendInitialEvents: Forbidden', { status: 422, reason: 'Invalid' });
+        calls.push(`list ${resourceVersion ?? '-'}`);
+        const { items, resourceVersion: version, continueToken } = nextList();
+        for (const item of items) yield { type: 'ADDED', object: item };
+        if (continueToken !== undefined) return;
+        yield { type: 'BOOKMARK', resourceVersion: version, endsInitialEvents: true };
+        calls.push(`watch ${version}`);
+      } else calls.push(`watch ${resourceVersion}`);
       const script = watches[Math.min(counts.watch++, watches.length - 1)];
       const { turn } = script ?? {};
       if (turn?.afterMs !== undefined) await sleep(clock, turn.afterMs);
@@ -85,20 +104,222 @@ function away(isReached: boolean): ScriptedWatch {
   return { end: new HttpError('unreachable', 'Connection refused'), turn: { isReached } };
 }
 
-test('A watcher lists, then watches from the version of the list', async () => {
-  const { clock, calls, events } = aWatcher([page(7, [object('a', 3)])], [{ events: [added('b', 8)], end: 'open' }]);
-  await clock.settle();
-  expect(calls).toEqual(['list -', 'watch 7']);
-  expect(events).toEqual([
-    { type: 'listing', isNewest: true },
-    { type: 'applied', object: object('a', 3) },
-    { type: 'listed', keys: new Set(['ns/a']) },
-    { type: 'applied', object: object('b', 8) },
-  ]);
+describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
+  const aWatcher = (lists: Play['lists'], watches: Play['watches'], took?: Play['took']) =>
+    play({ lists, watches, streams, took });
+
+  test('A watcher lists, then watches from the version of the list', async () => {
+    const { clock, calls, events } = aWatcher([page(7, [object('a', 3)])], [{ events: [added('b', 8)], end: 'open' }]);
+    await clock.settle();
+    expect(calls).toEqual(['list -', 'watch 7']);
+    expect(events).toEqual([
+      { type: 'listing', isNewest: true },
+      { type: 'applied', object: object('a', 3) },
+      { type: 'listed', keys: new Set(['ns/a']) },
+      { type: 'applied', object: object('b', 8) },
+    ]);
+  });
+
+  test('A watcher tells of deletions', async () => {
+    const events: WatchEvent[] = [{ type: 'DELETED', object: object('a', 9) }];
+    const watcher = aWatcher([page(7)], [{ events, end: 'open' }]);
+    await watcher.clock.settle();
+    expect(watcher.events.at(-1)).toEqual({ type: 'deleted', object: object('a', 9) });
+  });
+
+  test('A watcher whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
+    const lived = { end: 'close', afterMs: 300_000 } as const;
+    const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '40' };
+    const { clock, calls, failures } = aWatcher(
+      [page(7)],
+      [{ events: [added('a', 8)], ...lived }, { events: [bookmark], ...lived }, OPEN],
+    );
+    await clock.advance(600_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'watch 8', 'watch 40']);
+    expect(failures).toEqual([]);
+  });
+
+  test('A watcher that is too far behind lists again, at least as new as what it saw', async () => {
+    const { clock, calls, failures } = aWatcher([page(7), page(30)], [{ events: [added('a', 9)], end: tooOld }, OPEN]);
+    await clock.advance(10_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'list 9', 'watch 30']);
+    expect(failures).toHaveLength(1);
+  });
+
+  test.each([
+    { what: '410', error: tooOld },
+    { what: '504', error: new KubeError('Too large resource version', { status: 504, reason: 'Timeout' }) },
+  ])('A watcher whose list cannot be as new as asked ($what) asks without', async ({ error }) => {
+    const { clock, calls } = aWatcher([page(7), error, page(5)], [{ end: tooOld }, OPEN]);
+    await clock.advance(60_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
+  });
+
+  test('A watcher whose list fails for another reason keeps asking for what is as new', async () => {
+    const { clock, calls } = aWatcher(
+      [page(7), new KubeError('broken', { status: 500 }), page(8)],
+      [{ end: tooOld }, OPEN],
+    );
+    await clock.advance(60_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list 7', 'watch 8']);
+  });
+
+  test.each([429, 503])('A watcher waits as long as an answer %d asks for', async (status) => {
+    const busy = new KubeError('storage is (re)initializing', { status, retryAfterMs: 20_000 });
+    const { clock, calls, failures } = aWatcher([page(7)], [{ end: busy }, OPEN]);
+    await clock.advance(19_999);
+    expect(calls).toEqual(['list -', 'watch 7']);
+    await clock.advance(1);
+    expect(calls).toEqual(['list -', 'watch 7', 'watch 7']);
+    expect(failures).toEqual([{ error: busy, retryInMs: 20_000 }]);
+  });
+
+  test('A watcher never gives up on a server that fails, and asks more and more rarely', async () => {
+    const { clock, calls, failures } = aWatcher([new HttpError('lost', 'Connection reset')], [OPEN]);
+    await clock.advance(3_600_000);
+    expect(failures.slice(0, 7).map(({ retryInMs }) => retryInMs)).toEqual([
+      400, 800, 1_600, 3_200, 6_400, 12_800, 15_000,
+    ]);
+    expect(calls.length).toBeGreaterThan(200);
+    expect(calls.length).toBeLessThan(260);
+  });
+
+  test.each([
+    ['refuses', new HttpError('unreachable', 'Connection refused')],
+    ['resets', new HttpError('lost', 'Connection reset', { isUnanswered: true })],
+  ])('A watcher soon tries a server again that %s, as the client has all watchers take turns', async (_, end) => {
+    const refused = { ...away(false), end };
+    const { clock, calls, failures } = aWatcher([page(7)], [{ ...away(true), end }, ...Array(8).fill(refused), OPEN]);
+    await clock.advance(60_000);
+    expect(calls.filter((call) => call === 'watch 7')).toHaveLength(10);
+    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(9).fill(400));
+  });
+
+  test('A watcher asks a server more and more rarely that others reach, from its third failure on', async () => {
+    const some = [
+      away(true),
+      away(true),
+      away(false),
+      away(true),
+      away(true),
+      away(false),
+      ...Array(4).fill(away(true)),
+    ];
+    const { clock, failures } = aWatcher([page(7)], [...some, { end: 'close', afterMs: 2_000 }, away(true), OPEN]);
+    await clock.advance(200_000);
+    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([
+      400, 400, 400, 800, 1_600, 1_600, 3_200, 6_400, 12_800, 15_000, 400,
+    ]);
+  });
+
+  test('A watch is not taken for a healthy one for the time that it waited for its turn', async () => {
+    const turn = { afterMs: 300_000, isReached: true };
+    const { clock, failures } = aWatcher([page(7)], [{ end: new KubeError('busy', { status: 503 }), turn }]);
+    await clock.advance(1_000_000);
+    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600]);
+  });
+
+  test('A watcher that is told to list does so soon, however often its watches failed before', async () => {
+    const busy = { end: new KubeError('storage is (re)initializing', { status: 429 }) };
+    const { clock, calls, failures } = aWatcher([page(7), page(30)], [busy, busy, busy, { end: tooOld }, OPEN]);
+    await clock.advance(60_000);
+    expect(calls.at(-1)).toBe('watch 30');
+    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
+  });
+
+  test.each([
+    { what: 'closes', end: 'close' as const },
+    { what: 'breaks', end: new HttpError('lost', 'Connection reset') },
+    { what: 'is too old', end: tooOld },
+  ])('A watcher is not hot when each watch $what at once', async ({ end }) => {
+    const { clock, calls } = aWatcher([page(7)], [{ end }]);
+    await clock.advance(3_600_000);
+    expect(calls.length).toBeGreaterThan(200);
+    expect(calls.length).toBeLessThan(600);
+  });
+
+  test('A watcher starts with short delays again after a watch that worked for long', async () => {
+    const broken: ScriptedWatch = { end: new HttpError('lost', 'Connection reset') };
+    const { clock, failures } = aWatcher([page(7)], [broken, broken, broken, { ...broken, afterMs: 120_000 }, OPEN]);
+    await clock.advance(200_000);
+    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
+  });
+
+  test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
+    const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
+    const { clock, calls, failures } = aWatcher(
+      [page(7), vanished, vanished, page(90)],
+      [{ end: vanished, afterMs: 60_000 }, OPEN],
+    );
+    await clock.advance(120_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list 7', 'list 7', 'watch 90']);
+    expect(failures.map(({ error }) => error)).toEqual([vanished, vanished, vanished]);
+  });
+
+  test('A watcher tells of thousands of objects in slices, between which others have their turn', async () => {
+    const objects = Array.from({ length: 500 }, (_, index) => object(`name-${index}`, index + 1));
+    const { clock, events } = aWatcher([page(500, objects)], [OPEN]);
+    let [most, told] = [0, 0];
+    while (events.at(-1)?.type !== 'listed') {
+      await new Promise((resolve) => setImmediate(resolve));
+      [most, told] = [Math.max(most, events.length - told), events.length];
+    }
+    await clock.settle();
+    expect(told).toBe(502);
+    expect(most).toBeLessThanOrEqual(100);
+  });
+
+  test('A watcher that cannot read a list to its end does not say what there is', async () => {
+    const { clock, events } = aWatcher([page(7, [object('a', 3)], 'next'), tooOld, page(9)], [OPEN]);
+    await clock.settle();
+    expect(events.map(({ type }) => type)).toEqual(['listing', 'applied']);
+    await clock.advance(5_000);
+    expect(events.at(-1)).toEqual({ type: 'listed', keys: new Set() });
+  });
+
+  test('A watcher reads nothing more until what it told was taken in', async () => {
+    let take = () => {};
+    const { clock, calls } = aWatcher([page(7)], [OPEN], () => new Promise((resolve) => (take = resolve)));
+    await clock.advance(60_000);
+    expect(calls).toEqual(['list -']);
+    take();
+    await clock.settle();
+    expect(calls).toEqual(['list -', 'watch 7']);
+  });
+
+  test('A watcher says of a list whether it may go back behind what was seen: only one that could not be as new as asked', async () => {
+    const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
+    const pages = [page(7, [object('a', 7)]), page(8, [object('a', 8)]), tooLarge, page(5, [object('a', 5)])];
+    const { clock, events } = aWatcher(pages, [{ end: tooOld }]);
+    await clock.advance(5_000);
+    const told = events.flatMap((event) => (event.type === 'listing' ? [event.isNewest] : []));
+    expect(told.slice(0, 4)).toEqual([true, false, false, true]);
+  });
+
+  test('A watcher loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {
+    const broken = { events: [added('a', 8), added('b', 9)], end: new HttpError('lost', 'Answer is not JSON') };
+    const { clock, calls } = aWatcher([page(7)], [broken, OPEN]);
+    await clock.advance(1_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'watch 9']);
+  });
+
+  test('A watcher stops when it is told to, in a watch or in a pause, and leaves no timer', async () => {
+    for (const script of [OPEN, { end: tooOld }]) {
+      const { clock, stop, running, calls } = aWatcher([page(7)], [script]);
+      await clock.settle();
+      stop.abort();
+      await running;
+      expect(clock.timers()).toBe(0);
+      const before = calls.length;
+      await clock.advance(60_000);
+      expect(calls.length).toBe(before);
+    }
+  });
 });
 
 test('A watcher tells of a list page by page, and when it has ended, what there is', async () => {
-  const { clock, calls, events } = aWatcher([page(7, [object('a', 3)], 'next'), page(7, [object('b', 4)])], [OPEN]);
+  const lists = [page(7, [object('a', 3)], 'next'), page(7, [object('b', 4)])];
+  const { clock, calls, events } = play({ lists, watches: [OPEN], streams: false });
   await clock.settle();
   expect(calls).toEqual(['list -', 'list - next', 'watch 7']);
   expect(events).toEqual([
@@ -109,190 +330,14 @@ test('A watcher tells of a list page by page, and when it has ended, what there 
   ]);
 });
 
-test('A watcher tells of deletions', async () => {
-  const events: WatchEvent[] = [{ type: 'DELETED', object: object('a', 9) }];
-  const watcher = aWatcher([page(7)], [{ events, end: 'open' }]);
-  await watcher.clock.settle();
-  expect(watcher.events.at(-1)).toEqual({ type: 'deleted', object: object('a', 9) });
-});
-
-test('A watcher whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
-  const lived = { end: 'close', afterMs: 300_000 } as const;
-  const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '40' };
-  const { clock, calls, failures } = aWatcher(
-    [page(7)],
-    [{ events: [added('a', 8)], ...lived }, { events: [bookmark], ...lived }, OPEN],
-  );
-  await clock.advance(600_000);
-  expect(calls).toEqual(['list -', 'watch 7', 'watch 8', 'watch 40']);
-  expect(failures).toEqual([]);
-});
-
-test('A watcher that is too far behind lists again, at least as new as what it saw', async () => {
-  const { clock, calls, failures } = aWatcher([page(7), page(30)], [{ events: [added('a', 9)], end: tooOld }, OPEN]);
-  await clock.advance(10_000);
-  expect(calls).toEqual(['list -', 'watch 7', 'list 9', 'watch 30']);
-  expect(failures).toHaveLength(1);
-});
-
-test.each([
-  { what: '410', error: tooOld },
-  { what: '504', error: new KubeError('Too large resource version', { status: 504, reason: 'Timeout' }) },
-])('A watcher whose list cannot be as new as asked ($what) asks without', async ({ error }) => {
-  const { clock, calls } = aWatcher([page(7), error, page(5)], [{ end: tooOld }, OPEN]);
+test('A watcher whose stream breaks before all is told lists in pages, and streams again the next time', async () => {
+  const cut = page(7, [object('a', 3)], 'cut');
+  const lists = [cut, page(8, [object('a', 3)], 'next'), page(8, [object('b', 4)]), page(30), cut, page(31)];
+  const { clock, calls, failures } = play({ lists, watches: [{ end: tooOld }, OPEN], streams: true });
   await clock.advance(60_000);
-  expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
-});
-
-test('A watcher whose list fails for another reason keeps asking for what is as new', async () => {
-  const { clock, calls } = aWatcher(
-    [page(7), new KubeError('broken', { status: 500 }), page(8)],
-    [{ end: tooOld }, OPEN],
-  );
-  await clock.advance(60_000);
-  expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list 7', 'watch 8']);
-});
-
-test.each([429, 503])('A watcher waits as long as an answer %d asks for', async (status) => {
-  const busy = new KubeError('storage is (re)initializing', { status, retryAfterMs: 20_000 });
-  const { clock, calls, failures } = aWatcher([page(7)], [{ end: busy }, OPEN]);
-  await clock.advance(19_999);
-  expect(calls).toEqual(['list -', 'watch 7']);
-  await clock.advance(1);
-  expect(calls).toEqual(['list -', 'watch 7', 'watch 7']);
-  expect(failures).toEqual([{ error: busy, retryInMs: 20_000 }]);
-});
-
-test('A watcher never gives up on a server that fails, and asks more and more rarely', async () => {
-  const { clock, calls, failures } = aWatcher([new HttpError('lost', 'Connection reset')], [OPEN]);
-  await clock.advance(3_600_000);
-  expect(failures.slice(0, 7).map(({ retryInMs }) => retryInMs)).toEqual([
-    400, 800, 1_600, 3_200, 6_400, 12_800, 15_000,
+  expect(calls).toEqual(['list -', 'list -', 'list - next', 'watch 8', 'list 8', 'watch 30']);
+  expect(failures.map(({ error }) => String(error))).toEqual([
+    'HttpError: The list of secrets ended before all was told',
+    'KubeError: too old resource version',
   ]);
-  expect(calls.length).toBeGreaterThan(200);
-  expect(calls.length).toBeLessThan(260);
-});
-
-test.each([
-  ['refuses', new HttpError('unreachable', 'Connection refused')],
-  ['resets', new HttpError('lost', 'Connection reset', { isUnanswered: true })],
-])('A watcher soon tries a server again that %s, as the client has all watchers take turns', async (_, end) => {
-  const refused = { ...away(false), end };
-  const { clock, calls, failures } = aWatcher([page(7)], [{ ...away(true), end }, ...Array(8).fill(refused), OPEN]);
-  await clock.advance(60_000);
-  expect(calls.filter((call) => call === 'watch 7')).toHaveLength(10);
-  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(9).fill(400));
-});
-
-test('A watcher asks a server more and more rarely that others reach, from its third failure on', async () => {
-  const some = [away(true), away(true), away(false), away(true), away(true), away(false), ...Array(4).fill(away(true))];
-  const { clock, failures } = aWatcher([page(7)], [...some, { end: 'close', afterMs: 2_000 }, away(true), OPEN]);
-  await clock.advance(200_000);
-  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([
-    400, 400, 400, 800, 1_600, 1_600, 3_200, 6_400, 12_800, 15_000, 400,
-  ]);
-});
-
-test('A watch is not taken for a healthy one for the time that it waited for its turn', async () => {
-  const turn = { afterMs: 300_000, isReached: true };
-  const { clock, failures } = aWatcher([page(7)], [{ end: new KubeError('busy', { status: 503 }), turn }]);
-  await clock.advance(1_000_000);
-  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600]);
-});
-
-test('A watcher that is told to list does so soon, however often its watches failed before', async () => {
-  const busy = { end: new KubeError('storage is (re)initializing', { status: 429 }) };
-  const { clock, calls, failures } = aWatcher([page(7), page(30)], [busy, busy, busy, { end: tooOld }, OPEN]);
-  await clock.advance(60_000);
-  expect(calls.at(-1)).toBe('watch 30');
-  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
-});
-
-test.each([
-  { what: 'closes', end: 'close' as const },
-  { what: 'breaks', end: new HttpError('lost', 'Connection reset') },
-  { what: 'is too old', end: tooOld },
-])('A watcher is not hot when each watch $what at once', async ({ end }) => {
-  const { clock, calls } = aWatcher([page(7)], [{ end }]);
-  await clock.advance(3_600_000);
-  expect(calls.length).toBeGreaterThan(200);
-  expect(calls.length).toBeLessThan(600);
-});
-
-test('A watcher starts with short delays again after a watch that worked for long', async () => {
-  const broken: ScriptedWatch = { end: new HttpError('lost', 'Connection reset') };
-  const { clock, failures } = aWatcher([page(7)], [broken, broken, broken, { ...broken, afterMs: 120_000 }, OPEN]);
-  await clock.advance(200_000);
-  expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
-});
-
-test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
-  const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
-  const { clock, calls, failures } = aWatcher(
-    [page(7), vanished, vanished, page(90)],
-    [{ end: vanished, afterMs: 60_000 }, OPEN],
-  );
-  await clock.advance(120_000);
-  expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list 7', 'list 7', 'watch 90']);
-  expect(failures.map(({ error }) => error)).toEqual([vanished, vanished, vanished]);
-});
-
-test('A watcher tells of thousands of objects in slices, between which others have their turn', async () => {
-  const objects = Array.from({ length: 500 }, (_, index) => object(`name-${index}`, index + 1));
-  const { clock, events } = aWatcher([page(500, objects)], [OPEN]);
-  let [most, told] = [0, 0];
-  while (events.at(-1)?.type !== 'listed') {
-    await new Promise((resolve) => setImmediate(resolve));
-    [most, told] = [Math.max(most, events.length - told), events.length];
-  }
-  await clock.settle();
-  expect(told).toBe(502);
-  expect(most).toBeLessThanOrEqual(100);
-});
-
-test('A watcher that cannot read a list to its end does not say what there is', async () => {
-  const { clock, events } = aWatcher([page(7, [object('a', 3)], 'next'), tooOld, page(9)], [OPEN]);
-  await clock.settle();
-  expect(events.map(({ type }) => type)).toEqual(['listing', 'applied']);
-  await clock.advance(5_000);
-  expect(events.at(-1)).toEqual({ type: 'listed', keys: new Set() });
-});
-
-test('A watcher reads nothing more until what it told was taken in', async () => {
-  let take = () => {};
-  const { clock, calls } = aWatcher([page(7)], [OPEN], () => new Promise((resolve) => (take = resolve)));
-  await clock.advance(60_000);
-  expect(calls).toEqual(['list -']);
-  take();
-  await clock.settle();
-  expect(calls).toEqual(['list -', 'watch 7']);
-});
-
-test('A watcher says of a list whether it may go back behind what was seen: only one that could not be as new as asked', async () => {
-  const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
-  const pages = [page(7, [object('a', 7)]), page(8, [object('a', 8)]), tooLarge, page(5, [object('a', 5)])];
-  const { clock, events } = aWatcher(pages, [{ end: tooOld }]);
-  await clock.advance(5_000);
-  const told = events.flatMap((event) => (event.type === 'listing' ? [event.isNewest] : []));
-  expect(told.slice(0, 4)).toEqual([true, false, false, true]);
-});
-
-test('A watcher loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {
-  const broken = { events: [added('a', 8), added('b', 9)], end: new HttpError('lost', 'Answer is not JSON') };
-  const { clock, calls } = aWatcher([page(7)], [broken, OPEN]);
-  await clock.advance(1_000);
-  expect(calls).toEqual(['list -', 'watch 7', 'watch 9']);
-});
-
-test('A watcher stops when it is told to, in a watch or in a pause, and leaves no timer', async () => {
-  for (const script of [OPEN, { end: tooOld }]) {
-    const { clock, stop, running, calls } = aWatcher([page(7)], [script]);
-    await clock.settle();
-    stop.abort();
-    await running;
-    expect(clock.timers()).toBe(0);
-    const before = calls.length;
-    await clock.advance(60_000);
-    expect(calls.length).toBe(before);
-  }
 });

@@ -5,7 +5,8 @@
  *    ▲  │failed     │ too old (410), or there is no such collection any more (404)
  *    └──┴───────────┘
  *
- * Each state is a value and each failure an arm of `step`; after a failure the next step waits with backoff and jitter.
+ * A list comes as the begin of a watch, which then goes on; in pages where that broke before its end.
+ * Each state is a value and each failure leads to one; after a failure the next step waits with backoff and jitter.
  * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new.
  */
 
@@ -14,20 +15,26 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { yieldToEventLoop } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import { type AnyObject, isGone, isNotFound, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
+import {
+  type AnyObject,
+  isGone,
+  isNotFound,
+  type KubeApi,
+  KubeError,
+  type Resource,
+  type WatchOptions,
+} from '../kube/api.ts';
+import { type ListedCollection, listAsStream, listInPages, type Told } from '../kube/list.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
 
-/** Where it stands. */
-export type WatcherState =
-  | { readonly phase: 'list'; readonly notOlderThan: string | undefined }
-  | { readonly phase: 'watch'; readonly resourceVersion: string };
+type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefined; readonly inPages: boolean };
+type Watching = { readonly phase: 'watch' } & ListedCollection;
 
 export type WatcherEvent<T = AnyObject> =
   /** A list is about to be asked for. `isNewest`: for what is true now, whatever was seen before. */
   | { readonly type: 'listing'; readonly isNewest: boolean }
-  | { readonly type: 'applied'; readonly object: T }
-  | { readonly type: 'deleted'; readonly object: T }
+  | { readonly type: 'applied' | 'deleted'; readonly object: T }
   /** A list has ended: none are there but these, each of which was told of. */
   | { readonly type: 'listed'; readonly keys: ReadonlySet<ObjectKey> };
 
@@ -48,8 +55,7 @@ export interface WatcherOptions<T> {
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
-const PAGE_SIZE = 200;
-/** So many objects of a page are told of in one go; then others have their turn, as each may lead to much. */
+/** So many objects of a list are told of in one go; then others have their turn, as each may lead to much. */
 const SLICE = 20;
 /** client-go's reflector: 0.8 s doubled up to 30 s, but that each phase has its own: that watches fail makes no list come late. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
@@ -62,7 +68,7 @@ const HEALTHY_MS = 120_000;
 
 export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, random } = options;
-  let state: WatcherState = { phase: 'list', notOlderThan: undefined };
+  let state: Listing | Watching = { phase: 'list', notOlderThan: undefined, inPages: false };
   let failures = { list: 0, watch: 0 };
   /** Requests that were not answered where others were, since one of this watcher's own was. */
   let misses = 0;
@@ -71,17 +77,18 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     const onTurn = (isReached: boolean) => {
       sent = { at: clock.monotonic(), isReached };
     };
-    const result: StepResult = await step({ ...options, onTurn }, state, signal);
+    const scope = { ...options, onTurn };
+    const next: StepResult = await (state.phase === 'list' ? list(scope, state, signal) : watch(scope, state, signal));
     if (signal.aborted) return;
     const lived = clock.monotonic() - sent.at;
-    const { error } = result;
+    const { error } = next;
     const ended = error === undefined;
     const isAnswered = !(error instanceof HttpError && error.isUnanswered);
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
     if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
     const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
-    state = result.state;
+    state = next.state;
     if (goOn) continue;
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
     const attempt = isAnswered ? failures[state.phase]++ : Math.max(0, misses - MISSES);
@@ -93,67 +100,60 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
 
 type StepOptions<T> = WatcherOptions<T> & TurnOptions;
 
+/** Of one list, or one watch until it ends. Neither throws: a failure is part of the result. */
 interface StepResult {
-  readonly state: WatcherState;
+  readonly state: Listing | Watching;
   readonly error?: unknown;
 }
 
-/** One list, or one watch until it ends. Never throws: a failure is part of the result. */
-async function step<T>(options: StepOptions<T>, state: WatcherState, signal: AbortSignal): Promise<StepResult> {
-  return state.phase === 'list'
-    ? list(options, state.notOlderThan, signal)
-    : watch(options, state.resourceVersion, signal);
-}
-
-async function list<T>(
-  options: StepOptions<T>,
-  notOlderThan: string | undefined,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  const { api, resource, namespace, name, metadataOnly, transform, onTurn } = options;
-  const where = { namespace, name, metadataOnly, onTurn };
+async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSignal): Promise<StepResult> {
+  const { api, resource, onEvent } = options;
+  const { notOlderThan, inPages } = state;
   const keys = new Set<ObjectKey>();
-  let continueToken: string | undefined;
+  let told = 0;
+  const tell = async (event: Told) => {
+    keys[event.type === 'DELETED' ? 'delete' : 'add'](keyOf(event.object));
+    await take(options, event);
+    if (++told % SLICE === 0) await yieldToEventLoop();
+  };
   try {
-    await options.onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
-    for (;;) {
-      const page = await api.list(resource, { ...where, limit: PAGE_SIZE, continueToken, notOlderThan }, signal);
-      // Told of page by page, so that no more than a page is ever held whole.
-      for (const item of page.items) {
-        await options.onEvent({ type: 'applied', object: transform(item) });
-        if (keys.add(keyOf(item)).size % SLICE === 0) await yieldToEventLoop();
-      }
-      continueToken = page.continueToken;
-      if (continueToken !== undefined) continue;
-      await options.onEvent({ type: 'listed', keys });
-      return { state: { phase: 'watch', resourceVersion: page.resourceVersion } };
-    }
+    await onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
+    const read = inPages ? listInPages : listAsStream;
+    const listed = await read(api, resource, following(options, notOlderThan), tell, signal);
+    await onEvent({ type: 'listed', keys });
+    return { state: { phase: 'watch', ...listed } };
   } catch (error) {
     // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
-    const unreachable = isGone(error) || (error instanceof KubeError && error.status === 504);
-    return { state: { phase: 'list', notOlderThan: unreachable ? undefined : notOlderThan }, error };
+    if (isGone(error) || (error instanceof KubeError && error.status === 504))
+      return { state: { phase: 'list', notOlderThan: undefined, inPages: true }, error };
+    // Whoever began to answer and did not end may not know how, and would go on like that.
+    const isBroken = error instanceof HttpError && !error.isUnanswered;
+    return { state: { ...state, inPages: inPages || isBroken }, error };
   }
 }
 
-async function watch<T>(options: StepOptions<T>, from: string, signal: AbortSignal): Promise<StepResult> {
-  const { api, resource, namespace, name, metadataOnly, transform, random, onTurn } = options;
-  const where = { namespace, name, metadataOnly, onTurn };
-  let resourceVersion = from;
-  // Between 4 and 6 minutes, so that watches which began together do not end together.
-  const timeoutSeconds = Math.round(240 + 120 * random.float());
+async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortSignal): Promise<StepResult> {
+  const { api, resource } = options;
+  let { resourceVersion } = state;
   try {
-    for await (const event of api.watch(resource, { ...where, resourceVersion, timeoutSeconds }, signal)) {
-      if (event.type === 'BOOKMARK') {
-        resourceVersion = event.resourceVersion;
-        continue;
-      }
-      const object = transform(event.object);
-      await options.onEvent({ type: event.type === 'DELETED' ? 'deleted' : 'applied', object });
-      resourceVersion = event.object.metadata.resourceVersion;
+    for await (const event of state.further ?? api.watch(resource, following(options, resourceVersion), signal)) {
+      if (event.type !== 'BOOKMARK') await take(options, event);
+      ({ resourceVersion } = event.type === 'BOOKMARK' ? event : event.object.metadata);
     }
     return { state: { phase: 'watch', resourceVersion } };
   } catch (error) {
-    if (isGone(error) || isNotFound(error)) return { state: { phase: 'list', notOlderThan: resourceVersion }, error };
-    return { state: { phase: 'watch', resourceVersion }, error };
+    const relist = { phase: 'list', notOlderThan: resourceVersion, inPages: false } as const;
+    return { state: isGone(error) || isNotFound(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
+}
+
+async function take<T>({ onEvent, transform }: WatcherOptions<T>, { type, object }: Told): Promise<void> {
+  await onEvent({ type: type === 'DELETED' ? 'deleted' : 'applied', object: transform(object) });
+}
+
+function following<T>(options: StepOptions<T>, resourceVersion: string | undefined): WatchOptions {
+  const { namespace, name, metadataOnly, onTurn, random } = options;
+  // Between 4 and 6 minutes, so that watches which began together do not end together.
+  const timeoutSeconds = Math.round(240 + 120 * random.float());
+  return { namespace, name, metadataOnly, onTurn, resourceVersion, timeoutSeconds };
 }

@@ -20,6 +20,8 @@ export interface Following {
   readonly name?: string | undefined;
   /** Only what is newer than this version. */
   readonly after: number;
+  /** First all that was there at that version. */
+  readonly sendInitialEvents?: boolean | undefined;
 }
 
 /** What happened to all objects, in one order, and who watches it. */
@@ -87,6 +89,16 @@ export class FakeHistory {
     return [...objects].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object);
   }
 
+  #initialEvents({ plural, namespace, name, after }: Following): WatchEvent[] {
+    return this.asOf({ plural, namespace, version: after }).flatMap((object) =>
+      name === undefined || object.metadata.name === name ? [{ type: 'ADDED', object }] : [],
+    );
+  }
+
+  #end(): WatchEvent {
+    return { type: 'BOOKMARK', resourceVersion: String(this.#version), endsInitialEvents: true };
+  }
+
   bookmark(): void {
     for (const follower of this.#followers) {
       follower.pending.push({ type: 'BOOKMARK', resourceVersion: String(this.#version) });
@@ -110,15 +122,19 @@ export class FakeHistory {
       const message = 'storage is (re)initializing';
       throw new KubeError(message, { status: 429, reason: 'TooManyRequests', retryAfterMs: 1_000 });
     }
-    if (following.after < this.#oldest) {
+    const { after, sendInitialEvents } = following;
+    if (!sendInitialEvents && after < this.#oldest) {
       throw new KubeError('too old resource version', { status: 410, reason: 'Expired' });
     }
     const takes = ({ plural, event: { object } }: Entry) =>
       plural === following.plural &&
       isIn(following.namespace, object) &&
       (following.name === undefined || object.metadata.name === following.name);
-    const missed = this.#entries.slice(this.#told).filter((entry) => entry.version > following.after && takes(entry));
-    const follower: Follower = { pending: missed.map(({ event }) => event), takes, wake: () => {}, closed: false };
+    const missed = this.#entries
+      .slice(sendInitialEvents ? 0 : this.#told)
+      .flatMap((entry) => (entry.version > after && takes(entry) ? [entry.event] : []));
+    const pending = sendInitialEvents ? [...this.#initialEvents(following), ...missed, this.#end()] : missed;
+    const follower: Follower = { pending, takes, wake: () => {}, closed: false };
     this.#followers.add(follower);
     const onAbort = () => follower.wake();
     signal?.addEventListener('abort', onAbort);

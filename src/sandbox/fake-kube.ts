@@ -20,6 +20,8 @@ export interface FakeKubeOptions {
   readonly random: Random;
   /** Plurals whose status is written through the subresource only, with the status that a new object is born with. */
   readonly statusDefaults?: Readonly<Record<string, object>>;
+  /** Whether a watch can begin with all that is there. Default: true. */
+  readonly streamsLists?: boolean;
   /** Told of a patch that changed nothing. */
   readonly onUnchanged?: (resource: Resource, ref: ObjectRef) => void;
 }
@@ -56,11 +58,9 @@ export class FakeKube implements KubeApi {
   }
 
   async list(resource: Resource, options: ListOptions) {
-    const { limit = Number.POSITIVE_INFINITY, notOlderThan = '0' } = options;
+    const { limit = Number.POSITIVE_INFINITY, notOlderThan } = options;
     const version = this.#history.version;
-    if (Number(notOlderThan) > version) throw refused(504, 'Timeout', 'Too large resource version');
-    const mayLag = this.#laggingAt !== undefined && options.notOlderThan !== undefined;
-    const from = mayLag ? Math.max(Number(notOlderThan), this.#laggingAt ?? 0) : version;
+    const from = notOlderThan === undefined ? version : this.#asOldAs(notOlderThan);
     const [start, asOf] = (options.continueToken ?? `0/${from}`).split('/').map(Number);
     if (start === undefined || asOf === undefined) throw refused(400, 'BadRequest', 'continue token is invalid');
     if (options.continueToken !== undefined && asOf < this.#history.oldest)
@@ -79,9 +79,13 @@ export class FakeKube implements KubeApi {
   }
 
   watch(resource: Resource, options: WatchOptions, signal?: AbortSignal): AsyncIterable<WatchEvent> {
-    const { namespace, name, metadataOnly } = options;
+    const { namespace, name, metadataOnly, sendInitialEvents, resourceVersion = '0' } = options;
+    const { streamsLists = true } = this.#options;
+    if (sendInitialEvents && !streamsLists) throw refused(422, 'Invalid', 'sendInitialEvents: Forbidden');
+    // Also where the answer is to be no older than the request it begins with what is in memory.
+    const after = sendInitialEvents ? this.#asOldAs(resourceVersion) : Number(resourceVersion);
     return this.#history.follow(
-      { plural: resource.plural, namespace, name, after: Number(options.resourceVersion) },
+      { plural: resource.plural, namespace, name, after, sendInitialEvents },
       (event) => (event.type === 'BOOKMARK' ? event : { ...event, object: shown(event.object, metadataOnly) }),
       signal,
     );
@@ -224,6 +228,13 @@ export class FakeKube implements KubeApi {
 
   get watches(): number {
     return this.#history.watches;
+  }
+
+  /** The version of an answer that is to be at least as new as that. */
+  #asOldAs(notOlderThan: string): number {
+    const version = this.#history.version;
+    if (Number(notOlderThan) > version) throw refused(504, 'Timeout', 'Too large resource version');
+    return this.#laggingAt === undefined ? version : Math.max(Number(notOlderThan), this.#laggingAt);
   }
 
   #unchanged(resource: Resource, ref: ObjectRef, object: FakeObject): FakeObject {

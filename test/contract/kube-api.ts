@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
+  type AnyObject,
   EVENTS,
   isAlreadyExists,
   isConflict,
@@ -342,6 +343,54 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(isGone(await errorOf(watching(api, SPACES, { namespace }, '1', 1)))).toBe(true);
   });
 
+  test('watch() with initial events tells all that is there, says so, and goes on', async () => {
+    const { api, namespace, ref, patch } = await aCase();
+    await api.create(SPACES, namespace, aSpace('two'));
+    await api.create(SECRETS, namespace, aSecret('unrelated'));
+    const { initial, next, resourceVersion } = await streaming(api, SPACES, { namespace });
+    expect(initial.map(({ type, object: { metadata } }) => `${type} ${metadata.name}`).sort()).toEqual([
+      'ADDED one',
+      'ADDED two',
+    ]);
+    const { metadata } = await patch({ metadata: { labels: { a: 'b' } } });
+    expect(await next()).toMatchObject({ type: 'MODIFIED', object: { metadata: { name: ref.name } } });
+    expect(Number(resourceVersion)).toBeGreaterThanOrEqual(versionOf(initial[0]?.object));
+    expect(Number(metadata.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
+  });
+
+  test('watch() with initial events of an empty collection says that there is nothing, and what comes then', async () => {
+    const { api, makeNamespace } = await open();
+    const namespace = await makeNamespace();
+    const { initial, next } = await streaming(api, SPACES, { namespace });
+    expect(initial).toEqual([]);
+    await api.create(SPACES, namespace, aSpace('one'));
+    expect(await next()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'one' } } });
+  });
+
+  test('watch() with initial events is no older than the request, or than the version', async () => {
+    const { api, namespace, ref, patch } = await aCase();
+    for (const given of [undefined, 'given']) {
+      const { metadata } = await patch({ metadata: { labels: { given: given ?? 'not' } } });
+      const { initial } = await streaming(api, SPACES, { namespace }, given && metadata.resourceVersion);
+      expect(initial.at(-1)?.object).toEqual(await api.get(SPACES, ref));
+    }
+  });
+
+  test('watch() with initial events of metadata, and of one name, has no contents and no other', async () => {
+    const { api, namespace } = await aCase();
+    for (const name of ['a', 'b'])
+      await api.create(SECRETS, namespace, aSecret(name, { password: Buffer.from('canary').toString('base64') }));
+    const { initial } = await streaming(api, SECRETS, { namespace, name: 'a', metadataOnly: true });
+    expect(initial.map(({ object: { metadata } }) => metadata.name)).toEqual(['a']);
+    expect(Object.keys(initial[0]?.object ?? {})).not.toContain('data');
+  });
+
+  test('watch() with initial events of a version that is yet to come is refused, as too large', async () => {
+    const { api, namespace, object } = await aCase();
+    const version = String(Number(object.metadata.resourceVersion) + 1_000_000);
+    expect(statusOf(await errorOf(streaming(api, SPACES, { namespace }, version)))).toBe(504);
+  });
+
   test('watch() ends when the caller wants no more', async () => {
     const { api, namespace, object } = await aCase();
     const stop = new AbortController();
@@ -372,6 +421,31 @@ async function watching(
     if (seen.length === count) break;
   }
   return seen;
+}
+
+/** A watch with initial events, up to their end; it goes on as far as it is asked. */
+async function streaming(
+  api: KubeApi,
+  resource: Resource,
+  scope: { readonly namespace: string; readonly name?: string; readonly metadataOnly?: boolean },
+  resourceVersion?: string,
+) {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const options = { ...scope, resourceVersion, sendInitialEvents: true, timeoutSeconds: 20 };
+  const events = api.watch(resource, options, stop.signal)[Symbol.asyncIterator]();
+  const initial: Exclude<WatchEvent, { type: 'BOOKMARK' }>[] = [];
+  const next = async () => (await events.next()).value as WatchEvent | undefined;
+  for (;;) {
+    const event = await next();
+    if (event === undefined) throw new Error('It ended before all was told');
+    if (event.type !== 'BOOKMARK') initial.push(event);
+    else if (event.endsInitialEvents) return { initial, next, resourceVersion: event.resourceVersion };
+  }
+}
+
+function versionOf(object: AnyObject | undefined): number {
+  return Number(object?.metadata.resourceVersion);
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {

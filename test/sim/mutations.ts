@@ -248,8 +248,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'runtime/watcher.ts',
-        "if (isGone(error) || isNotFound(error)) return { state: { phase: 'list',",
-        "if (isGone(error) && isNotFound(error)) return { state: { phase: 'list',",
+        'isGone(error) || isNotFound(error) ? relist',
+        'isGone(error) && isNotFound(error) ? relist',
       ],
     ],
     hunt: ['change-of-mind 1:gap'],
@@ -378,7 +378,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kept-as-the-cache-says',
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
-    hunt: ['namespace-deleted-while-deploying replicas=2 seed=355 3:partition 9:suspendMachine 10:gap'],
+    hunt: ['namespace-deleted-while-deploying replicas=2 seed=311 3:partition 4:suspendMachine 5:gap'],
   },
   {
     name: 'every-status-is-ours',

@@ -92,6 +92,8 @@ export class World {
       now: this.clock.now,
       random: createSeededRandom(seed + 2),
       statusDefaults: Object.fromEntries(KINDS.map(({ plural }) => [plural, { observedGeneration: -1 }])),
+      // Some servers are older.
+      streamsLists: (plan.seed ?? 0) % 4 !== 3,
       onUnchanged: (resource, { name }) => {
         // Of a Lease, a renewal within the same millisecond is one.
         if (resource.plural !== LEASES.plural) this.invariants.unchanged(`${resource.plural}/${name}`);

@@ -36,6 +36,7 @@ export interface LocalOptions {
   readonly signal?: AbortSignal | undefined;
   /** Write down each request of a service account, in auditFile() of the directory. Default false. */
   readonly audit?: boolean;
+  readonly featureGates?: string | undefined;
 }
 
 /** Starts the binaries on this machine; ready when the API server is, and service accounts are handed out. */
@@ -140,8 +141,10 @@ class LocalControlPlane implements ControlPlane {
   /** False when its port was taken by another process. */
   async #startApiServer(): Promise<boolean> {
     const args = apiServerArguments(this.directory, this.#port);
-    const audit = this.#options.audit ? auditArguments(this.directory) : [];
-    const process = await this.#launch(API_SERVER, this.#binaries.apiServer, [...args, ...audit]);
+    const { audit, featureGates } = this.#options;
+    if (audit) args.push(...auditArguments(this.directory));
+    if (featureGates !== undefined) args.push(`--feature-gates=${featureGates}`);
+    const process = await this.#launch(API_SERVER, this.#binaries.apiServer, args);
     this.#apiServer = process;
     try {
       // The namespace is made by the API server itself, shortly after it calls itself ready.

@@ -18,6 +18,8 @@ export interface StartOptions {
    * started on this machine, whatever else there is. Default false.
    */
   readonly audit?: boolean;
+  /** kube-apiserver's `--feature-gates`, such as `WatchList=false`; started on this machine, too. Default: its defaults. */
+  readonly featureGates?: string;
   /** Receives one line for each thing that takes time. Default: nothing is told. */
   readonly log?: Log;
   /** Ends the start, and all that was started. */
@@ -32,11 +34,12 @@ export interface StartOptions {
  * never read or written unless it was named. Throws with the remedy when there is no way, and when a start fails.
  */
 export async function startControlPlane(options: StartOptions = {}): Promise<ControlPlane> {
-  const { controllerManager = false, audit = false, env = process.env, log = () => {}, signal } = options;
+  const { controllerManager = false, audit = false, featureGates, env = process.env, log = () => {}, signal } = options;
   const found: BinariesOptions = { controllerManager, env, log, signal };
-  const local = { log, signal, audit };
+  const local = { log, signal, audit, featureGates };
+  const mustBeLocal = audit || featureGates !== undefined;
   const named = options.kubeconfig ?? env['MOORING_TEST_KUBECONFIG'];
-  if (named !== undefined && named !== '' && !audit) return useExisting(named, await anyKubectl(found));
+  if (named !== undefined && named !== '' && !mustBeLocal) return useExisting(named, await anyKubectl(found));
 
   const installed = installedBinaries(found);
   if (installed) return startLocal(installed, local);
@@ -44,7 +47,7 @@ export async function startControlPlane(options: StartOptions = {}): Promise<Con
   const docker = await findDocker(env);
   const kind = findOnPath('kind', env['PATH']);
   const go = findGo(env, docker, goVersion());
-  if (docker !== undefined && kind !== undefined && !audit) {
+  if (docker !== undefined && kind !== undefined && !mustBeLocal) {
     try {
       return await startKind({ docker, kind, env, log, signal });
     } catch (error) {

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { type AnyObject, type KubeApi, KubeError, SECRETS, type WatchEvent } from './api.ts';
+import { listAsStream, type Told } from './list.ts';
+
+const object = (name: string): AnyObject => ({ metadata: { name, uid: name, resourceVersion: '3' } });
+const added = (name: string): WatchEvent => ({ type: 'ADDED', object: object(name) });
+const END: WatchEvent = { type: 'BOOKMARK', resourceVersion: '7', endsInitialEvents: true };
+const REFUSED = new KubeError('sendInitialEvents: Forbidden', { status: 422, reason: 'Invalid' });
+
+/** A list of a collection on an API whose watch tells of that, and whose list has one page. */
+function aList(events: readonly (WatchEvent | Error)[], take: (event: Told) => Promise<void> = async () => {}) {
+  const calls: string[] = [];
+  const told: string[] = [];
+  const api: Pick<KubeApi, 'list' | 'watch'> = {
+    list: async (_resource, { notOlderThan }) => {
+      calls.push(`list ${notOlderThan}`);
+      return { items: [object('page')], resourceVersion: '9', continueToken: undefined };
+    },
+    watch: async function* (_resource, { resourceVersion, sendInitialEvents }) {
+      calls.push(`watch ${resourceVersion} ${sendInitialEvents}`);
+      try {
+        for (const event of events) {
+          if (event instanceof Error) throw event;
+          yield event;
+        }
+      } finally {
+        calls.push('closed');
+      }
+    },
+  };
+  const tell = async (event: Told) => {
+    told.push(`${event.type} ${event.object.metadata.name}`);
+    await take(event);
+  };
+  const options = { resourceVersion: '5', timeoutSeconds: 300 };
+  const listed = listAsStream(api, SECRETS, options, tell, new AbortController().signal);
+  return { listed, calls, told };
+}
+
+test('listAsStream tells of what is there and of what happens meanwhile, and the same watch goes on', async () => {
+  const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '6' };
+  const gone: WatchEvent = { type: 'DELETED', object: object('a') };
+  const { listed, calls, told } = aList([added('a'), bookmark, added('b'), gone, END, added('c')]);
+  const { resourceVersion, further } = await listed;
+  expect([resourceVersion, told, calls]).toEqual(['7', ['ADDED a', 'ADDED b', 'DELETED a'], ['watch 5 true']]);
+  const seen: WatchEvent[] = [];
+  for await (const event of further ?? []) seen.push(event);
+  expect(seen).toEqual([added('c')]);
+  expect(calls).toEqual(['watch 5 true', 'closed']);
+});
+
+test('listAsStream reads pages where the server refuses to stream', async () => {
+  const { listed, calls, told } = aList([REFUSED]);
+  expect(await listed).toEqual({ resourceVersion: '9' });
+  expect([calls, told]).toEqual([['watch 5 true', 'closed', 'list 5'], ['ADDED page']]);
+});
+
+test('listAsStream fails where the stream ends before all is told, or breaks', async () => {
+  await expect(aList([added('a')]).listed).rejects.toThrow('The list of secrets ended before all was told');
+  const gone = new KubeError('too old', { status: 410 });
+  await expect(aList([added('a'), gone]).listed).rejects.toBe(gone);
+});
+
+test('listAsStream closes the watch when what it tells is not taken', async () => {
+  const { listed, calls } = aList([added('a'), added('b'), END], () => Promise.reject(new Error('No')));
+  await expect(listed).rejects.toThrow('No');
+  expect(calls).toEqual(['watch 5 true', 'closed']);
+});
