@@ -8,7 +8,9 @@ import { Pace } from './pace.ts';
 const LIMITS = { maxBytes: 1_000_000, maxElementBytes: 100_000 };
 
 function read(chunks: readonly (string | Uint8Array)[], options: Partial<SplitOptions> = {}) {
-  return readSplitJson(streamOf(chunks), { ...LIMITS, ...options }, new Pace(manualClock()), (element) => element);
+  return readSplitJson(streamOf(chunks), { ...LIMITS, ...options }, new Pace(manualClock()), (bytes) =>
+    parseJson(bytes),
+  );
 }
 
 /** The bytes in pieces of the given sizes, over and over. */
@@ -97,6 +99,15 @@ test.each([
   await expect(read(chunks)).rejects.toThrow('larger than');
 });
 
+test('readSplitJson() finds its member by a key that is cut anywhere, also within an escape', async () => {
+  const bytes = Buffer.from('{"a\\\\":["\\\\\\""],"\\u0061nswers":["\\\\","\\"]",{"a":"}"}]}');
+  const { answers, ...outer } = JSON.parse(bytes.toString());
+  for (let first = 1; first < bytes.length; first++) {
+    const pieces = [bytes.subarray(0, first), Buffer.alloc(0), bytes.subarray(first)];
+    expect(await read(pieces, { member: 'answers' })).toEqual({ outer: { ...outer, answers: [] }, elements: answers });
+  }
+});
+
 test('readSplitJson() refuses nesting that would break whoever walks through it', async () => {
   await expect(read([`[${'['.repeat(600)}${']'.repeat(600)}]`])).rejects.toThrow('nested too deeply');
 });
@@ -116,10 +127,7 @@ test('readSplitJson() gives other work a turn between elements', async () => {
   const rest = async () => {
     rests++;
   };
-  const slowly = (element: unknown) => {
-    clock.advance(1);
-    return element;
-  };
+  const slowly = () => clock.advance(1);
   const text = JSON.stringify(Array.from({ length: 100 }, (_, index) => index));
   await readSplitJson(streamOf([text]), LIMITS, new Pace(clock, rest, 5), slowly);
   expect(rests).toBe(20);

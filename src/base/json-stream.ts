@@ -12,9 +12,10 @@ export interface SplitOptions {
   readonly maxBytes: number;
   /** Limit of one element, and of everything around the elements together, in bytes: each is parsed in one go. */
   readonly maxElementBytes: number;
-  /** Integers in elements that a number cannot hold exactly come as bigints. */
-  readonly exactIntegers?: boolean;
 }
+
+/** Makes something of an element, given as its bytes: `parseJson` says whether they are valid JSON. */
+export type ReadElement<T> = (bytes: Uint8Array, index: number) => T;
 
 export interface SplitJson<T> {
   /** The value without the elements: the array, if there is one, is empty in it. */
@@ -33,14 +34,14 @@ export async function readSplitJson<T>(
   body: AsyncIterable<Uint8Array>,
   options: SplitOptions,
   pace: Pace,
-  read: (element: unknown, index: number) => T,
+  read: ReadElement<T>,
 ): Promise<SplitJson<T>> {
   const splitter = new JsonSplitter(options);
   const elements: T[] = [];
   for await (const chunk of body) {
     for (let start = 0; start < chunk.byteLength; start += PIECE_BYTES) {
       for (const slice of splitter.push(chunk.subarray(start, start + PIECE_BYTES))) {
-        elements.push(read(parseJson(slice, options.exactIntegers), elements.length));
+        elements.push(read(slice, elements.length));
         if (pace.due) await pace.rest();
       }
       if (pace.due) await pace.rest();
@@ -65,7 +66,10 @@ function checkOuter(outer: unknown, member: string | undefined): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** One JSON value. Invalid UTF-8 is refused: a name with replaced letters would be another name. */
+/**
+ * One JSON value. Invalid UTF-8 is refused: a name with replaced letters would be another name. `exactIntegers`: those that a
+ * number cannot hold exactly come as bigints.
+ */
 export function parseJson(bytes: Uint8Array, exactIntegers = false): unknown {
   const text = decodeUtf8(bytes);
   try {
@@ -142,20 +146,24 @@ export class JsonSplitter {
     if (this.#bytes > this.#limits.maxBytes) throw tooLarge('the answer', this.#limits.maxBytes);
     const elements: Uint8Array[] = [];
     let start = 0;
-    for (let index = 0; index < chunk.length; index++) {
-      const byte = chunk[index] ?? 0;
-      if (this.#inString) {
-        this.#stringByte(byte);
-      } else if (this.#arrayDepth === this.#depth && (byte === COMMA || byte === CLOSE_ARRAY)) {
-        this.#collect(chunk.subarray(start, index));
-        this.#finishElement(elements, byte);
-        // The comma between two elements belongs to nobody, the closing bracket to what is around them.
-        start = byte === COMMA ? index + 1 : index;
-        if (byte === CLOSE_ARRAY) this.#leave();
-      } else if (this.#mark(byte)) {
-        this.#collectOuter(chunk.subarray(start, index + 1));
-        start = index + 1;
+    let index = this.#inString ? this.#passString(chunk, 0, this.#escaped) : 0;
+    while (index < chunk.length) {
+      if (this.#arrayDepth === undefined) {
+        if (this.#mark(chunk[index] ?? 0)) {
+          this.#collectOuter(chunk.subarray(start, index + 1));
+          start = index + 1;
+        }
+        index = this.#inString ? this.#passString(chunk, index + 1) : index + 1;
+        continue;
       }
+      index = this.#passElement(chunk, index);
+      if (index >= chunk.length) break;
+      const end = chunk[index] ?? 0;
+      this.#finishElement(elements, chunk.subarray(start, index), end);
+      // The comma between two elements belongs to nobody, the closing bracket to what is around them.
+      start = end === COMMA ? index + 1 : index;
+      if (end === CLOSE_ARRAY) this.#leave();
+      index++;
     }
     this.#collect(chunk.subarray(start));
     return elements;
@@ -167,19 +175,48 @@ export class JsonSplitter {
     return Buffer.concat(this.#outer);
   }
 
-  #stringByte(byte: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (byte === BACKSLASH) this.#escaped = true;
-    else if (byte === QUOTE) this.#endString();
-    if (this.#inString && this.#key !== undefined && this.#key.length < MAX_KEY_BYTES) this.#key.push(byte);
+  /** From within an element to the mark that ends it, or past the chunk. Most bytes pass here: it does no more than it must. */
+  #passElement(chunk: Uint8Array, start: number): number {
+    const arrayDepth = this.#arrayDepth;
+    let depth = this.#depth;
+    let index = start;
+    for (; index < chunk.length; index++) {
+      const byte = chunk[index];
+      if (byte === QUOTE) {
+        index = this.#passString(chunk, index + 1) - 1;
+      } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        if (++depth > MAX_DEPTH) throw tooDeep();
+      } else if (byte === COMMA) {
+        if (depth === arrayDepth) break;
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        if (depth === arrayDepth && byte === CLOSE_OBJECT) throw new BadAnswer('the answer is not valid JSON');
+        if (depth === arrayDepth) break;
+        depth--;
+      }
+    }
+    this.#depth = depth;
+    return index;
   }
 
-  /** A byte outside strings. Returns true where the wanted array begins. */
+  /** From within a string past its end, or past the chunk. `escaped`: its next byte is. */
+  #passString(chunk: Uint8Array, start: number, escaped = false): number {
+    let index = escaped ? start + 1 : start;
+    while (index < chunk.length && chunk[index] !== QUOTE) index += chunk[index] === BACKSLASH ? 2 : 1;
+    this.#inString = index >= chunk.length;
+    this.#escaped = index > chunk.length;
+    if (this.#key !== undefined) {
+      this.#key.push(...chunk.subarray(start, Math.min(index, start + MAX_KEY_BYTES - this.#key.length)));
+      this.#keyComplete = !this.#inString;
+    }
+    return index + 1;
+  }
+
+  /** A byte outside strings and elements. Returns true where the wanted array begins. */
   #mark(byte: number): boolean {
     switch (byte) {
       case QUOTE:
         this.#inString = true;
-        this.#key = this.#depth === 1 && this.#arrayDepth === undefined ? [] : undefined;
+        this.#key = this.#depth === 1 ? [] : undefined;
         this.#keyComplete = false;
         this.#awaitsArray = false;
         return false;
@@ -191,7 +228,6 @@ export class JsonSplitter {
         return this.#enter(byte);
       case CLOSE_ARRAY:
       case CLOSE_OBJECT:
-        if (this.#arrayDepth === this.#depth) throw new BadAnswer('the answer is not valid JSON');
         this.#leave();
         return false;
       case COMMA:
@@ -205,11 +241,6 @@ export class JsonSplitter {
     }
   }
 
-  #endString(): void {
-    this.#inString = false;
-    this.#keyComplete = this.#key !== undefined;
-  }
-
   #isMember(): boolean {
     if (this.#member === undefined || this.#key === undefined) return false;
     if (this.#key.length >= MAX_KEY_BYTES) return false;
@@ -218,13 +249,14 @@ export class JsonSplitter {
 
   #enter(byte: number): boolean {
     this.#depth++;
-    if (this.#depth > MAX_DEPTH) throw new BadAnswer('the answer is nested too deeply');
+    if (this.#depth > MAX_DEPTH) throw tooDeep();
     const begins = this.#awaitsArray && byte === OPEN_ARRAY;
     this.#awaitsArray = false;
     if (!begins) return false;
     if (this.#arraySeen) throw new BadAnswer(`the answer holds ${this.#member ?? 'its array'} twice`);
     this.#arraySeen = true;
     this.#arrayDepth = this.#depth;
+    this.#key = undefined;
     return true;
   }
 
@@ -234,8 +266,10 @@ export class JsonSplitter {
     if (this.#depth < 0) throw new BadAnswer('the answer is not valid JSON');
   }
 
-  #finishElement(elements: Uint8Array[], end: number): void {
-    const bytes = this.#element.length === 1 ? (this.#element[0] ?? new Uint8Array()) : Buffer.concat(this.#element);
+  /** `rest`: what is not collected yet. */
+  #finishElement(elements: Uint8Array[], rest: Uint8Array, end: number): void {
+    const bytes = this.#element.length === 0 ? rest : Buffer.concat([...this.#element, rest]);
+    if (bytes.length > this.#limits.maxElementBytes) throw this.#elementTooLarge();
     this.#element = [];
     this.#elementBytes = 0;
     // Only `[]` may hold nothing between its marks.
@@ -251,9 +285,12 @@ export class JsonSplitter {
     }
     if (bytes.length === 0) return;
     this.#elementBytes += bytes.length;
-    if (this.#elementBytes > this.#limits.maxElementBytes)
-      throw tooLarge('one element of the answer', this.#limits.maxElementBytes);
+    if (this.#elementBytes > this.#limits.maxElementBytes) throw this.#elementTooLarge();
     this.#element.push(bytes);
+  }
+
+  #elementTooLarge(): BadAnswer {
+    return tooLarge('one element of the answer', this.#limits.maxElementBytes);
   }
 
   #collectOuter(bytes: Uint8Array): void {
@@ -266,6 +303,10 @@ export class JsonSplitter {
 
 function tooLarge(what: string, maxBytes: number): BadAnswer {
   return new BadAnswer(`${what} is larger than ${maxBytes} bytes`);
+}
+
+function tooDeep(): BadAnswer {
+  return new BadAnswer('the answer is nested too deeply');
 }
 
 function isBlank(bytes: Uint8Array): boolean {

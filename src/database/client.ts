@@ -4,7 +4,7 @@ import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/http.ts';
-import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
+import { BadAnswer, parseJson, readSplitJson } from '../base/json-stream.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { requestBody } from '../base/request-body.ts';
@@ -258,8 +258,8 @@ export class ServerClient {
     refuseHTML(response);
     const options = { member, maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
     const pace = new Pace(this.#options.clock, this.#options.yieldNow);
-    const { outer, elements } = await readSplitJson(response.body, options, pace, (element, index) =>
-      read(element, `${member}.${index}`),
+    const { outer, elements } = await readSplitJson(response.body, options, pace, (bytes, index) =>
+      read(parseJson(bytes), `${member}.${index}`),
     );
     const array: unknown = typeof outer === 'object' && outer !== null ? Reflect.get(outer, member) : undefined;
     if (!Array.isArray(array)) throw new BadAnswer(`the answer holds no ${member}`);
