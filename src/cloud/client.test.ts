@@ -6,7 +6,9 @@ import { type ScriptedAnswer, scriptedTransport } from '../../test/support/http.
 import { countedTurns } from '../../test/support/turns.ts';
 import { ApiError } from '../base/api-error.ts';
 import { HttpError } from '../base/http.ts';
+import { Memo } from '../base/memo.ts';
 import { CloudClient } from './client.ts';
+import type { Cluster } from './schema.ts';
 import type { AccessLevel } from './token.ts';
 
 const SPACE = '/api/v1/team/acme/spaces/production/clusters';
@@ -258,6 +260,34 @@ test('CloudClient.list() names the place of a cluster that makes no sense', asyn
     body: [running, { id: 'b', status: 'running', storageSizeGB: 'x' }],
   }));
   expect((await errorOf(client.list())).message).toContain('at 1.storageSizeGB');
+});
+
+test('CloudClient.listAs() reads no cluster again that is byte for byte as in the List before', async () => {
+  const [one, two, three] = ['a', 'b', 'c'].map((id) => ({ ...running, id }));
+  const bad = { ...running, id: 'd', createdAt: 'today' };
+  const lists: unknown[] = [[one, two], [two, one], [two, { ...one, status: 'suspended' }, three], [two, bad], [bad]];
+  const { client } = aClient(() => ({ status: 200, body: lists.shift() }));
+  const memo = new Memo<{ readonly id: string }>();
+  const kept: string[] = [];
+  const list = async () => {
+    const keep = ({ id, status }: Cluster) => {
+      kept.push(`${id} ${status}`);
+      return { id };
+    };
+    const ids = (await client.listAs(memo, keep)).map(({ id }) => id);
+    return [ids, kept.splice(0)];
+  };
+  expect(await list()).toEqual([
+    ['a', 'b'],
+    ['a running', 'b running'],
+  ]);
+  expect(await list()).toEqual([['b', 'a'], []]);
+  expect(await list()).toEqual([
+    ['b', 'a', 'c'],
+    ['a suspended', 'c running'],
+  ]);
+  expect((await errorOf(list())).message).toContain('at 1.createdAt');
+  expect((await errorOf(list())).message).toContain('at 0.createdAt');
 });
 
 test('CloudClient throws nothing but ApiErrors, whatever bytes come with whatever status', async () => {

@@ -4,7 +4,8 @@ import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/http.ts';
-import { BadAnswer, readSplitJson } from '../base/json-stream.ts';
+import { BadAnswer, parseJson, type ReadElement, readSplitJson } from '../base/json-stream.ts';
+import type { Memo } from '../base/memo.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { requestBody } from '../base/request-body.ts';
@@ -135,20 +136,18 @@ export class CloudClient {
 
   /** All clusters of the space. `notFound`: the team or the space does not exist. ("List") */
   list(signal?: AbortSignal): Promise<readonly Cluster[]> {
-    return this.listAs((cluster) => cluster, signal);
+    return this.#call(this.#operations.list(), (response) => this.#readList(response, readElement), signal);
   }
 
-  /** As `list`, of what `keep` makes of each: they are read one at a time, so no more of thousands is ever held than that. */
-  listAs<T>(keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]> {
-    const { clock, yieldNow } = this.#options;
+  /**
+   * As `list`, of what `keep` makes of each: they are read one at a time, so no more of thousands is ever held than that. Those
+   * that are byte for byte as in the List before, which `memo` was given to, are not read again.
+   */
+  listAs<T extends object>(memo: Memo<T>, keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]> {
+    const make: ReadElement<T> = (bytes, index) => keep(readElement(bytes, index));
     return this.#call(
       this.#operations.list(),
-      async (response) => {
-        refuseHTML(response);
-        const limits = { maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
-        const read = (element: unknown, index: number) => keep(shaped(clusterSchema, element, String(index)));
-        return (await readSplitJson(response.body, limits, new Pace(clock, yieldNow), read)).elements;
-      },
+      (response) => memo.read(make, (read) => this.#readList(response, read)),
       signal,
     );
   }
@@ -196,6 +195,13 @@ export class CloudClient {
   async versions(signal?: AbortSignal): Promise<readonly string[]> {
     const read = async (response: HttpResponse) => (await readJson(response, versionsSchema)).availableVersions;
     return this.#call(this.#operations.versions(), read, signal);
+  }
+
+  async #readList<T>(response: HttpResponse, read: ReadElement<T>): Promise<readonly T[]> {
+    refuseHTML(response);
+    const limits = { maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
+    const pace = new Pace(this.#options.clock, this.#options.yieldNow);
+    return (await readSplitJson(response.body, limits, pace, read)).elements;
   }
 
   async #call<T>(
@@ -262,6 +268,11 @@ export class CloudClient {
     const what = `not sent, because there is no API token of level ${levels}`;
     return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind: 'forbidden', what });
   }
+}
+
+/** One cluster of a List. */
+function readElement(bytes: Uint8Array, index: number): Cluster {
+  return shaped(clusterSchema, parseJson(bytes), String(index));
 }
 
 /** One cluster; another one than was asked for is no answer. */

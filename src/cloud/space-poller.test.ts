@@ -41,7 +41,7 @@ function aPoller(listMs = 0) {
       onClusters: (ids) => changed.push(...ids),
       onListed: () => listed++,
       client: {
-        listAs: async (keep, signal) => {
+        listAs: async (_memo, keep, signal) => {
           lists.push(clock.monotonic());
           expect(++underWay).toBe(1);
           const { clusters, error } = space;
@@ -86,7 +86,8 @@ test('SpacePoller lets others have their turn while it takes in a long List, and
       onClusters: (ids) => changed.push(...ids),
       onListed: () => {},
       client: {
-        listAs: async (keep) => Array.from({ length: 100 }, (_, index) => keep(cluster(`c-${index}`, 'running'))),
+        listAs: async (_memo, keep) =>
+          Array.from({ length: 100 }, (_, index) => keep(cluster(`c-${index}`, 'running'))),
       },
       yieldNow: async () => {
         if (++turns === 1) poller.learn('c-99', cluster('c-99', 'suspending'), ++now);

@@ -1,6 +1,7 @@
 import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
+import { Memo } from '../base/memo.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import { type Packed, Packer } from '../base/packer.ts';
 import type { Random } from '../base/random.ts';
@@ -8,7 +9,7 @@ import type { Cluster } from './schema.ts';
 
 /** The part of CloudClient that is needed here. */
 export interface ClusterLister {
-  listAs<T>(keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]>;
+  listAs<T extends object>(memo: Memo<T>, keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]>;
 }
 
 export interface SpacePollerOptions {
@@ -29,13 +30,18 @@ interface Seen {
   readonly moving: boolean;
 }
 
+interface Listed extends Seen {
+  readonly id: string;
+}
+
+/** There are thousands, and mostly nothing of them changes but when that was asked for. */
 interface Known {
   /** The cluster; undefined: there is none. */
-  readonly packed: Packed | undefined;
+  packed: Packed | undefined;
   /** When the answer was asked for that this is from. A List that was asked for earlier knows less. */
-  readonly askedAt: number;
-  /** Since when it has been on its way to another status, by the monotonic clock. */
-  readonly movingSince: number | undefined;
+  askedAt: number;
+  /** The number of the newest List that it was in. */
+  list: number;
 }
 
 /** While a cluster is under way, the space is listed in steps that grow with how long it has been: a fifth of that time. */
@@ -53,6 +59,10 @@ export class SpacePoller {
   readonly #options: SpacePollerOptions;
   readonly #clusters = new Map<string, Known>();
   readonly #packer = new Packer();
+  readonly #listed = new Memo<Listed>();
+  #lists = 0;
+  /** Since when clusters have been on their way to another status, by the monotonic clock. */
+  readonly #movingSince = new Map<string, number>();
   /** Ids that somebody here is interested in: only for these the poller hurries. */
   readonly #followed = new Set<string>();
   #intervalMs: number;
@@ -94,6 +104,11 @@ export class SpacePoller {
     return this.#unpacked(this.#clusters.get(id));
   }
 
+  /** Whether there is such a cluster: as `get`, for next to nothing. */
+  has(id: string): boolean {
+    return this.#clusters.get(id)?.packed !== undefined;
+  }
+
   /** Whether more is known of the id than the newest List says: undefined from `get` is then the answer to a single call. */
   knows(id: string): boolean {
     return this.#clusters.has(id);
@@ -118,7 +133,7 @@ export class SpacePoller {
   follow(id: string): void {
     if (this.#followed.has(id)) return;
     this.#followed.add(id);
-    if (this.#clusters.get(id)?.movingSince !== undefined) this.#schedule();
+    if (this.#movingSince.has(id)) this.#schedule();
   }
 
   unfollow(id: string): void {
@@ -166,22 +181,16 @@ export class SpacePoller {
     const { client, clock, yieldNow } = this.#options;
     const askedAt = clock.monotonic();
     try {
-      const keep = (cluster: Cluster) => ({ id: cluster.id, ...this.#seen(cluster) });
-      const clusters = await client.listAs(keep, this.#abort.signal);
+      const keep = (cluster: Cluster): Listed => ({ id: cluster.id, ...this.#seen(cluster) });
+      const clusters = await client.listAs(this.#listed, keep, this.#abort.signal);
       const changed = new Set<string>();
-      const listed = new Set<string>();
       const pace = new Pace(clock, yieldNow);
+      const list = ++this.#lists;
       for (const cluster of clusters) {
         if (pace.due) await pace.rest();
-        listed.add(cluster.id);
-        if (this.#take(cluster.id, cluster, askedAt)) changed.add(cluster.id);
+        if (this.#take(cluster.id, cluster, askedAt, list)) changed.add(cluster.id);
       }
-      for (const [id, known] of this.#clusters) {
-        if (listed.has(id) || known.askedAt > askedAt) continue;
-        // Lists do not overtake one another: what this one lacks no later one brings back by being late.
-        this.#clusters.delete(id);
-        if (known.packed !== undefined) changed.add(id);
-      }
+      for (const id of this.#dropMissing(list, askedAt)) changed.add(id);
       this.#error = undefined;
       this.#failures = 0;
       this.#listedAtMs = clock.now();
@@ -200,14 +209,36 @@ export class SpacePoller {
     return { packed: this.#packer.pack(JSON.stringify(cluster)), moving: !isSettled(cluster) };
   }
 
-  /** Whether the cluster is not as it was known. `seen` undefined: there is none. */
-  #take(id: string, seen: Seen | undefined, askedAt: number): boolean {
-    const before = this.#clusters.get(id);
-    if (before !== undefined && before.askedAt > askedAt) return false;
-    const movingSince = seen?.moving ? (before?.movingSince ?? this.#options.clock.monotonic()) : undefined;
+  /** Whether the cluster is not as it was known. `seen` undefined: there is none. `list`: the number of the List that it is from. */
+  #take(id: string, seen: Seen | undefined, askedAt: number, list = 0): boolean {
+    const packed = seen?.packed;
+    const known = this.#clusters.get(id);
+    if (known !== undefined && known.askedAt > askedAt) return false;
+    const changed = known?.packed !== packed;
     // Also that there is none: until a List that was asked for later, so that an earlier one cannot bring it back.
-    this.#clusters.set(id, { packed: seen?.packed, askedAt, movingSince });
-    return before?.packed !== seen?.packed;
+    if (known === undefined) {
+      this.#clusters.set(id, { packed, askedAt, list });
+    } else {
+      known.packed = packed;
+      known.askedAt = askedAt;
+      known.list = Math.max(known.list, list);
+    }
+    if (changed && !seen?.moving) this.#movingSince.delete(id);
+    else if (changed && !this.#movingSince.has(id)) this.#movingSince.set(id, this.#options.clock.monotonic());
+    return changed;
+  }
+
+  /** Forgets what is not in the List. Returns the ids of those that were there. */
+  #dropMissing(list: number, askedAt: number): readonly string[] {
+    const dropped: string[] = [];
+    this.#clusters.forEach((known, id) => {
+      if (known.list === list || known.askedAt > askedAt) return;
+      // Lists do not overtake one another: what this one lacks no later one brings back by being late.
+      this.#clusters.delete(id);
+      this.#movingSince.delete(id);
+      if (known.packed !== undefined) dropped.push(id);
+    });
+    return dropped;
   }
 
   /** The next List comes at a time that follows from what is known, so asking again does not put it off. */
@@ -222,9 +253,8 @@ export class SpacePoller {
     const ended = this.#endedAt ?? Number.NEGATIVE_INFINITY;
     let next = ended + this.#pauseMs;
     if (this.#failures > 0) return next;
-    for (const id of this.#followed) {
-      const since = this.#clusters.get(id)?.movingSince;
-      if (since === undefined) continue;
+    for (const [id, since] of this.#movingSince) {
+      if (!this.#followed.has(id)) continue;
       const from = Math.max(ended, since);
       next = Math.min(next, from + Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (from - since) * STEP_SHARE)));
     }

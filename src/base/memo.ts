@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+import type { ReadElement } from './json-stream.ts';
+
+/**
+ * What was made of the elements of an answer that comes again and again, such as a List, by the digests of their bytes: what
+ * has not changed since the answer before is neither read nor made again. It holds no more than the newest answer does.
+ */
+export class Memo<T extends object> {
+  readonly #made = new Map<string, T>();
+
+  /**
+   * Reads one answer: `readAll` gives each element to the function that it is given, and returns what it got for all of
+   * them. Of bytes that are new that is what `make` makes. Fails as these do, and remembers nothing of that answer then.
+   */
+  async read(make: ReadElement<T>, readAll: (read: ReadElement<T>) => Promise<readonly T[]>): Promise<readonly T[]> {
+    const fresh = new Map<string, T>();
+    const all = await readAll((bytes, index) => {
+      // Of any length, and no two have the same: who writes an element cannot have it taken for another.
+      const digest = hash('sha256', bytes, 'latin1');
+      const known = this.#made.get(digest) ?? fresh.get(digest);
+      if (known !== undefined) return known;
+      const made = make(bytes, index);
+      fresh.set(digest, made);
+      return made;
+    });
+    for (const [digest, made] of fresh) this.#made.set(digest, made);
+    if (this.#made.size > all.length) this.#keepOnly(new Set(all));
+    return all;
+  }
+
+  #keepOnly(values: ReadonlySet<T>): void {
+    for (const [digest, made] of this.#made) if (!values.has(made)) this.#made.delete(digest);
+  }
+}
