@@ -54,7 +54,7 @@ export function createControllers(
   const wiring = new Wiring(dependencies, informers);
   const members = new SpaceMembers((space, id) => {
     // What the cloud does not have yet is counted with the List that brings it.
-    if (connections.get(space)?.poller.get(id) === undefined) return;
+    if (connections.get(space)?.poller.has(id) !== true) return;
     for (const same of connections.samePlace(space)) spaces.changedSoon(`spaces/${same}`);
   });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));

@@ -89,6 +89,20 @@ describe('SpaceMembers', () => {
     expect(seen(members, 'shop/production')).toEqual([[], []]);
   });
 
+  it('makes up its mind about the ids of a space only after a change', () => {
+    const members = membersWith(named('a', 'production'), named('b', 'staging'));
+    const ids = () => members.claimedIDs('shop/production', PLACE);
+    const first = ids();
+    members.changed('shop/b', named('b', 'staging'), undefined);
+    expect(ids()).toBe(first);
+    members.changed('shop/c', undefined, named('c', 'production'));
+    expect([...ids()]).toContain('c');
+    members.changed('shop/a', named('a', 'production'), undefined);
+    expect([...ids()]).not.toContain('a');
+    expect([...members.claimedIDs('shop/production', { ...PLACE, spaceID: 'elsewhere' })]).toEqual([]);
+    expect([...ids()]).toContain('c');
+  });
+
   it('leaves out whose spec cannot be read', () => {
     const members = membersWith(named('a', 'production'));
     members.changed('shop/a', named('a', 'production'), { ...named('a', 'production'), spec: {} });

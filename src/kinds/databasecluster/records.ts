@@ -18,9 +18,15 @@ interface Member {
   readonly needsSpace: boolean;
 }
 
+interface Space {
+  readonly members: Map<ObjectKey, Member>;
+  /** What was told last, while it is still true: with most Lists nothing has changed. */
+  claimed: { readonly here: Place | undefined; readonly ids: ReadonlySet<string> } | undefined;
+}
+
 /** The DatabaseClusters of each space, kept by changes: a space asks for all of its own with each List. */
 export class SpaceMembers {
-  readonly #spaces = new Map<ObjectKey, Map<ObjectKey, Member>>();
+  readonly #spaces = new Map<ObjectKey, Space>();
   readonly #onClaim: (space: ObjectKey, id: string) => void;
 
   /** `onClaim`: a member of the space begins or ends to stand for the id, or to want to. */
@@ -32,49 +38,63 @@ export class SpaceMembers {
   changed(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const [was, is] = [clusterRecordOf(before), clusterRecordOf(after)];
     const [left, joined] = [was && spaceKeyOf(was), is && spaceKeyOf(is)];
-    const gone = left === undefined ? [] : this.#remove(left, key);
-    const come = is === undefined || joined === undefined ? [] : this.#add(joined, key, is);
+    const gone = left === undefined ? [] : this.#remove(key, left);
+    const come = is === undefined || joined === undefined ? [] : this.#add(key, joined, is);
     const stays = left === joined;
     if (left !== undefined) for (const id of gone) if (!stays || !come.includes(id)) this.#onClaim(left, id);
     if (joined !== undefined) for (const id of come) if (!stays || !gone.includes(id)) this.#onClaim(joined, id);
   }
 
   /** The ids that it had. */
-  #remove(space: ObjectKey, key: ObjectKey): readonly string[] {
-    const members = this.#spaces.get(space);
-    const ids = members?.get(key)?.ids ?? [];
-    if (members?.delete(key) && members.size === 0) this.#spaces.delete(space);
+  #remove(key: ObjectKey, left: ObjectKey): readonly string[] {
+    const space = this.#spaces.get(left);
+    if (space === undefined) return [];
+    const ids = space.members.get(key)?.ids ?? [];
+    space.claimed = undefined;
+    if (space.members.delete(key) && space.members.size === 0) this.#spaces.delete(left);
     return ids;
   }
 
   /** The ids that it has. */
-  #add(space: ObjectKey, key: ObjectKey, record: ClusterRecord): readonly string[] {
-    const members = this.#spaces.get(space) ?? new Map<ObjectKey, Member>();
-    const member = memberOf(record, members.values().next().value?.place);
-    members.set(key, member);
-    this.#spaces.set(space, members);
+  #add(key: ObjectKey, joined: ObjectKey, record: ClusterRecord): readonly string[] {
+    const space = this.#spaces.get(joined) ?? { members: new Map<ObjectKey, Member>(), claimed: undefined };
+    const member = memberOf(record, space.members.values().next().value?.place);
+    space.members.set(key, member);
+    space.claimed = undefined;
+    this.#spaces.set(joined, space);
     return member.ids;
   }
 
   /** Those that name the space. */
   of(space: ObjectKey): Iterable<ObjectKey> {
-    return this.#spaces.get(space)?.keys() ?? [];
+    return this.#spaces.get(space)?.members.keys() ?? [];
   }
 
   /** Ids that DatabaseClusters of the space stand for, or want to, in the place where the space is now. */
-  claimedIDs(space: ObjectKey, here?: Place): ReadonlySet<string> {
-    const ids = new Set<string>();
-    for (const member of this.#spaces.get(space)?.values() ?? []) {
-      if (here !== undefined && member.place !== undefined && !isSamePlace(member.place, here)) continue;
-      for (const id of member.ids) ids.add(id);
-    }
-    return ids;
+  claimedIDs(key: ObjectKey, here?: Place): ReadonlySet<string> {
+    const space = this.#spaces.get(key);
+    if (space === undefined) return new Set();
+    if (space.claimed === undefined || space.claimed.here !== here) space.claimed = { here, ids: idsIn(space, here) };
+    return space.claimed.ids;
   }
 
   /** Clusters that something is to be done to in the cloud when their objects are deleted. */
   neededBy(space: ObjectKey): readonly ObjectKey[] {
-    return [...(this.#spaces.get(space) ?? [])].flatMap(([key, member]) => (member.needsSpace ? [key] : []));
+    const needing: ObjectKey[] = [];
+    this.#spaces.get(space)?.members.forEach((member, key) => {
+      if (member.needsSpace) needing.push(key);
+    });
+    return needing;
   }
+}
+
+function idsIn({ members }: Space, here: Place | undefined): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const member of members.values()) {
+    if (here !== undefined && member.place !== undefined && !isSamePlace(member.place, here)) continue;
+    for (const id of member.ids) ids.add(id);
+  }
+  return ids;
 }
 
 /** `usual`: the place of others of its space. Nearly all of thousands are there, and need not each hold a copy. */

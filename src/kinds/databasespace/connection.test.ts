@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aSpace } from '../../../test/support/builders.ts';
 import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
@@ -191,6 +191,19 @@ describe('SpaceConnection.serverURL()', () => {
     expect(one.logins('https://db.test:1', 'orders')).toBe(two.logins('https://db.test:1', 'orders'));
     expect(one.logins('https://db.test:1', 'orders')).not.toBe(one.logins('https://db.test:2', 'orders'));
     expect(one.logins('https://db.test:1', 'orders')).not.toBe(one.logins('https://db.test:1', 'other'));
+  });
+
+  it('finds with a List which logins to forget without reading what is known of the clusters', async () => {
+    const { connections, spec, of, simulator } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    const { poller, logins } = of('a/one');
+    for (const id of ['a', 'b', 'c']) {
+      simulator.deployForeign({ id });
+      logins('https://db.test:1', id);
+    }
+    const get = vi.spyOn(poller, 'get');
+    await poller.refresh();
+    expect(get).not.toHaveBeenCalled();
   });
 
   it('forgets the logins of clusters that are gone', async () => {

@@ -200,7 +200,7 @@ export class SpaceConnections {
           const first = !shared.listed && poller.listedAtMs !== undefined;
           if (first) shared.listed = true;
           shared.failingSinceMs = poller.error === undefined ? undefined : (shared.failingSinceMs ?? clock.now());
-          for (const id of shared.servers.keys()) if (poller.get(id) === undefined) shared.servers.delete(id);
+          for (const id of shared.servers.keys()) if (!poller.has(id)) shared.servers.delete(id);
           for (const space of users.keys()) onListed(space, first);
         },
       },

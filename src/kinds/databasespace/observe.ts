@@ -201,17 +201,23 @@ async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, wo
 
 /** Ids that are stood for in the same place of the cloud, by whatever DatabaseSpace. */
 function claimedIn({ connections, claimedIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
-  return new Set([...connections.samePlace(space)].flatMap((same) => [...claimedIDs(same)]));
+  const [ids = new Set<string>(), ...others] = [...connections.samePlace(space)].map(claimedIDs);
+  return others.length === 0 ? ids : new Set([ids, ...others].flatMap((each) => [...each]));
 }
 
 function inventoryOf({ poller }: SpaceConnection, claimed: ReadonlySet<string>) {
-  const ids = [...poller.ids()];
-  const unmanaged = ids.filter((id) => !claimed.has(id)).sort();
-  const shown = unmanaged.slice(0, MAX_UNMANAGED).flatMap((clusterID): readonly UnmanagedCluster[] => {
+  let total = 0;
+  const unmanaged: string[] = [];
+  for (const id of poller.ids()) {
+    total++;
+    if (!claimed.has(id)) unmanaged.push(id);
+  }
+  const first = unmanaged.toSorted().slice(0, MAX_UNMANAGED);
+  const shown = first.flatMap((clusterID): readonly UnmanagedCluster[] => {
     const cluster = poller.get(clusterID);
     if (cluster === undefined) return [];
     const { provider, region, machineType, status: state } = cluster;
     return [{ clusterID, provider, region, machineType, state }];
   });
-  return { total: ids.length, managed: ids.length - unmanaged.length, unmanaged: shown };
+  return { total, managed: total - unmanaged.length, unmanaged: shown };
 }
