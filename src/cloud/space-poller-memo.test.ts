@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { expect, test } from 'vitest';
 import { aClient } from '../../test/support/cloud.ts';
 import type { ScriptedAnswer } from '../../test/support/http.ts';
@@ -171,4 +172,23 @@ test('SpacePoller hurries for a cluster that goes on as it was, in steps that gr
   await clock.advance(50_000);
   poller.stop();
   expect(askedAt.length).toBeLessThanOrEqual(1);
+});
+
+test('SpacePoller makes next to no garbage of a List that shows what the one before did', async () => {
+  const count = 2_000;
+  const { poller, space, read } = aPoller();
+  const clusters = Array.from({ length: count }, (_, index) => shown(`cluster-${index}`, 'running'));
+  const bytes = Buffer.from(JSON.stringify(clusters));
+  space.answer = { status: 200, chunks: [bytes.subarray(0, 100_000), bytes.subarray(100_000)] };
+  const allocated = () => getHeapStatistics().total_allocated_bytes;
+  const perCluster = async () => {
+    const before = allocated();
+    await poller.refresh();
+    return (allocated() - before) / count;
+  };
+  const first = await perCluster();
+  const further = [await perCluster(), await perCluster(), await perCluster()];
+  poller.stop();
+  expect([read.length, poller.error]).toEqual([count, undefined]);
+  expect(Math.min(...further)).toBeLessThan(first / 5);
 });
