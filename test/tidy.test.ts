@@ -110,7 +110,7 @@ test('Product code imports no tests', () => {
 });
 
 test.each([
-  ['undici', 'src/base/http.ts'],
+  ['undici', 'src/base/undici.ts'],
   ['@kubernetes/client-node', 'src/kube/config.ts'],
   ['prom-client', 'src/runtime/metrics.ts'],
   ['pino', 'src/base/log.ts'],

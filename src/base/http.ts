@@ -1,9 +1,9 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { Agent, buildConnector, type Dispatcher, request as undiciRequest } from 'undici';
 import { messageOf } from './errors.ts';
 import { tracedTransport } from './trace.ts';
+import { Agent, buildConnector, type Connector, type Interceptor, request as undiciRequest } from './undici.ts';
 
 /** One HTTP exchange. The seam through which everything outside the process is reached. */
 export type HttpTransport = (request: HttpRequest) => Promise<HttpResponse>;
@@ -140,7 +140,7 @@ export function createUndiciTransport(
   return Object.assign(tracedTransport(transport), { close: () => agent.destroy() });
 }
 
-function askingFirst(refusal: () => string | undefined): Dispatcher.DispatcherComposeInterceptor {
+function askingFirst(refusal: () => string | undefined): Interceptor {
   return (dispatch) => (options, handler) => {
     const start = handler.onRequestStart?.bind(handler);
     handler.onRequestStart = (controller, context) => {
@@ -152,7 +152,7 @@ function askingFirst(refusal: () => string | undefined): Dispatcher.DispatcherCo
   };
 }
 
-function connectorOf(options: UndiciTransportOptions): buildConnector.connector {
+function connectorOf(options: UndiciTransportOptions): Connector {
   const { ca, cert, key } = options;
   const settings = {
     allowH2: false,

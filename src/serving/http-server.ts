@@ -1,8 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../base/errors.ts';
 import type { CertificateFiles } from './certificate.ts';
+
+// An import of it reads all that it exports, also what is made only then: its WebSocket loads all of fetch, some 5 MB.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface Page {
   readonly status: number;

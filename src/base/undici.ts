@@ -1,0 +1,32 @@
+import { createRequire } from 'node:module';
+import type * as undici from 'undici';
+
+/*
+ * What HTTP takes of undici. Its index loads fetch, WebSocket, caches and mocks as well, eighty files that nobody here
+ * uses.
+ */
+
+export type Connector = undici.buildConnector.connector;
+export type Dispatcher = undici.Dispatcher;
+export type Interceptor = undici.Dispatcher.DispatcherComposeInterceptor;
+
+interface RequestOptions
+  extends Pick<
+    undici.Dispatcher.RequestOptions,
+    'method' | 'headers' | 'body' | 'headersTimeout' | 'bodyTimeout' | 'signal'
+  > {
+  readonly dispatcher: Dispatcher;
+}
+
+const require = createRequire(import.meta.url);
+
+export const Agent: typeof undici.Agent = require('undici/lib/dispatcher/agent.js');
+export const buildConnector: typeof undici.buildConnector = require('undici/lib/core/connect.js');
+
+const requestOf: Dispatcher['request'] = require('undici/lib/api/api-request.js');
+
+/** As undici's `request`. `url`: absolute; rejects with the code ERR_INVALID_URL where it is not. */
+export async function request(url: string, { dispatcher, ...options }: RequestOptions) {
+  const { origin, pathname, search } = new URL(url);
+  return requestOf.call(dispatcher, { ...options, origin, path: `${pathname}${search}` });
+}
