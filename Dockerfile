@@ -13,6 +13,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Types, sources, source maps and what is for another JavaScript engine: half of what npm installs.
 RUN find node_modules -type f -regex '.*\.\(map\|[cm]?ts\|bare\)' -delete
+# Messages in sixty languages, all of which zod would load: English is loaded by itself.
+RUN sed -i '/"\.\/en\.js"/!d' node_modules/zod/v4/locales/index.js
 COPY LICENSE THIRD-PARTY-NOTICES.md ./
 COPY bin/mooring bin/
 COPY tools/bootstrap.mjs tools/lock.mjs tools/

@@ -87,6 +87,19 @@ describe('the image', () => {
     expect([demo.code, demo.stderr]).toEqual([1, expect.stringMatching(/not part of .*: run it in a checkout/)]);
   });
 
+  test('loads messages in English only', async () => {
+    const script = `
+      import { registerHooks } from 'node:module';
+      const files = [];
+      registerHooks({ load: (url, context, next) => (files.push(url), next(url, context)) });
+      await import('/app/src/commands/controller.ts');
+      console.log(files.filter((url) => url.includes('/zod/')).join('\\n'));`;
+    const [command = '', ...args] = inImage(['/usr/local/bin/node', '--input-type=module', '--eval', script]);
+    const { stdout } = await run(command, args, { env: { PATH: process.env['PATH'], ...tree.env }, timeoutMs: 60_000 });
+    const locales = [...stdout.matchAll(/\/zod\/v4\/locales\/(.*)\.js$/gm)].map(([, name]) => name);
+    expect(locales.sort()).toEqual(['en', 'index']);
+  });
+
   test('is found compiled by the user that it is for, though nothing can be written', async () => {
     const env = {
       NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
