@@ -31,13 +31,25 @@ describe('differenceOf()', () => {
     expect(show(undefined, undefined)).toEqual([]);
   });
 
-  it('shows all that goes, then all that comes, where comparing line by line would take too much memory', () => {
-    const lines = Array.from({ length: 2_000 }, (_, index) => `entity e${index};`);
-    const edited = (mark: string) => ['define', `first ${mark};`, ...lines, `last ${mark};`, 'end'];
-    const [from, to] = [edited('a'), edited('b')];
-    const gone = from.slice(1, -1).map((text) => `-${text}`);
-    const come = to.slice(1, -1).map((text) => `+${text}`);
-    expect(show(from.join('\n'), to.join('\n'))).toEqual([' define', ...gone, ...come, ' end']);
+  it('finds the few lines that change in a text of many', () => {
+    const lines = Array.from({ length: 20_000 }, (_, index) => `entity e${index};`);
+    const edited = (mark: string) => ['define', `first ${mark};`, ...lines, `last ${mark};`].join('\n');
+    const neighbours = [' entity e0;', ' entity e1;', '…', ' entity e19998;', ' entity e19999;'];
+    expect(show(edited('a'), edited('b'))).toEqual([
+      ' define',
+      '-first a;',
+      '+first b;',
+      ...neighbours,
+      '-last a;',
+      '+last b;',
+    ]);
+  });
+
+  it('shows all that goes, then all that comes, where finding out what stays would take too long', () => {
+    const lines = (mark: string) => Array.from({ length: 1_001 }, (_, index) => `entity ${mark}${index};`);
+    const [from, to] = [lines('a'), lines('b')];
+    const [gone, come] = [from.map((text) => `-${text}`), to.map((text) => `+${text}`)];
+    expect(show([...from, 'end'].join('\n'), [...to, 'end'].join('\n'))).toEqual([...gone, '-end', ...come, '+end']);
   });
 
   it('leads from one to the other, whatever they are', () => {
