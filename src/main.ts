@@ -1,11 +1,13 @@
 import type { Command } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
+import { commandFirst } from './plugin/arguments.ts';
+import { UNREAD } from './plugin/exit-code.ts';
 import { VERSION } from './version.ts';
 
 /* The composition root: the only reader of the process's arguments, environment and signals. */
 
 async function main(): Promise<number> {
-  const [name = '', ...argv] = process.argv.slice(2);
+  const [name = '', ...argv] = commandFirst(process.argv.slice(2));
   if (name === '--version' || name === 'version') {
     process.stdout.write(`${VERSION}\n`);
     return 0;
@@ -18,6 +20,17 @@ async function main(): Promise<number> {
   }
   const abort = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
+  let isUnread = false;
+  // Whoever read it has gone, as `head` does: there is nobody to go on for, and nothing to complain of.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      isUnread = true;
+      // Also where it comes after the command has ended.
+      process.exitCode = UNREAD;
+      abort.abort();
+    });
+  }
   let run: Command;
   try {
     run = await command.load();
@@ -27,13 +40,15 @@ async function main(): Promise<number> {
     process.stderr.write(`mooring ${name} is not part of this installation (${error.message}): run it in a checkout\n`);
     return 1;
   }
-  return run(argv, {
-    stdout: (text) => process.stdout.write(text),
-    stderr: (text) => process.stderr.write(text),
+  const code = await run(argv, {
+    stdout: (text) => isUnread || process.stdout.write(text),
+    stderr: (text) => isUnread || process.stderr.write(text),
     isTerminal: process.stdout.isTTY === true,
+    rows: () => process.stdout.rows,
     env: process.env,
     signal: abort.signal,
   });
+  return isUnread ? UNREAD : code;
 }
 
 function usage(): string {

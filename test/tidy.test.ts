@@ -90,7 +90,7 @@ const SEES: Readonly<Record<string, readonly string[]>> = {
     ],
     'version',
   ],
-  main: ['base', 'commands', 'version'],
+  main: ['base', 'plugin', 'commands', 'version'],
 };
 
 test('Imports go one way only', () => {

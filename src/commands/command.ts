@@ -4,6 +4,8 @@ export interface CommandIO {
   stderr(text: string): void;
   /** Whether stdout is a terminal that a person looks at. */
   readonly isTerminal?: boolean;
+  /** Rows of its window now; undefined: not known. */
+  readonly rows?: () => number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborting ends the command. */
   readonly signal: AbortSignal;

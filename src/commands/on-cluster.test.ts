@@ -37,6 +37,11 @@ test('A command says of an API server that does not answer what to check', async
   expect(stderr).toMatch(/^The API server does not answer: .*ECONNREFUSED.*\nCheck --kubeconfig and --context/);
 });
 
+test('A command shows what was typed or read as text, whatever is in it', async () => {
+  const { stderr } = await run(['pod\u001B[2J/x']);
+  expect(stderr).toContain('There is no kind "pod\\u001b[2J"');
+});
+
 test('A command that is interrupted says no more than that', async () => {
   const aborted = new AbortController();
   aborted.abort();

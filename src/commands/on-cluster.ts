@@ -15,6 +15,8 @@ import {
 } from '../plugin/arguments.ts';
 import type { Completable } from '../plugin/completion.ts';
 import { INTERRUPTED } from '../plugin/exit-code.ts';
+import { printable } from '../plugin/printable.ts';
+import { type Screen, screenOn } from '../plugin/screen.ts';
 import { type Style, styleFor } from '../plugin/text.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
@@ -26,8 +28,11 @@ export interface OnCluster {
   /** That of --namespace, else of the context. */
   readonly namespace: string;
   readonly args: Arguments;
+  /** Shows what others wrote as text, whatever is in it. */
   readonly io: CommandIO;
   readonly style: Style;
+  /** Undefined: nobody looks at one. */
+  readonly screen: Screen | undefined;
 }
 
 export interface ClusterCommand {
@@ -45,14 +50,22 @@ export interface ClusterCommand {
 /** The command as the program runs it: 0 well, 1 failed, 2 called wrongly; and what it is, with all of its flags. */
 export function onCluster(command: ClusterCommand): Command & { readonly definition: ClusterCommand } {
   const flags = { ...command.flags, ...CONNECTION_FLAGS };
-  const run: Command = async (argv, io) => {
+  const run: Command = async (argv, terminal) => {
+    const coloured = terminal.isTerminal === true && terminal.env['NO_COLOR'] === undefined;
+    const io: CommandIO = {
+      ...terminal,
+      stdout: (text) => terminal.stdout(printable(text, coloured)),
+      stderr: (text) => terminal.stderr(printable(text, coloured)),
+    };
     if (argv.includes('--help') || argv.includes('-h')) {
       const usage = command.usage.map((line) => `mooring ${command.name} ${line}`.trimEnd());
       io.stdout(helpText(`mooring ${command.name}: ${command.about}.`, usage, flags));
       return 0;
     }
     try {
-      return await connected(command, parseArguments(argv, flags), io);
+      const rows = () => terminal.rows?.();
+      const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, rows, coloured) : undefined;
+      return await connected(command, { args: parseArguments(argv, flags), io, style: styleFor(coloured), screen });
     } catch (error) {
       if (error instanceof UsageError) {
         io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);
@@ -70,7 +83,8 @@ export function onCluster(command: ClusterCommand): Command & { readonly definit
   return Object.assign(run, { definition: { ...command, flags } });
 }
 
-async function connected(command: ClusterCommand, args: Arguments, io: CommandIO): Promise<number> {
+async function connected(command: ClusterCommand, on: Omit<OnCluster, 'api' | 'namespace'>): Promise<number> {
+  const { args, io } = on;
   const connection = await loadKubeConnection(
     systemClock,
     args.text('kubeconfig') ?? (io.env['KUBECONFIG'] || undefined),
@@ -85,14 +99,7 @@ async function connected(command: ClusterCommand, args: Arguments, io: CommandIO
       userAgent: `kubectl-mooring/${VERSION}`,
       fieldManager: 'kubectl-mooring',
     });
-    const coloured = io.isTerminal === true && io.env['NO_COLOR'] === undefined;
-    return await command.run({
-      api,
-      namespace: args.text('namespace') ?? connection.namespace,
-      args,
-      io,
-      style: styleFor(coloured),
-    });
+    return await command.run({ ...on, api, namespace: args.text('namespace') ?? connection.namespace });
   } finally {
     await transport.close();
   }

@@ -27,7 +27,8 @@ export const shell = onCluster({
       const target = { namespace, cluster, user: args.text('user'), server: args.text('server') };
       const session = await sessionFor(dependencies, target, io.signal);
       // Not before: lines that come while nobody reads them are lost.
-      const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: io.isTerminal === true });
+      const { stdin: input, stdout: output } = process;
+      const lines = createInterface({ input, output, terminal: io.isTerminal === true, signal: io.signal });
       const prompting = new Shell(session, args.text('database') ?? cluster);
       if (io.isTerminal === true) io.stdout(SHELL_HELP);
       const ask = () => {

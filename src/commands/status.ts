@@ -30,7 +30,7 @@ export const status = onCluster({
   },
   async run(on) {
     const { args, io, api } = on;
-    const { signal, stdout, isTerminal } = io;
+    const { signal, stdout } = io;
     if (!args.is('watch')) {
       const { code, stdout, stderr } = await drawn(on, () => operatorSign(api, systemClock, signal));
       io.stdout(stdout);
@@ -43,7 +43,7 @@ export const status = onCluster({
       const { stdout, stderr } = await drawn(on, sign);
       return stdout + stderr;
     };
-    return watchDrawing(draw, { clock: systemClock, signal, stdout, isScreen: isTerminal === true });
+    return watchDrawing(draw, { clock: systemClock, signal, stdout, screen: on.screen });
   },
 });
 

@@ -24,6 +24,20 @@ export const ALL_NAMESPACES = {
   'all-namespaces': { type: 'boolean', short: 'A', about: 'all namespaces' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
+/** `-n shop status` as `status -n shop`: the flags of a connection may stand before the command, as with kubectl. */
+export function commandFirst(argv: readonly string[]): readonly string[] {
+  const flags: readonly (readonly [string, Flag])[] = Object.entries(CONNECTION_FLAGS);
+  const names = flags.flatMap(([name, { short }]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
+  let at = 0;
+  for (let word = argv[at]; word !== undefined; word = argv[at]) {
+    if (names.includes(word)) at += 2;
+    else if (names.some((name) => (name.startsWith('--') ? word.startsWith(`${name}=`) : word.startsWith(name)))) at++;
+    else break;
+  }
+  const [command, ...rest] = argv.slice(at);
+  return command === undefined ? argv : [command, ...argv.slice(0, at), ...rest];
+}
+
 export interface Arguments {
   readonly words: readonly string[];
   text(flag: string): string | undefined;

@@ -4,3 +4,5 @@
 export const TIMED_OUT = 124;
 /** Somebody ended it with Ctrl-C: as shells have it. */
 export const INTERRUPTED = 130;
+/** Whoever read its output has gone: as shells have it where SIGPIPE ends a process. */
+export const UNREAD = 141;

@@ -1,3 +1,6 @@
+import stringWidth from 'string-width';
+import { printableCell } from './printable.ts';
+
 /** How text for people is made: with colours only on a terminal. */
 export interface Style {
   readonly good: (text: string) => string;
@@ -15,19 +18,27 @@ export function styleFor(coloured: boolean): Style {
   return { good: ansi(32), bad: ansi(31), going: ansi(33), dim: ansi(2), strong: ansi(1) };
 }
 
-/** Columns as wide as their widest cell; `styled` gets each padded cell. */
+/** Columns as wide as their widest cell on a terminal, a row on one line; `styled` gets each padded cell. */
 export function table(
   rows: readonly (readonly string[])[],
   styled: (cell: string, row: number, column: number) => string = plain,
 ): string {
   const widths: number[] = [];
-  for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
-  }
-  return rows
+  const cells = rows.map((row) =>
+    row.map((cell, index) => {
+      const text = printableCell(cell);
+      const width = stringWidth(text);
+      widths[index] = Math.max(widths[index] ?? 0, width);
+      return { text, width };
+    }),
+  );
+  return cells
     .map((row, at) =>
       row
-        .map((cell, index) => styled(index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0), at, index))
+        .map(({ text, width }, index) => {
+          const padding = index === row.length - 1 ? 0 : (widths[index] ?? 0) - width;
+          return styled(text + ' '.repeat(padding), at, index);
+        })
         .join('  ')
         .trimEnd(),
     )

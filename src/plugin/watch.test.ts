@@ -6,7 +6,6 @@ import { INTERRUPTED } from './exit-code.ts';
 import { watchDrawing } from './watch.ts';
 
 const AWAY = new HttpError('unreachable', 'connect ECONNREFUSED');
-const CLEAR = '\u001B[H\u001B[J';
 
 /** Draws one answer after the other, and the last one for ever; errors are thrown. */
 function watching(answers: readonly (string | Error)[], isScreen: boolean) {
@@ -19,7 +18,8 @@ function watching(answers: readonly (string | Error)[], isScreen: boolean) {
     if (typeof answer !== 'string') throw answer;
     return answer;
   };
-  const tools = { clock, signal: stop.signal, isScreen, stdout: (text: string) => void shown.push(text) };
+  const screen = isScreen ? { draw: (text: string, note = '') => void shown.push(`drawn: ${text}${note}`) } : undefined;
+  const tools = { clock, signal: stop.signal, screen, stdout: (text: string) => void shown.push(text) };
   const ended = watchDrawing(draw, tools);
   ended.catch(() => {});
   const end = async () => {
@@ -33,7 +33,7 @@ describe('watchDrawing()', () => {
   it('draws every two seconds over what was there, until Ctrl-C', async () => {
     const { clock, shown, end } = watching(['a\n', 'b\n'], true);
     await clock.advance(3_000);
-    expect(shown).toEqual([`${CLEAR}a\n`, `${CLEAR}b\n`]);
+    expect(shown).toEqual(['drawn: a\n', 'drawn: b\n']);
     expect(await end()).toBe(INTERRUPTED);
   });
 
@@ -42,9 +42,9 @@ describe('watchDrawing()', () => {
     await clock.advance(5_000);
     const line =
       'The API server does not answer since 2026-11-21T11:00:02Z, and is asked again every 2 s: connect ECONNREFUSED\n';
-    expect(shown).toEqual([`${CLEAR}a\n`, `${CLEAR}a\n\n${line}`, `${CLEAR}a\n\n${line}`]);
+    expect(shown).toEqual(['drawn: a\n', `drawn: a\n${line}`, `drawn: a\n${line}`]);
     await clock.advance(2_000);
-    expect(shown.at(-1)).toBe(`${CLEAR}b\n`);
+    expect(shown.at(-1)).toBe('drawn: b\n');
     await end();
   });
 

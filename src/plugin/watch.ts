@@ -4,6 +4,7 @@ import { HttpError } from '../base/http.ts';
 import { instant } from '../base/instant.ts';
 import { KubeError } from '../kube/api.ts';
 import { INTERRUPTED } from './exit-code.ts';
+import type { Screen } from './screen.ts';
 
 /** A connection that broke, or a server that is busy or starts: asking again may help. An answer that is too large stays so. */
 export function isPassing(error: unknown): boolean {
@@ -16,13 +17,11 @@ export interface WatchTools {
   /** Ctrl-C: it is how this ends. */
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
-  /** Whether a person looks at a screen, which is drawn over; otherwise texts follow each other. */
-  readonly isScreen: boolean;
+  /** What a person looks at; undefined: nobody does, and texts follow each other. */
+  readonly screen: Screen | undefined;
 }
 
 const WATCH_MS = 2_000;
-/** Moves to the top left, and clears what is below. */
-const REDRAW = '\u001B[H\u001B[J';
 
 /**
  * Shows what `draw` returns, again and again until the signal aborts: then INTERRUPTED. An API server that goes away
@@ -30,8 +29,8 @@ const REDRAW = '\u001B[H\u001B[J';
  * any failure that asking again does not mend.
  */
 export async function watchDrawing(draw: () => Promise<string>, tools: WatchTools): Promise<number> {
-  const { clock, signal, stdout, isScreen } = tools;
-  const show = (text: string) => stdout(isScreen ? REDRAW + text : text);
+  const { clock, signal, stdout, screen } = tools;
+  const show = (text: string) => (screen === undefined ? stdout(text) : screen.draw(text));
   let last: string | undefined;
   let awaySince: string | undefined;
   while (!signal.aborted) {
@@ -47,7 +46,7 @@ export async function watchDrawing(draw: () => Promise<string>, tools: WatchTool
       awaySince ??= instant(clock.now());
       const line = `The API server does not answer since ${awaySince}, and is asked again every ${WATCH_MS / 1000} s: ${messageOf(error).trim()}\n`;
       // On a screen what was seen last stays above it; elsewhere once is enough.
-      if (isScreen) show(`${last}\n${line}`);
+      if (screen !== undefined) screen.draw(last, line);
       else if (isNew) stdout(line);
     }
     await sleep(clock, WATCH_MS, signal);

@@ -1,0 +1,33 @@
+/*
+ * What others wrote, on a person's terminal: a value in a database or a field of an object must not move its cursor, set its
+ * title or clipboard, or turn a line around. It is shown as the escape that JSON has for it, which leaves JSON what it is.
+ */
+
+/** Tabulators and ends of lines may stay in a text; the rest of Unicode's control characters may not. */
+const CONTROLS = /[^\P{Cc}\n\t]/gu;
+/** In a cell nothing may end the line, or turn its direction. */
+const CONTROLS_AND_DIRECTIONS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Our own colours, as `styleFor()` makes them. */
+const COLOUR = new RegExp(`(${'\u001B'}\\[(?:0|1|2|31|32|33)m)`);
+
+/** `coloured`: colours of ours are in it, and stay. */
+export function printable(text: string, coloured = false): string {
+  if (!coloured) return text.replace(CONTROLS, escaped);
+  // Every second part is what is split by.
+  return text
+    .split(COLOUR)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(CONTROLS, escaped)))
+    .join('');
+}
+
+/** The same on one line. */
+export function printableCell(text: string): string {
+  return text.replace(CONTROLS_AND_DIRECTIONS, escaped);
+}
+
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function escaped(character: string): string {
+  return SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { run } from '../../tools/control-plane/run.ts';
+
+/* What only the whole program shows: its arguments, and its pipes. */
+
+const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
+
+test('Whoever stops reading, as head does, ends a command without a word', async () => {
+  const child = spawn(process.execPath, [MOORING, 'crds'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const [complaint] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  expect(complaint).toBe('');
+  expect(child.exitCode).toBe(141);
+});
+
+test('Flags of the connection may stand before the command', async () => {
+  const missing = '/no/such/kubeconfig';
+  const before = await run(process.execPath, [MOORING, `--kubeconfig=${missing}`, '-n', 'shop', 'status']);
+  expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining(`There is no kubeconfig ${missing}`) });
+});
