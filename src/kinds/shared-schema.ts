@@ -187,7 +187,10 @@ export const commonStatus = {
   lastError: z
     .object({
       operation: z.string().describe('What was tried, such as Deploy.'),
-      httpStatus: z.int().optional().describe('The HTTP status of the answer. Absent: there was no answer.'),
+      httpStatus: z
+        .int()
+        .optional()
+        .describe('The HTTP status of the answer. Absent: no answer came, or nothing was asked.'),
       code: z.string().optional().describe('The error code in the answer, for people; it is not stable.'),
       message: z.string().describe('What went wrong.'),
       time: timestamp().describe('When it was last seen to go wrong.'),

@@ -24,10 +24,13 @@ export interface Failure {
   readonly details: Omit<LastError, 'time'>;
 }
 
+/** What failed, where it was none of the operations of an API. */
+export const PASS = 'Reconcile';
+
 export function failureOf(error: unknown): Failure {
   const message = messageOf(error);
   if (error instanceof TerminalError || error instanceof TransientError) {
-    const cause = error.cause instanceof ApiError ? failureOf(error.cause).details : { operation: 'Reconcile' };
+    const cause = error.cause instanceof ApiError ? failureOf(error.cause).details : { operation: PASS };
     return {
       lasting: error instanceof TerminalError ? 'terminal' : 'transient',
       reason: error.reason,
@@ -38,7 +41,7 @@ export function failureOf(error: unknown): Failure {
     };
   }
   if (error instanceof ApiError) return apiFailure(error);
-  const details = { operation: 'Reconcile', message };
+  const details = { operation: PASS, message };
   if (error instanceof KubeError) {
     return {
       lasting: isConflict(error) ? 'conflict' : 'transient',

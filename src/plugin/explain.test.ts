@@ -72,6 +72,9 @@ Why
   It is being deleted, and waits for Mooring, which has not looked at that yet: is the operator running, and does it watch this namespace?
   Before that, Ready was True LoginWorks: User "app" signs in
   ${operator}
+
+Deletion
+  It is being deleted since 30m
 `);
     const json = explanationOf({ items: [item], hidden: new Set(), operator }, item);
     expect(json).toMatchObject({ ready: 'Unknown', reason: 'NotSeen', operator, missing: [], nextTry: [] });
@@ -112,6 +115,37 @@ Why
     expect(text).toContain('What to do\n  Put its contents into a Secret of another name');
   });
 
+  it('says of what is being deleted since when, what holds it, and how to let it go', () => {
+    const item = anItem('DatabaseCluster', 'shop/orders', {
+      deleted: true,
+      finalizers: ['mooring.dev/cluster', 'example.com/audit'],
+      ready: ['Unknown', 'CloudUnreachable', 'Cannot destroy it'],
+    });
+    expect(explain(item)).toContain(`
+Deletion
+  It is being deleted since 30m, and held by mooring.dev/cluster, example.com/audit
+  Mooring holds it until its work there is done. To have it go at once, and leave what it stands for as it is: kubectl annotate databasecluster orders --namespace shop mooring.dev/abandon=true
+  Not held by Mooring, but by whoever set it: example.com/audit
+`);
+    expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({
+      deletedAt: '2026-11-21T10:30:00Z',
+      finalizers: ['mooring.dev/cluster', 'example.com/audit'],
+    });
+  });
+
+  it('does not say of a pass that failed that there was no answer, as nothing may have been asked', () => {
+    const failed = (operation: string, more: object = {}) =>
+      explain(
+        anItem('DatabaseSpace', 'shop/production', {
+          ready: ['False', 'SecretKeyMissing', 'Secret "cloud" has no key'],
+          status: { lastError: { operation, message: 'Odd', time: '2026-11-21T10:59:00Z', ...more } },
+        }),
+      ).match(/Last error\n {2}(.*)/)?.[1];
+    expect(failed('Reconcile')).toBe('Reconcile, 60s ago');
+    expect(failed('Reconcile', { httpStatus: 500 })).toBe('Reconcile, 60s ago: HTTP 500');
+    expect(failed('list')).toBe('list, 60s ago: no answer');
+  });
+
   it('says of what is Ready nothing that is not the case', () => {
     const text = explain(anItem('Database', 'shop/orders', { spec: { name: 'orders' } }));
     expect(text).not.toMatch(/What to do|Last error|Missing|Next try|Comes from/);
@@ -125,6 +159,7 @@ Why
       ready: 'Unknown',
       paused: false,
       blockedBy: { name: 'DatabaseCluster shop/orders', reason: 'NotThere' },
+      whatToDo: ['Create DatabaseCluster shop/orders, or correct the reference to it'],
       comesFrom: ['DatabaseCluster shop/orders: it is not there'],
       lastError: null,
       spec: { clusterRef: { name: 'orders' } },

@@ -1,11 +1,14 @@
+import { GROUP } from '../base/group.ts';
 import type { Condition } from '../kube/condition.ts';
+import { PASS } from '../kube/failure.ts';
+import { ABANDON } from '../runtime/reconcile.ts';
 import { specFields, statusFields } from './fields.ts';
 import { type Inventory, type Item, isPaused, isRecord, NOT_SEEN, nameOf, readinessOf, readyOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { reasonHelp } from './reasons.ts';
 import { warningOf } from './status.ts';
 import { age, type Style } from './text.ts';
-import { ancestorsOf, blockerOf } from './tree.ts';
+import { ancestorsOf, blockerOf, NOT_THERE } from './tree.ts';
 
 /** Everything about one object: what is declared, what is there, what is missing and why, and what a person can do. */
 export function explainText(inventory: Inventory, item: Item, nowMs: number, style: Style): string {
@@ -16,6 +19,7 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
     `${style.strong(nameOf(item))}: ${isSeen ? `Ready is ${paint(`${status} ${reason}`)}${lasting(item, nowMs)}` : paint('not looked at yet')}`,
     section('Why', why(inventory, item), style),
     section('Paused', pausedLines(item), style),
+    section('Deletion', deletionLines(item, nowMs), style),
     section('What to do', whatToDo(inventory, item), style),
     section('Comes from', causes(inventory, item), style),
     section('Next try', nextTry(item), style),
@@ -40,6 +44,8 @@ export function explanationOf(inventory: Inventory, item: Item): object {
     message,
     operator: inventory.operator ?? null,
     paused: isPaused(item),
+    deletedAt: metadata.deletionTimestamp ?? null,
+    finalizers: metadata.finalizers ?? [],
     blockedBy: blockerOf(inventory, item) ?? null,
     whatToDo: whatToDo(inventory, item),
     comesFrom: causes(inventory, item),
@@ -57,6 +63,23 @@ function section(title: string, lines: readonly string[], style: Style): string 
 
 function pausedLines(item: Item): readonly string[] {
   return isPaused(item) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
+}
+
+/** What keeps it from going, and how to have it go all the same. */
+function deletionLines({ kind, metadata }: Item, nowMs: number): readonly string[] {
+  if (metadata.deletionTimestamp === undefined) return [];
+  const finalizers = metadata.finalizers ?? [];
+  const [others, ours] = [false, true].map((is) => finalizers.filter((name) => name.startsWith(`${GROUP}/`) === is));
+  const since = `It is being deleted since ${age(metadata.deletionTimestamp, nowMs)}`;
+  return [
+    `${since}${finalizers.length === 0 ? '' : `, and held by ${finalizers.join(', ')}`}`,
+    ...(ours?.length === 0
+      ? []
+      : [
+          `Mooring holds it until its work there is done. To have it go at once, and leave what it stands for as it is: kubectl annotate ${kind.toLowerCase()} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${ABANDON}=true`,
+        ]),
+    ...(others?.length === 0 ? [] : [`Not held by Mooring, but by whoever set it: ${others?.join(', ')}`]),
+  ];
 }
 
 function lasting(item: Item, nowMs: number): string {
@@ -78,6 +101,7 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   const blocker = blockerOf(inventory, item) ?? warned;
   if (blocker === undefined) return [];
   const kind = blocker.name.split(' ')[0] ?? '';
+  if (blocker.reason === NOT_THERE) return [`Create ${blocker.name}, or correct the reference to it`];
   const help = reasonHelp(kind, blocker.reason);
   if (help === undefined) return [];
   return [help.remedy ?? `Nothing but to wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`];
@@ -112,14 +136,22 @@ function nextTry(item: Item): readonly string[] {
 function lastError(item: Item, nowMs: number): readonly string[] {
   const error = isRecord(item.status) ? item.status['lastError'] : undefined;
   if (!isRecord(error)) return [];
-  const answer = error['httpStatus'] === undefined ? 'no answer' : `HTTP ${String(error['httpStatus'])}`;
-  const code = error['code'] === undefined ? '' : `, code ${String(error['code'])}`;
+  const operation = String(error['operation']);
+  const answers = [
+    // Of a whole pass it is not known whether anything was asked.
+    ...(operation === PASS && error['httpStatus'] === undefined ? [] : [answerOf(error['httpStatus'])]),
+    ...(error['code'] === undefined ? [] : [`code ${String(error['code'])}`]),
+  ];
   const message = String(error['message']);
   return [
-    `${String(error['operation'])}, ${age(String(error['time']), nowMs)} ago: ${answer}${code}`,
+    `${operation}, ${age(String(error['time']), nowMs)} ago${answers.length === 0 ? '' : `: ${answers.join(', ')}`}`,
     // It stands above already.
     ...(readinessOf(item).message.includes(message) ? [] : [message]),
   ];
+}
+
+function answerOf(httpStatus: unknown): string {
+  return httpStatus === undefined ? 'no answer' : `HTTP ${String(httpStatus)}`;
 }
 
 /** Conditions that are not true, and the fields that differ; what is said already is not said again. */

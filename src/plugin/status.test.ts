@@ -51,8 +51,10 @@ describe('statusText()', () => {
       anItem('DatabaseCluster', 'shop/stock', { spec: elsewhere }),
     ];
     const lines = show(items, undefined, new Set(['DatabaseSpace platform/production']));
-    expect(lines[1]).toMatch(/^DatabaseCluster shop\/orders +- +NotThere +it is not there: create it$/);
-    expect(lines[2]).toContain('DatabaseCluster shop/orders is not there');
+    expect(lines[1]).toMatch(
+      /^DatabaseCluster shop\/orders +- +NotThere +it is not there: create it, or correct the reference$/,
+    );
+    expect(lines[2]).toMatch(/ {2}DatabaseCluster shop\/orders is not there: create it, or correct the reference$/);
     expect(lines[3]).toMatch(/^DatabaseSpace platform\/production +\? +you may not see it/);
   });
 
@@ -64,6 +66,13 @@ describe('statusText()', () => {
   it('says of an object that is being deleted, and that nobody has looked at since, that it waits', () => {
     const items = [anItem('DatabaseSpace', 'shop/production', { generation: 2, deleted: true })];
     expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +It is being deleted, and waits for Mooring/);
+  });
+
+  it('says of an object that is on its way out that it is', () => {
+    const items = [
+      anItem('DatabaseSpace', 'shop/production', { deleted: true, ready: ['Unknown', 'InUse', 'Clusters need it'] }),
+    ];
+    expect(show(items)[1]).toMatch(/Unknown +InUse +2h +being deleted; Clusters need it$/);
   });
 
   it('warns of what will not stay as it is, though all is Ready', () => {
@@ -79,6 +88,10 @@ describe('statusText()', () => {
     ],
     ['Secret "cloud-write" is not there: Create it in namespace "shop"', 'Secret "cloud-write" is not there'],
     ['Cluster "orders" rests; it goes on later', 'Cluster "orders" rests'],
+    [
+      'Cannot destroy cluster "a": the other side failed (HTTP 503, busy: Try later. It is so). Wait',
+      'Cannot destroy cluster "a": the other side failed (HTTP 503, busy: Try later. It is so)',
+    ],
   ])('of %j shows the reason, and not what to do', (message, shown) => {
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['False', 'Odd', message] })];
     expect(show(items)[1]).toMatch(/False +Odd +2h +/);

@@ -1,7 +1,7 @@
-import { type Inventory, type Item, isPaused, isRecord, nameOf, readinessOf } from './inventory.ts';
+import { type Inventory, type Item, isPaused, isRecord, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
 import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
-import { ancestorsOf, blockerOf, type Node, treeOf } from './tree.ts';
+import { ancestorsOf, blockerOf, NOT_THERE, type Node, treeOf } from './tree.ts';
 
 /** The tree of everything, with what blocks each; of nothing, what is not shown. `nowMs`: for ages. */
 export function statusText(inventory: Inventory, nowMs: number, style: Style): string {
@@ -54,7 +54,7 @@ function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): rea
     const hidden = inventory.hidden.has(name);
     return hidden
       ? ['?', '', '', 'you may not see it, or it is not there']
-      : ['-', 'NotThere', '', 'it is not there: create it'];
+      : ['-', NOT_THERE, '', 'it is not there: create it, or correct the reference'];
   }
   const { status, reason } = readinessOf(item);
   return [status, reason, age(item.metadata.creationTimestamp, nowMs), inTheWay(item, inventory)];
@@ -63,13 +63,16 @@ function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): rea
 function inTheWay(item: Item, inventory: Inventory): string {
   const blocker = blockerOf(inventory, item);
   const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
+  const isGoing = item.metadata.deletionTimestamp !== undefined && readinessOf(item).reason !== NOT_SEEN;
   if (blocker === undefined)
     return [paused, firstSentence(warningOf(item) ?? '')].filter((text) => text !== '').join('; ');
   if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))
     return WOULD.test(blocker.message) ? shortened(blocker.message.replace(WOULD, 'paused: Mooring would $1')) : paused;
-  const away = blocker.name === nameOf(item) ? '' : `${blocker.name}: ${blocker.reason}: `;
+  // Of what is not there, the message has the name.
+  const away =
+    blocker.name === nameOf(item) || blocker.reason === NOT_THERE ? '' : `${blocker.name}: ${blocker.reason}: `;
   const text = `${away}${firstSentence(blocker.message)}`;
-  return paused === '' ? text : `paused; ${text}`;
+  return `${isGoing ? 'being deleted; ' : ''}${paused === '' ? '' : 'paused; '}${text}`;
 }
 
 /** What a person had better do something about though all is Ready still; undefined: nothing. */
@@ -84,8 +87,8 @@ const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go
 
 /** A status line is one line; `explain` shows the rest. */
 function firstSentence(message: string): string {
-  // What follows a colon is a remedy where it begins like a sentence, and else the reason.
-  const end = message.search(/[.;] [A-Za-z]|: [A-Z]/);
+  // What follows a colon is a remedy where it begins like a sentence, and else the reason. What is in brackets is one word.
+  const end = message.replace(/\([^)]*\)/g, (words) => '_'.repeat(words.length)).search(/[.;] [A-Za-z]|: [A-Z]/);
   return shortened(end < 20 ? message : message.slice(0, end));
 }
 

@@ -54,6 +54,9 @@ function indexOf(items: readonly Item[]): ReadonlyMap<string, Item> {
 /** Reasons that only say that another object is waited for. */
 const WAITING = /^(WaitingFor(Cluster|Space)|Cluster(NotFound|Suspended|Deleting)|SpaceNotFound)$/;
 
+/** No reason of a condition: there is no object that could have one. */
+export const NOT_THERE = 'NotThere';
+
 export interface Blocker {
   /** What has to change first: the object itself, or one that it waits for. `kind namespace/name`. */
   readonly name: string;
@@ -71,6 +74,6 @@ export function blockerOf(inventory: Inventory, item: Item): Blocker | undefined
   const [parent] = ancestorsOf(inventory.items, item);
   if (parent === undefined || inventory.hidden.has(String(parent))) return own;
   if (typeof parent === 'string')
-    return { name: parent, reason: 'NotThere', message: `${parent} is not there: create it` };
+    return { name: parent, reason: NOT_THERE, message: `${parent} is not there: create it, or correct the reference` };
   return blockerOf(inventory, parent) ?? own;
 }

@@ -14,6 +14,7 @@ export function anItem(
     readonly generation?: number;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deleted?: boolean;
+    readonly finalizers?: readonly string[];
   } = {},
 ): Item {
   const definition = definitions.find((each) => each.kind === kind);
@@ -37,6 +38,7 @@ export function anItem(
       generation: given.generation ?? 1,
       creationTimestamp: '2026-11-21T09:00:00Z',
       annotations: given.annotations ?? {},
+      finalizers: given.finalizers ?? [],
       ...(given.deleted === true ? { deletionTimestamp: '2026-11-21T10:30:00Z' } : {}),
     },
     spec: given.spec ?? {},
