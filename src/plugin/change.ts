@@ -20,6 +20,8 @@ export interface Change {
   readonly isOnlySet?: true;
   /** What goes on, where the object itself does not tell. Undefined: it does. */
   progress?(item: Item, value: string): string | undefined;
+  /** Whether the operator is known not to have begun, where the object's generation does not tell. */
+  isIdle?(item: Item, value: string): boolean;
 }
 
 const ALL = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
@@ -32,17 +34,16 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     sets: `annotation ${ROTATE_AT}`,
     patch: (value) => annotate(ROTATE_AT, value),
     outcome: (item, value, before) => {
-      const handled = field(item, 'lastHandledRotateAt') === value;
       // It is written down when the new password stands beside the old one; it is done when the Secret was verified again.
-      const done = handled && verifiedSecret(item) !== verifiedSecret(before);
+      const done = isBegun(item, value) && verifiedSecret(item) !== verifiedSecret(before);
       return done ? 'Rotated: the new password is in the Secret, and works' : undefined;
     },
     // At every moment of it one password works, so the object is Ready all the while.
     progress: (item, value) => {
       if (readyOf(item)?.status !== 'True') return undefined;
-      const begun = field(item, 'lastHandledRotateAt') === value;
-      return begun ? 'The new password is being put in place' : 'Waiting for Mooring to begin';
+      return isBegun(item, value) ? 'The new password is being put in place' : 'Waiting for Mooring to begin';
     },
+    isIdle: (item, value) => readyOf(item)?.status === 'True' && !isBegun(item, value),
   },
   suspend: {
     kinds: ['DatabaseCluster'],
@@ -104,6 +105,11 @@ export function progressOf(inventory: Inventory, item: Item): string {
   return away
     ? `Waiting for ${blocker.name}: ${blocker.reason}: ${blocker.message}`
     : `${ready.reason}: ${ready.message}`;
+}
+
+/** Whether a rotation is. */
+function isBegun(item: Item, value: string): boolean {
+  return field(item, 'lastHandledRotateAt') === value;
 }
 
 /** The version of the Secret whose password was verified last. */

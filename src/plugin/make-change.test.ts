@@ -96,13 +96,41 @@ describe('makeChange()', () => {
     expect(text).toContain(sign);
   });
 
+  it('asks whether one runs where nothing is heard of it, and no Lease tells', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('suspend', { timeoutMs: 30_000 });
+    await desk.clock.advance(19_000);
+    expect(desk.lines).toEqual(['Waiting for Mooring to look at it']);
+    const { code, text } = await end(12_000);
+    const asked = 'Nothing was heard of it for 20 s: is the operator running, and does it watch this namespace?';
+    expect(desk.lines).toEqual([desk.lines[0], `Waiting for Mooring to look at it. ${asked}`]);
+    expect(code).toBe(TIMED_OUT);
+    expect(text).toContain(asked);
+    expect(text).toContain(
+      'What was set stays (state: Suspended), and Mooring takes it up when it runs and watches this namespace.',
+    );
+  });
+
+  it('asks so of a password too, which changes no generation, and not once it was begun', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('rotate', { timeoutMs: 60_000 });
+    await desk.clock.advance(25_000);
+    expect(desk.lines.at(-1)).toMatch(/^Waiting for Mooring to begin\. Nothing was heard of it for 20 s/);
+    const { metadata } = (await desk.kube.get(DATABASE_CLUSTERS, ref)) ?? {};
+    const status = { lastHandledRotateAt: metadata?.annotations?.['mooring.dev/rotate-at'] };
+    await desk.kube.patch(DATABASE_CLUSTERS, ref, { status }, { subresource: 'status' });
+    const { text } = await end(60_000);
+    expect(text).toContain('The last word was: The new password is being put in place\n');
+    expect(text).toContain('and Mooring goes on with it.');
+  });
+
   it('stops saying so when one runs', async () => {
     const desk = await aDesk();
     await desk.lease(-300_000);
-    const { end } = await desk.make('suspend', { timeoutMs: 30_000 });
+    const { end } = await desk.make('suspend', { timeoutMs: 18_000 });
     await desk.clock.advance(5_000);
     await desk.lease(0);
-    await end(30_000);
+    await end(19_000);
     expect(desk.lines.at(-1)).toBe('Waiting for Mooring to look at it');
   });
 
@@ -150,7 +178,7 @@ describe('makeChange()', () => {
     expect(code).toBe(TIMED_OUT);
     expect(text).toBe(
       'Not done in 5 s. The last word was: Waiting for Mooring to begin\n' +
-        'What was set stays (annotation mooring.dev/rotate-at), and Mooring goes on with it. Look with: kubectl mooring status databasecluster/orders --namespace shop',
+        'What was set stays (annotation mooring.dev/rotate-at), and Mooring takes it up when it runs and watches this namespace. Look with: kubectl mooring status databasecluster/orders --namespace shop',
     );
   });
 

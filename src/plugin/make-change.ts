@@ -5,7 +5,7 @@ import type { KubeApi } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { type Change, failureOf, progressOf } from './change.ts';
 import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
-import { type Item, itemOf, loadChain, nodeName } from './inventory.ts';
+import { type Item, isOutOfDate, itemOf, loadChain, nodeName } from './inventory.ts';
 import { commandFor, resourceOf } from './kinds.ts';
 import { obstacleOf } from './obstacle.ts';
 import { operatorWatch } from './operator-sign.ts';
@@ -38,6 +38,8 @@ export interface ChangeEnd {
 }
 
 const LOOK_MS = 500;
+/** An operator with much to do may be as late as this. */
+const IDLE_MS = 20_000;
 
 /**
  * Sets what the change sets, unless nothing could come of it, and waits for the outcome. Throws KubeError or HttpError where
@@ -63,12 +65,12 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   }
   const operator = operatorWatch(tools);
   if (!request.wait) return withSign({ code: 0, text: `Set: ${change.sets}. Look with: ${status}` }, await operator());
-  const end = await wait(request, tools, { value, before: set }, operator);
+  const { isIdle = false, ...end } = await wait(request, tools, { value, before: set }, operator);
   // What is only set is done also where nobody looks.
   if (end.code === 0) return withSign(end, change.isOnlySet === true ? await operator() : undefined);
   return {
     ...end,
-    text: `${end.text}\nWhat was set stays (${change.sets}), and Mooring goes on with it. Look with: ${status}`,
+    text: `${end.text}\nWhat was set stays (${change.sets}), and Mooring ${isIdle ? 'takes it up when it runs and watches this namespace' : 'goes on with it'}. Look with: ${status}`,
   };
 }
 
@@ -85,13 +87,21 @@ interface Set {
   readonly before: Item;
 }
 
-async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorSign): Promise<ChangeEnd> {
+/** `isIdle`: the operator was not seen to have begun. */
+type Waited = ChangeEnd & { readonly isIdle?: boolean };
+
+async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorSign): Promise<Waited> {
   const { api, clock, signal } = tools;
+  const begin = clock.monotonic();
+  let isIdle = false;
   const overdue = new AbortController();
   const cancel = clock.after(request.timeoutMs, () => overdue.abort());
   const over = AbortSignal.any([signal, overdue.signal]);
   let told = '';
-  const tell = (line: string) => {
+  const tell = (what: string, idle = false, sign?: string) => {
+    isIdle = idle;
+    const isLong = idle && clock.monotonic() - begin >= IDLE_MS;
+    const line = [what, sign ?? (isLong ? IDLE : undefined)].filter((part) => part !== undefined).join('. ');
     if (line !== told) tools.tell(line);
     told = line;
   };
@@ -100,11 +110,12 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
       const end = await look(api, request, set, over, { tell, operator });
       if (end !== undefined) return end;
       await sleep(clock, LOOK_MS, over);
-      if (signal.aborted) return { code: INTERRUPTED, text: 'The wait was interrupted.' };
+      if (signal.aborted) return { code: INTERRUPTED, text: 'The wait was interrupted.', isIdle };
       if (overdue.signal.aborted)
         return {
           code: TIMED_OUT,
           text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'Nobody was asked yet.' : `The last word was: ${told}`}`,
+          isIdle,
         };
     }
   } finally {
@@ -112,13 +123,18 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
   }
 }
 
+const IDLE = `Nothing was heard of it for ${IDLE_MS / 1000} s: is the operator running, and does it watch this namespace?`;
+
 /** Undefined: not yet. */
 async function look(
   api: KubeApi,
   { name, change, definition, ref }: ChangeRequest,
   { value, before }: Set,
   over: AbortSignal,
-  { tell, operator }: { readonly tell: (line: string) => void; readonly operator: OperatorSign },
+  {
+    tell,
+    operator,
+  }: { readonly tell: (what: string, idle?: boolean, sign?: string) => void; readonly operator: OperatorSign },
 ): Promise<ChangeEnd | undefined> {
   let found: Awaited<ReturnType<typeof loadChain>>;
   try {
@@ -138,6 +154,8 @@ async function look(
   const failure = obstacleOf(name, inventory, item) ?? (name === 'rotate' ? undefined : failureOf(item));
   if (failure !== undefined) return { code: 1, text: failure };
   const sign = await operator();
-  tell(`${change.progress?.(item, value) ?? progressOf(inventory, item)}${sign === undefined ? '' : `. ${sign}`}`);
+  const line = change.progress?.(item, value) ?? progressOf(inventory, item);
+  const idle = isOutOfDate(item) || change.isIdle?.(item, value) === true;
+  tell(line, idle, sign);
   return undefined;
 }
