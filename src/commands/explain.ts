@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { explainText, explanationOf } from '../plugin/explain.ts';
 import { loadChain, nodeName } from '../plugin/inventory.ts';
-import { parseTarget } from '../plugin/kinds.ts';
+import { notThere, parseTarget } from '../plugin/kinds.ts';
 import { operatorSign } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { onCluster } from './on-cluster.ts';
@@ -21,7 +21,7 @@ export const explain = onCluster({
       operatorSign(api, systemClock, io.signal),
     ]);
     if (found === undefined) {
-      io.stderr(`${nodeName(definition.kind, `${namespace}/${name}`)} is not there\n`);
+      io.stderr(`${notThere(nodeName(definition.kind, `${namespace}/${name}`))}\n`);
       return 1;
     }
     const { item } = found;

@@ -11,7 +11,7 @@ import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
-import { API_VERSION, parseTarget } from '../plugin/kinds.ts';
+import { API_VERSION, notThere, parseTargets } from '../plugin/kinds.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { cloudOf } from '../plugin/space.ts';
 import { noneText } from '../plugin/status.ts';
@@ -49,7 +49,7 @@ export const plan = onCluster({
   async run(on) {
     const { api, namespace, args, io, style } = on;
     const output = outputOf(args);
-    const targets = args.words.map((word) => parseTarget([word]));
+    const targets = parseTargets(args.words);
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
     const paths = args.texts('filename');
     if (args.is('delete') && named.size === 0 && paths.length === 0)
@@ -65,7 +65,7 @@ export const plan = onCluster({
     }
     for (const name of named) {
       if (!read.objects.some(({ definition, key }) => nodeName(definition.kind, key) === name))
-        throw new Error(`${name} is not there`);
+        throw new Error(notThere(name));
     }
     if (read.objects.length === 0 && output === 'text') {
       const isMissing = await isNoNamespace(api, namespace, io.signal);

@@ -29,7 +29,8 @@ export const query = onCluster({
   },
   async run({ api, namespace, args, io }) {
     const [word = '', text, ...more] = args.words;
-    if (text === undefined || more.length > 0) throw new UsageError('Name a DatabaseCluster and one query in quotes');
+    if (text === undefined || text.trim() === '' || more.length > 0)
+      throw new UsageError('Name a DatabaseCluster and one query in quotes');
     const cluster = parseName(word, databaseClusterDefinition);
     const type = TRANSACTION_TYPES.find((each) => each === (args.text('type') ?? 'read'));
     const output = args.text('output');

@@ -9,7 +9,7 @@ import {
   nodeName,
   readinessOf,
 } from '../plugin/inventory.ts';
-import { parseTarget } from '../plugin/kinds.ts';
+import { notThere, parseTarget } from '../plugin/kinds.ts';
 import { operatorSign, operatorWatch } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { narrowed, noneText, statusText, warningOf } from '../plugin/status.ts';
@@ -65,8 +65,9 @@ async function drawn(
   const all = { ...found, operator };
   const { refused = [] } = all;
   if (only !== undefined && !all.items.some((item) => nameOf(item) === only)) {
-    const stderr = `${only} is not there${refused.map((message) => `, or you lack a right: ${message}`).join('')}\n`;
-    return { code: 1, stdout: '', stderr };
+    const unseen = refused.find((message) => message.includes(` ${target?.definition.plural}:`));
+    const stderr = unseen === undefined ? notThere(only) : `${only} is not there, or you lack a right: ${unseen}`;
+    return { code: 1, stdout: '', stderr: `${stderr}\n` };
   }
   const inventory = only === undefined ? all : narrowed(all, only);
   if (output === 'text' && inventory.items.length === 0 && refused.length === 0) {

@@ -149,12 +149,20 @@ async function liveObjects(
     const item = itemOf(definition, object);
     found.set(nodeName(definition.kind, item.key), { object, parent: item.parent });
   };
+  const refused: KubeError[] = [];
   for (const namespace of namespaces) {
     for (const definition of definitions) {
-      const objects = await listAllPages(api, resourceOf(definition), { namespace }, signal);
-      for (const object of objects) take(definition, object);
+      try {
+        const objects = await listAllPages(api, resourceOf(definition), { namespace }, signal);
+        for (const object of objects) take(definition, object);
+      } catch (error) {
+        if (!(error instanceof KubeError) || error.status !== 403) throw error;
+        refused.push(error);
+      }
     }
   }
+  // A plan without them would keep silent about what becomes of them. All that is missing is told at once.
+  if (refused.length > 0) throw new KubeError(refused.map(({ message }) => message).join('\n'), { status: 403 });
   // Clusters before their spaces: each may be in a namespace of its own.
   for (const definition of [databaseClusterDefinition, databaseSpaceDefinition] as readonly ResourceDefinition[]) {
     const missing = [...found.values()].flatMap(({ parent }) =>

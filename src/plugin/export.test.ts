@@ -69,6 +69,20 @@ describe('exportText()', () => {
     expect(exportText([cluster], [owner], { ...options, unmanagedOnly: true })).toMatch(/^# Nothing/);
   });
 
+  it('says of a cluster whose id no object can name that it is left out, and of none that there is none', () => {
+    const odd = { ...cluster, id: 'Odd\nkind: Secret' };
+    const text = exportText([odd, cluster], [], options);
+    expect(text).toContain('\n# Left out, as an object cannot name it: cluster "Odd\\nkind: Secret"\n---\n');
+    expect(exported([odd, cluster], [], options)).toHaveLength(1);
+    expect(exportText([odd], [], options)).toMatch(/^# Left out.*\n$/);
+    expect(exportText([], [], options)).toBe('# Nothing: there is no cluster in the space.\n');
+  });
+
+  it('gives a long id a name that the API server takes', () => {
+    const id = `${'a'.repeat(59)}-b`;
+    expect(exported([{ ...cluster, id }], [], options)[0]?.metadata.name).toBe('a'.repeat(59));
+  });
+
   it('gives no two manifests one name', () => {
     const ids = ['a_b', 'a-b'].map((id) => ({ ...cluster, id }));
     expect(exported(ids, [], options).map(({ metadata }) => metadata.name)).toEqual(['a-b', 'a-b-2']);

@@ -2,7 +2,7 @@ import { dump } from 'js-yaml';
 import { API_VERSION } from '../base/group.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { machineTypes } from '../kinds/databasecluster/offerings.ts';
-import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { CLUSTER_ID, databaseClusterDefinition, MAX_CLUSTER_ID } from '../kinds/databasecluster/schema.ts';
 import { type Item, isRecord } from './inventory.ts';
 
 export interface ExportOptions {
@@ -14,6 +14,9 @@ export interface ExportOptions {
   readonly unmanagedOnly: boolean;
 }
 
+/** What the API server takes, as CEL has it. */
+const isPossible = (id: string) => CLUSTER_ID.test(id) && id.length <= MAX_CLUSTER_ID;
+
 const INTRO = `# Every cluster of the space as a manifest. Those that no object stands for yet are only observed: applying this changes
 # nothing in the cloud. To have Mooring manage one, remove its line managementPolicy: Observe, and where its login is not
 # the one that new clusters come with, name a Secret with it in adminCredentials.existingSecretRef.
@@ -23,15 +26,21 @@ const INTRO = `# Every cluster of the space as a manifest. Those that no object 
 export function exportText(clusters: readonly Cluster[], objects: readonly Item[], options: ExportOptions): string {
   const owners = new Map(objects.map((item) => [idOf(item), item]));
   const names = new Set(objects.map(({ metadata }) => metadata.name));
-  const documents = clusters
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .flatMap((cluster) => {
-      const owner = owners.get(cluster.id);
-      if (owner === undefined) return [adopted(cluster, nameFor(cluster.id, names), options)];
-      return options.unmanagedOnly ? [] : [asDeclared(owner)];
-    });
-  if (documents.length === 0) return '# Nothing: an object stands for every cluster of the space.\n';
-  return INTRO + documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
+  const sorted = clusters.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const documents = sorted.flatMap((cluster) => {
+    const owner = owners.get(cluster.id);
+    if (owner === undefined)
+      return isPossible(cluster.id) ? [adopted(cluster, nameFor(cluster.id, names), options)] : [];
+    return options.unmanagedOnly ? [] : [asDeclared(owner)];
+  });
+  const left = sorted
+    .filter(({ id }) => !owners.has(id) && !isPossible(id))
+    .map(({ id }) => `# Left out, as an object cannot name it: cluster ${JSON.stringify(id)}\n`)
+    .join('');
+  if (clusters.length === 0) return '# Nothing: there is no cluster in the space.\n';
+  if (documents.length === 0)
+    return left === '' ? '# Nothing: an object stands for every cluster of the space.\n' : left;
+  return INTRO + left + documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
 }
 
 /** Id of the cluster that the object stands for, or wants. */
@@ -74,7 +83,10 @@ function adopted(cluster: Cluster, name: string, { namespace, space }: ExportOpt
 
 /** An id may have underscores, which a name cannot; and another object may have the name. */
 function nameFor(id: string, taken: Set<string>): string {
-  const wanted = id.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 60);
+  const wanted = id
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 60)
+    .replace(/-$/, '');
   let name = wanted;
   for (let count = 2; taken.has(name); count++) name = `${wanted}-${count}`;
   taken.add(name);

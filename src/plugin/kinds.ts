@@ -18,9 +18,21 @@ export function commandFor(
   return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}`;
 }
 
+/** `node`: `kind namespace/name`. */
+export function notThere(node: string): string {
+  return `${node} is not there: check its name and --namespace; kubectl mooring status --all-namespaces shows what is`;
+}
+
 interface Named {
   readonly name: string;
   readonly namespace?: string;
+}
+
+/** `KIND/NAME …`, or `KIND NAME …`, as kubectl takes them. Throws UsageError. */
+export function parseTargets(words: readonly string[]): readonly ReturnType<typeof parseTarget>[] {
+  const [kind = '', ...names] = words;
+  if (words.some((word) => word.includes('/')) || names.length === 0) return words.map((word) => parseTarget([word]));
+  return names.map((name) => parseTarget([kind, name]));
 }
 
 /** `KIND/NAME` or `KIND NAME`, the kind by any of its names, as kubectl takes it. Throws UsageError. */
@@ -40,7 +52,7 @@ export function parseTarget(words: readonly string[]): {
 export function parseName(word: string, { kind, singular }: ResourceDefinition): string {
   const slash = word.indexOf('/');
   const name = word.slice(slash + 1);
-  if (name === '') throw new UsageError(`Name a ${kind}, such as orders or ${singular}/orders`);
+  if (name === '') throw new UsageError(`Name a ${kind}: NAME or ${singular}/NAME`);
   if (slash >= 0 && definitionOf(word.slice(0, slash)).kind !== kind)
     throw new UsageError(`"${word}" is no ${kind}: name one by its name alone, or as ${singular}/NAME`);
   return name;

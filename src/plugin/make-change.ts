@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../kube/definition.ts';
 import { type Change, failureOf, progressOf } from './change.ts';
 import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
 import { type Item, isOutOfDate, itemOf, loadChain, nodeName } from './inventory.ts';
-import { commandFor, resourceOf } from './kinds.ts';
+import { commandFor, notThere, resourceOf } from './kinds.ts';
 import { obstacleOf } from './obstacle.ts';
 import { operatorWatch } from './operator-sign.ts';
 import { isPassing } from './watch.ts';
@@ -50,7 +50,7 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   const { api, clock, signal } = tools;
   const found = await loadChain(api, definition, ref, signal);
   if (found === undefined)
-    return { code: 1, text: `${nodeName(definition.kind, `${ref.namespace}/${ref.name}`)} is not there` };
+    return { code: 1, text: notThere(nodeName(definition.kind, `${ref.namespace}/${ref.name}`)) };
   const obstacle = obstacleOf(name, found.inventory, found.item);
   if (obstacle !== undefined) return { code: 1, text: `Nothing was set. ${obstacle}` };
   const value = new Date(clock.now()).toISOString();

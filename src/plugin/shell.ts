@@ -109,7 +109,8 @@ export class Shell {
         return { text: '' };
       case 'write':
       case 'schema':
-        return { text: answerText(await this.#oneShot(words.join(' '), name, signal)) };
+        if (words.length === 0) return { text: `Write the query after \\${name}, on the same line\n`, failed: true };
+        return { text: answerText(await this.#oneShot(line.slice(1).trim().slice(name.length).trim(), name, signal)) };
       case 'quit':
       case 'q':
         await this.end();

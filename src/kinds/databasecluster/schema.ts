@@ -22,16 +22,17 @@ import { status } from './status.ts';
  * Deploy request fields: "only lowercase alphanumeric characters, optionally separated by underscores and hyphens". Whether
  * several may stand together is not said, so they may: the cloud says no where it must, we could not say yes.
  */
-const CLUSTER_ID = '^[a-z0-9]+([_-]+[a-z0-9]+)*$';
+export const CLUSTER_ID = /^[a-z0-9]+([_-]+[a-z0-9]+)*$/;
+export const MAX_CLUSTER_ID = 253;
 
 function clusterID() {
   return z
     .string()
     .min(1)
-    .max(253)
+    .max(MAX_CLUSTER_ID)
     .meta(
       rules({
-        rule: `self.matches('${CLUSTER_ID}')`,
+        rule: `self.matches('${CLUSTER_ID.source}')`,
         message: 'must be lowercase letters and digits, separated by hyphens or underscores, such as orders-eu',
       }),
     );
