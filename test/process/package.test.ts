@@ -7,10 +7,9 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { renderCrds } from '../../src/crdgen.ts';
 import { VERSION } from '../../src/version.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
-import { buildPackage } from '../../tools/package/build.ts';
-import { krewPlugin } from '../../tools/package/krew.ts';
 import { installCrds, openApi } from '../kube/api.ts';
 import { adminKubeconfig, makeNamespace } from '../support/control-plane.ts';
+import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 
 test('the npm package, installed as a user does, is the plugin that kubectl finds', { timeout: 240_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'package-'));
@@ -18,16 +17,14 @@ test('the npm package, installed as a user does, is the plugin that kubectl find
   const api = await openApi(adminKubeconfig());
   onTestFinished(() => api.close());
   await installCrds(api);
-  await buildPackage(join(folder, 'package'));
-  const npm = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await run('npm', args, { cwd: folder });
-    expect(code, stderr).toBe(0);
-    return stdout.trim();
-  };
-  const file = await npm('pack', './package', '--silent');
-  await npm('install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', `./${file}`);
+  const [block] = shellBlocks(readDocument('docs/kubectl-plugin.md'));
+  expect(block).toMatchObject({ test: 'test/process/package.test.ts' });
+  // As the document has it, into a folder of its own.
+  const global = { ...process.env, npm_config_prefix: folder, npm_config_ignore_scripts: 'true' };
+  const { code, stderr } = await run('sh', ['-e', '-c', block?.commands ?? ''], { cwd: ROOT, env: global });
+  expect(code, stderr).toBe(0);
 
-  const bin = join(folder, 'node_modules', '.bin');
+  const bin = join(folder, 'bin');
   const { kubectl } = inject('controlPlane');
   const env = {
     ...process.env,
@@ -46,9 +43,8 @@ test('the npm package, installed as a user does, is the plugin that kubectl find
   const next = await command(join(bin, 'kubectl_complete-mooring'), 'expl');
   expect(next).toMatchObject({ code: 0, stdout: 'explain\n:4\n' });
 
-  const archive = join(folder, 'krew.tar.gz');
-  const { manifest } = await krewPlugin(join(folder, 'package'), archive, 'https://example.com/krew.tar.gz', VERSION);
-  const { spec } = load(manifest) as {
+  const archive = join(ROOT, `dist/mooring-${VERSION}-krew.tar.gz`);
+  const { spec } = load(readFileSync(join(ROOT, 'dist/krew.yaml'), 'utf8')) as {
     readonly spec: { readonly platforms: readonly { sha256: string; bin: string }[] };
   };
   const [platform] = spec.platforms;
