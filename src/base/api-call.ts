@@ -209,14 +209,15 @@ export class ApiCall {
       retryAfterMs?: number;
     },
   ): ApiError {
-    const { name, phrase, idempotent, words } = this.#operation;
+    const { name, phrase, idempotent, method, words } = this.#operation;
+    const usual = kind === 'lost' && method === 'GET' ? NO_ANSWER : WORDS[kind];
     return new ApiError({
       api: this.#options.api,
       operation: name,
       phrase,
       idempotent,
       kind,
-      what: more.what ?? words?.[kind] ?? WORDS[kind],
+      what: more.what ?? words?.[kind] ?? usual,
       secrets: this.#exchange.secrets ?? [],
       ...more,
     });
@@ -250,9 +251,12 @@ function kindOfStatus(status: number): ApiErrorKind {
   return KINDS[status] ?? (status >= 400 && status <= 499 ? 'invalid' : 'badAnswer');
 }
 
+/** Of what changes nothing. */
+export const NO_ANSWER = 'no whole answer came';
+
 const WORDS: Readonly<Record<ApiErrorKind, string>> = {
   unreachable: 'it is unreachable',
-  lost: 'no whole answer came, it may have taken effect',
+  lost: `${NO_ANSWER}, it may have taken effect`,
   unauthorized: 'the access token was refused',
   forbidden: 'the access level is too low',
   notFound: 'something it refers to does not exist',

@@ -1,5 +1,5 @@
 import { readTextAnswer } from '../base/answer.ts';
-import type { Operation } from '../base/api-call.ts';
+import { NO_ANSWER, type Operation } from '../base/api-call.ts';
 import type { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -103,6 +103,7 @@ export class TokenSource {
       words: {
         unauthorized: 'the client id or the client secret was refused',
         notFound: 'there is no such API at this address',
+        lost: NO_ANSWER,
       },
     };
   }

@@ -1,4 +1,4 @@
-import type { Operation } from '../base/api-call.ts';
+import { NO_ANSWER, type Operation } from '../base/api-call.ts';
 import { quoted } from '../base/api-error.ts';
 
 const DATABASES = ['v1', 'databases'];
@@ -17,7 +17,7 @@ export const serverOperations = {
     method: 'POST',
     path: ['v1', 'signin'],
     idempotent: true,
-    words: { unauthorized: 'the username or the password was refused' },
+    words: { unauthorized: 'the username or the password was refused', lost: NO_ANSWER },
   }),
   version: (): Operation => get('version', "read the server's version", ['v1', 'version']),
   health: (): Operation => get('health', "check the server's health", ['health']),
