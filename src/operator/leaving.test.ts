@@ -47,3 +47,15 @@ test('Leaving is not concerned with what stays on the server', () => {
   users.change(undefined, aUser({ deleting: true, deletionPolicy: 'Retain' }));
   expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders')]).toEqual([[], false]);
 });
+
+test('Leaving knows that others may follow until the last of them goes', () => {
+  const [users, databases] = [aSource(), aSource()];
+  const leaving = new Leaving(users.informer, databases.informer, () => {});
+  const [one, other] = [aUser({}), aUser({})];
+  users.change(undefined, one);
+  users.change(undefined, other);
+  users.change(one, undefined);
+  expect(leaving.mayFollow('shop/orders')).toBe(true);
+  users.change(other, undefined);
+  expect(leaving.mayFollow('shop/orders')).toBe(false);
+});

@@ -8,7 +8,8 @@ import type { Informer } from '../runtime/informer.ts';
 /** Which users and databases go with their objects, by the cluster that they are on: kept by changes, as there may be many thousand. */
 export class Leaving {
   readonly #going = new Multimap();
-  readonly #staying = new Multimap();
+  /** How many there are of the others. */
+  readonly #staying = new Map<ObjectKey, number>();
   readonly #onChange: (cluster: ObjectKey) => void;
 
   /** `onChange`: one of this cluster begins to go, or is gone. */
@@ -35,14 +36,18 @@ export class Leaving {
   ): void {
     const [was, is] = [endsOn(before), endsOn(after)];
     if (was?.cluster === is?.cluster && was?.leaves === is?.leaves) return;
-    if (was !== undefined && before !== undefined) this.#of(was).delete(was.cluster, nameOf(before));
-    if (is !== undefined && after !== undefined) this.#of(is).add(is.cluster, nameOf(after));
+    if (was?.leaves && before !== undefined) this.#going.delete(was.cluster, nameOf(before));
+    else if (was !== undefined) this.#count(was.cluster, -1);
+    if (is?.leaves && after !== undefined) this.#going.add(is.cluster, nameOf(after));
+    else if (is !== undefined) this.#count(is.cluster, 1);
     if (was?.leaves) this.#onChange(was.cluster);
     else if (is?.leaves) this.#onChange(is.cluster);
   }
 
-  #of({ leaves }: { readonly leaves: boolean }): Multimap {
-    return leaves ? this.#going : this.#staying;
+  #count(cluster: ObjectKey, by: 1 | -1): void {
+    const count = (this.#staying.get(cluster) ?? 0) + by;
+    if (count === 0) this.#staying.delete(cluster);
+    else this.#staying.set(cluster, count);
   }
 }
 

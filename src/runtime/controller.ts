@@ -106,7 +106,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       maxShare: Math.max(1, options.concurrency - Math.ceil(options.concurrency / SPARE_WORKERS)),
     });
     informer.onChange((key, before, after) => {
-      const status = this.#refer(key, after);
+      const status = this.#refer(key, before, after);
       if (key === this.#writing && after !== undefined) return;
       if (before === undefined && after !== undefined && status !== undefined) this.#arrived(key, after, status);
       else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
@@ -260,22 +260,23 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }
 
-  /** An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
-  #refer(key: ObjectKey, object: KubeObject | undefined): Status | undefined {
+  /** The status now. An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
+  #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
+    const [former, subject] = [this.#subject(before), this.#subject(after)];
+    const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
+    this.#references.change(key, references(former), references(subject));
+    const group = subject && this.#kind.group?.(subject);
+    if (group === undefined) this.#groups.delete(key);
+    else this.#groups.set(key, group);
+    if (after === undefined) this.#resting.delete(key);
+    return subject?.status ?? (after && parseStatus(this.#kind.definition, after.status));
+  }
+
+  #subject(object: KubeObject | undefined) {
     const { definition } = this.#kind;
     const spec = parseSpec(definition, object?.spec);
-    const status = object === undefined ? undefined : parseStatus(definition, object.status);
-    if (object === undefined || status === undefined || !spec.ok) {
-      this.#references.set(key, []);
-      this.#groups.delete(key);
-      if (object === undefined) this.#resting.delete(key);
-      return status;
-    }
-    const subject = { metadata: object.metadata, spec: spec.spec, status };
-    this.#references.set(key, this.#kind.references(subject));
-    const group = this.#kind.group?.(subject);
-    if (group !== undefined) this.#groups.set(key, group);
-    return status;
+    if (object === undefined || !spec.ok) return undefined;
+    return { metadata: object.metadata, spec: spec.spec, status: parseStatus(definition, object.status) };
   }
 
   /** What each line and the span of one pass say; an id ties them together. */

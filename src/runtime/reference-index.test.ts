@@ -3,8 +3,8 @@ import { ReferenceIndex } from './reference-index.ts';
 
 test('ReferenceIndex knows all who refer to a thing', () => {
   const index = new ReferenceIndex();
-  index.set('ns/a', ['secrets/ns/x', 'secrets/ns/y']);
-  index.set('ns/b', ['secrets/ns/x', 'secrets/ns/x']);
+  index.change('ns/a', [], ['secrets/ns/x', 'secrets/ns/y']);
+  index.change('ns/b', [], ['secrets/ns/x', 'secrets/ns/x']);
   expect([...index.dependents('secrets/ns/x')]).toEqual(['ns/a', 'ns/b']);
   expect([...index.dependents('secrets/ns/y')]).toEqual(['ns/a']);
   expect([...index.dependents('secrets/ns/z')]).toEqual([]);
@@ -12,13 +12,13 @@ test('ReferenceIndex knows all who refer to a thing', () => {
 
 test('ReferenceIndex forgets what an object does not refer to any more', () => {
   const index = new ReferenceIndex();
-  index.set('ns/a', ['x', 'y']);
-  index.set('ns/a', ['y', 'z']);
+  index.change('ns/a', [], ['x', 'y']);
+  index.change('ns/a', ['x', 'y'], ['y', 'z']);
   expect([[...index.dependents('x')], [...index.dependents('y')], [...index.dependents('z')]]).toEqual([
     [],
     ['ns/a'],
     ['ns/a'],
   ]);
-  index.set('ns/a', []);
+  index.change('ns/a', ['y', 'z'], []);
   expect([...index.dependents('y'), ...index.dependents('z')]).toEqual([]);
 });

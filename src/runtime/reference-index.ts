@@ -6,17 +6,12 @@ export type Reference = string;
 
 /** Who refers to what, so that a change of the one leads to a look at the other: controller-runtime's Watches and MapFunc. */
 export class ReferenceIndex {
-  readonly #references = new Map<ObjectKey, readonly Reference[]>();
   readonly #dependents = new Multimap();
 
-  /** The references of `key` are exactly these. */
-  set(key: ObjectKey, references: readonly Reference[]): void {
-    const next = new Set(references);
-    for (const reference of this.#references.get(key) ?? [])
-      if (!next.has(reference)) this.#dependents.delete(reference, key);
-    for (const reference of next) this.#dependents.add(reference, key);
-    if (next.size === 0) this.#references.delete(key);
-    else this.#references.set(key, [...next]);
+  /** The references of `key` were those, and are these. */
+  change(key: ObjectKey, before: readonly Reference[], after: readonly Reference[]): void {
+    for (const reference of before) if (!after.includes(reference)) this.#dependents.delete(reference, key);
+    for (const reference of after) this.#dependents.add(reference, key);
   }
 
   dependents(reference: Reference): Iterable<ObjectKey> {
