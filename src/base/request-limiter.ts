@@ -4,8 +4,12 @@ import { FairTurns } from './fair-turns.ts';
 /** Called when its turn has come. */
 type Waiter = () => void;
 
-/** What 429s have taught. */
+/** What 429s have taught, and who waits because of it. There may be thousands of servers that never answer so. */
 interface Limit {
+  readonly urgent: FairTurns<Waiter>;
+  readonly routine: FairTurns<Waiter>;
+  /** Parties whose last request was refused. */
+  readonly refused: WeakSet<object>;
   /** Wall clock, milliseconds since the epoch. */
   readonly sinceMs: number;
   ratePerSecond: number;
@@ -49,10 +53,6 @@ const ROUTINE_SHARE = 5;
  */
 export class RequestLimiter {
   readonly #clock: Clock;
-  readonly #urgent = new FairTurns<Waiter>();
-  readonly #routine = new FairTurns<Waiter>();
-  /** Parties whose last request was refused. */
-  readonly #refused = new WeakSet<object>();
   #limit: Limit | undefined;
   #cancelTimer: (() => void) | undefined;
   #turns = 0;
@@ -69,7 +69,7 @@ export class RequestLimiter {
   /** About how long the party's next urgent request would wait, in milliseconds. */
   waitMs(party: object): number {
     if (this.#limit === undefined) return 0;
-    return (this.#urgent.turnsBefore(party) / this.#limit.ratePerSecond) * 1000;
+    return (this.#limit.urgent.turnsBefore(party) / this.#limit.ratePerSecond) * 1000;
   }
 
   /** A request goes without waiting: those who wait do so for it. */
@@ -92,14 +92,14 @@ export class RequestLimiter {
       this.#spend(this.#limit);
       return false;
     }
-    await this.#wait(party, routine ? this.#routine : this.#urgent, signal);
+    await this.#wait(party, routine ? this.#limit.routine : this.#limit.urgent, signal);
     return true;
   }
 
   /** An answer came that is no 429. `waited`: as `take` said. */
   letThrough(party: object, waited: boolean): void {
-    this.#refused.delete(party);
     if (this.#limit === undefined) return;
+    this.#limit.refused.delete(party);
     this.#limit.letThrough++;
     const { ratePerSecond } = this.#limit;
     if (waited) this.#limit.ratePerSecond += Math.min(MAX_STEP, ratePerSecond * STEP_SHARE) / (ratePerSecond * STEP_S);
@@ -108,29 +108,31 @@ export class RequestLimiter {
   /** A 429 came. `sentAt`: when the request was sent, by the monotonic clock. */
   wasRefused(party: object, sentAt: number, retryAfterMs = 0): void {
     const now = this.#clock.monotonic();
-    const limit = this.#limit;
     const pauseMs = Math.min(MAX_PAUSE_MS, retryAfterMs);
-    if (limit !== undefined && this.#refused.has(party)) {
+    const limit = this.#limit ?? this.#firstLimit(now, now + pauseMs);
+    if (limit.refused.has(party)) {
       // Nobody at all is let through: then it is not its own trouble.
       if (limit.letThrough > 0 || sentAt < limit.heedFrom) return;
       limit.ratePerSecond = Math.max(LEAST_RATE, limit.ratePerSecond * CUT.least);
       limit.heedFrom = now + pauseMs;
-    } else if (limit === undefined) {
-      this.#limit = this.#firstLimit(now, now + pauseMs);
-    } else if (sentAt >= limit.heedFrom) {
+    } else if (limit === this.#limit && sentAt >= limit.heedFrom) {
       cut(limit, now);
       limit.heedFrom = now + pauseMs;
     }
-    this.#refused.add(party);
-    this.#pause(now + pauseMs, now);
+    this.#limit = limit;
+    limit.refused.add(party);
+    pause(limit, now + pauseMs, now);
   }
 
   get #size(): number {
-    return this.#urgent.size + this.#routine.size;
+    return this.#limit === undefined ? 0 : this.#limit.urgent.size + this.#limit.routine.size;
   }
 
   #firstLimit(now: number, heedFrom: number): Limit {
     return {
+      urgent: new FairTurns(),
+      routine: new FairTurns(),
+      refused: new WeakSet(),
       sinceMs: this.#clock.now(),
       ratePerSecond: FIRST_RATE / 2,
       goAt: now,
@@ -139,12 +141,6 @@ export class RequestLimiter {
       countedFrom: now,
       letThrough: 0,
     };
-  }
-
-  #pause(until: number, now: number): void {
-    if (this.#limit === undefined) return;
-    this.#limit.refusedAt = now;
-    this.#limit.goAt = Math.max(this.#limit.goAt, until, now + 1000 / this.#limit.ratePerSecond);
   }
 
   #wait(party: object, turns: FairTurns<Waiter>, signal: AbortSignal | undefined): Promise<void> {
@@ -177,14 +173,13 @@ export class RequestLimiter {
         return;
       }
       this.#spend(limit);
-      this.#next()?.();
+      this.#next(limit)?.();
     }
   }
 
-  #next(): Waiter | undefined {
+  #next({ urgent, routine }: Limit): Waiter | undefined {
     this.#turns++;
-    const [first, second] =
-      this.#turns % ROUTINE_SHARE === 0 ? [this.#routine, this.#urgent] : [this.#urgent, this.#routine];
+    const [first, second] = this.#turns % ROUTINE_SHARE === 0 ? [routine, urgent] : [urgent, routine];
     return first.take() ?? second.take();
   }
 
@@ -198,6 +193,11 @@ export class RequestLimiter {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
   }
+}
+
+function pause(limit: Limit, until: number, now: number): void {
+  limit.refusedAt = now;
+  limit.goAt = Math.max(limit.goAt, until, now + 1000 / limit.ratePerSecond);
 }
 
 function cut(limit: Limit, now: number): void {

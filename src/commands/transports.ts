@@ -1,8 +1,11 @@
 import { getCACertificates } from 'node:tls';
 import { type ConnectionGuard, createUndiciTransport, type HttpTransport } from '../base/http.ts';
 
-/** Of thousands of servers a few are called each second, and each connection takes some 40 KB: none waits long for its next use. */
-const KEEP_ALIVE_MS = 10_000;
+/**
+ * Of thousands of servers some are called each second, mostly by one pass, and each connection takes some 40 KB: none waits long for
+ * its next use.
+ */
+const KEEP_ALIVE_MS = 2_000;
 
 /** HTTP to clouds and servers: one pool of connections for each set of trusted certificates. */
 export interface Transports {
