@@ -21,7 +21,7 @@ it('imageEnvironment() is that of the stage that becomes the image', () => {
     NODE_ENV: 'production',
     NODE_COMPILE_CACHE: '/app/compile-cache',
     MALLOC_ARENA_MAX: '2',
-    MALLOC_MMAP_THRESHOLD_: '65536',
+    MALLOC_MMAP_THRESHOLD_: '32768',
     MALLOC_TRIM_THRESHOLD_: '65536',
   });
   expect(() => imageEnvironment('FROM a\nENV X=1\nFROM b\n')).toThrow('no ENV');
