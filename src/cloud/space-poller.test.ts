@@ -149,6 +149,34 @@ test('SpacePoller does not hurry for clusters that nobody follows', async () => 
   expect(lists.length).toBeLessThanOrEqual(1);
 });
 
+test.each<[string, (bench: ReturnType<typeof aPoller>) => Promise<void> | void]>([
+  [
+    'that a List does not show any more',
+    ({ space, clock }) => {
+      space.clusters = [];
+      return clock.advance(1_000);
+    },
+  ],
+  [
+    'of which a single call said that it is gone',
+    ({ space, poller, clock }) => {
+      space.clusters = [];
+      poller.learn('a', undefined, clock.monotonic());
+    },
+  ],
+])('SpacePoller does not hurry for a cluster %s', async (_, goes) => {
+  const bench = aPoller();
+  const { poller, space, lists, clock } = bench;
+  space.clusters = [cluster('a', 'destroying')];
+  poller.follow('a');
+  await poller.refresh();
+  await clock.advance(100);
+  await goes(bench);
+  lists.length = 0;
+  await clock.advance(50_000);
+  expect(lists).toEqual([]);
+});
+
 test('SpacePoller makes one List for all who ask while one is under way, and it is asked for after them', async () => {
   const { poller, lists, clock } = aPoller(1_000);
   const asks = [poller.refresh(), poller.refresh(), poller.refresh()];

@@ -97,7 +97,9 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   await untilQuiet(setting);
   const watchedS = (performance.now() - begin) / 1000;
   const { kube, cloud, server } = await changes();
+  const busyS = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   await sleep(restS * 1000, undefined, { signal });
+  const restingS = canLookAtProcesses ? cpuSeconds(operator.pid) - busyS : 0;
   await look();
 
   sheet.add('clusters', clusters, 'count');
@@ -115,6 +117,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   if (!canLookAtProcesses) return;
   const { residentMB, heapMB } = await restOf(operator);
   sheet.add('CPU until all were looked at', cpu, 's');
+  sheet.add(`CPU of ${restS} s at rest`, restingS, 's');
   sheet.add('memory without objects', before.residentMB, 'MB');
   sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB', MEMORY_TARGET_MB);
   sheet.add('memory, at rest', residentMB, 'MB', MEMORY_TARGET_MB);
