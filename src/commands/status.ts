@@ -89,6 +89,8 @@ function forPrograms(inventory: Inventory): object {
       kind,
       namespace: metadata.namespace,
       name: metadata.name,
+      createdAt: metadata.creationTimestamp,
+      parent: item.parent ?? null,
       ready,
       reason,
       paused: isPaused(item),

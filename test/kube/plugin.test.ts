@@ -79,9 +79,16 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.includes(' True '))).toHaveLength(3);
     const json = JSON.parse((await mooring(site.namespace, ['status', '-o', 'json'])).stdout) as {
-      items: { ready: string }[];
+      items: { ready: string; parent: string | null; createdAt: string }[];
     };
     expect(json.items.map(({ ready }) => ready)).toEqual(['True', 'True', 'True']);
+    const { namespace } = site;
+    expect(json.items.map(({ parent }) => parent)).toEqual([
+      null,
+      `DatabaseSpace ${namespace}/production`,
+      `DatabaseCluster ${namespace}/orders`,
+    ]);
+    for (const { createdAt } of json.items) expect(Date.parse(createdAt)).not.toBeNaN();
   });
 
   test('explain says what is there, what is missing, and what to do', async (context) => {

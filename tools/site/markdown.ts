@@ -41,7 +41,8 @@ export function createMarkdown(): MarkdownIt {
   rules['code_inline'] = (tokens, index) => {
     const parts = tokenAt(tokens, index).content.split(/(?<=[\w\])}"'][./,:=])(?=[\w"'{[(])/);
     const code = parts.map(escapeHTML).join('<wbr>');
-    return `<code>${code}</code>`;
+    // A browser would break a flag after its dashes.
+    return `<code>${code.replace(/(?<=^|\s)--?\w[\w-]*/g, '<span class="flag">$&</span>')}</code>`;
   };
   rules['fence'] = (tokens, index) => {
     const { content, info } = tokenAt(tokens, index);

@@ -141,7 +141,11 @@ describe('a page', () => {
     ['`a<b`', '<code>a&lt;b</code>'],
     ['`spec.list[].name`', '<code>spec.<wbr>list[].<wbr>name</code>'],
     ['`{"a":{"b":1}}`', '<code>{&quot;a&quot;:<wbr>{&quot;b&quot;:<wbr>1}}</code>'],
-    ['`--flag ./x ... 1.`', '<code>--flag ./x ... 1.</code>'],
+    ['`a-b --flag ./x ... 1.`', '<code>a-b <span class="flag">--flag</span> ./x ... 1.</code>'],
+    [
+      '`plan -f=a --exit-code`',
+      '<code>plan <span class="flag">-f</span>=<wbr>a <span class="flag">--exit-code</span></code>',
+    ],
   ])('has %s as %s', (text, html) => expect(render(text)).toBe(`<p>${html}</p>`));
 
   test('shows no comments', () => expect(render('a <!-- b -->\n\n<!-- c -->\n\nd')).toBe('<p>a </p>\n<p>d</p>'));
