@@ -41,7 +41,8 @@ async function run(name: string, wanted: Change, { api, namespace, args, io, sty
       wait: !args.is('no-wait'),
       timeoutMs: timeoutOf(args.text('timeout') ?? DEFAULT_TIMEOUT),
     },
-    { api, clock: systemClock, signal: io.signal, tell: (line) => io.stdout(`${style.dim(line)}\n`) },
+    // The outcome alone is the answer: what is piped on has no progress in it.
+    { api, clock: systemClock, signal: io.signal, tell: (line) => io.stderr(`${line}\n`) },
   );
   if (code === 0) io.stdout(`${style.good('✓')} ${text}\n`);
   else io.stderr(`${style.bad('✗')} ${text}\n`);
