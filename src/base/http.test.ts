@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createUndiciTransport, HttpError, type HttpRequest, readText } from './http.ts';
 
 /** A server on loopback and a transport; both go with the test. */
@@ -69,6 +69,23 @@ test('The transport uses connections again', async () => {
       expect(connections()).toBeLessThanOrEqual(2);
     },
   );
+});
+
+test('The transport closes a connection that nobody uses, though the server would keep it for longer', async () => {
+  const server = createServer({ keepAliveTimeout: 75_000 }, (_request, response) => response.end('ok'));
+  const closed = new Promise<void>((resolve) => {
+    server.on('connection', (socket) => socket.once('close', () => resolve()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ keepAliveMs: 50 });
+  onTestFinished(async () => {
+    await transport.close();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const response = await transport({ method: 'GET', url });
+  expect([response.headers['keep-alive'], await readText(response, 1_000)]).toEqual(['timeout=75', 'ok']);
+  await closed;
 });
 
 test('The transport follows no redirect: credentials go to the named host only', async () => {

@@ -106,10 +106,13 @@ export type Lookup = (
 export function createUndiciTransport(
   options: UndiciTransportOptions = {},
 ): HttpTransport & { close(): Promise<void> } {
+  const keepAliveMs = options.keepAliveMs ?? 30_000;
   const agent = new Agent({
     connections: options.connections ?? 16,
     pipelining: 1,
-    keepAliveTimeout: options.keepAliveMs ?? 30_000,
+    keepAliveTimeout: keepAliveMs,
+    // What a server offers counts otherwise, up to ten minutes.
+    keepAliveMaxTimeout: keepAliveMs,
     connect: connectorOf(options),
   });
 
