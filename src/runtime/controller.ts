@@ -273,9 +273,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   #subject(object: KubeObject | undefined) {
+    if (object === undefined) return undefined;
     const { definition } = this.#kind;
-    const spec = parseSpec(definition, object?.spec);
-    if (object === undefined || !spec.ok) return undefined;
+    const spec = parseSpec(definition, object.spec);
+    if (!spec.ok) return undefined;
     return { metadata: object.metadata, spec: spec.spec, status: parseStatus(definition, object.status) };
   }
 
