@@ -6,10 +6,20 @@ const vitest = await startVitest(filter, { ...options, run: true, watch: false }
 await vitest.close();
 const { passed, failed, skipped } = count(vitest);
 if (passed + failed === 0) console.error('No test ran');
+for (const name of flaky(vitest))
+  console.log(`Passed only when it was run again, so mend it or what it tests: ${name}`);
 // Nothing that fails the run, such as a set-up for all files, goes by with "0 failed".
 const failures = failed > 0 || (passed > 0 && !process.exitCode) ? failed : 1;
 console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(failures === 0 ? 0 : 1);
+
+function flaky({ state }: Vitest): readonly string[] {
+  return state
+    .getTestModules()
+    .flatMap((module) => [...module.children.allTests()])
+    .filter((test) => test.diagnostic()?.flaky)
+    .map((test) => `${test.module.relativeModuleId}: ${test.fullName}`);
+}
 
 /** A file that could not run, and an error outside of any test, count as a failed test each. */
 function count({ state }: Vitest): { passed: number; failed: number; skipped: number } {

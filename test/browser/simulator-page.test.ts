@@ -9,7 +9,7 @@ import { findChromium, openPage, type Page } from './chromium.ts';
 const browser = findChromium();
 
 /** A newcomer's machine may have no Chromium; that of the project's own checks does. */
-describe.skipIf(browser === undefined)("the simulator's page in Chromium", { timeout: 60_000 }, () => {
+describe.skipIf(browser === undefined)("the simulator's page in Chromium", { timeout: 60_000, retry: 1 }, () => {
   let simulator: Simulator;
   let server: SimulatorServer;
   let page: Page;

@@ -106,7 +106,7 @@ describe('the built site', () => {
 /** A newcomer's machine may have no Chromium; that of the project's own checks does. */
 const browser = findChromium();
 
-describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000, retry: 1 }, () => {
   let server: StaticServer;
   let page: Page;
 
