@@ -55,6 +55,12 @@ test('listAsStream reads pages where the server refuses to stream', async () => 
   expect([calls, told]).toEqual([['watch 5 true', 'closed', 'list 5'], ['ADDED page']]);
 });
 
+test('listAsStream fails where the server refuses after it has told of some', async () => {
+  const { listed, calls } = aList([added('a'), REFUSED]);
+  await expect(listed).rejects.toBe(REFUSED);
+  expect(calls).toEqual(['watch 5 true', 'closed']);
+});
+
 test('listAsStream fails where the stream ends before all is told, or breaks', async () => {
   await expect(aList([added('a')]).listed).rejects.toThrow('The list of secrets ended before all was told');
   const gone = new KubeError('too old', { status: 410 });

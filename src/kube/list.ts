@@ -85,17 +85,20 @@ export async function listAsStream(
   signal: AbortSignal,
 ): Promise<ListedCollection> {
   const events = api.watch(resource, { ...options, sendInitialEvents: true }, signal)[Symbol.asyncIterator]();
+  let hasTold = false;
   try {
     for (;;) {
       const { done, value: event } = await events.next();
       if (done) throw new HttpError('lost', `The list of ${resource.plural} ended before all was told`);
-      if (event.type !== 'BOOKMARK') await tell(event);
-      else if (event.endsInitialEvents)
+      if (event.type !== 'BOOKMARK') {
+        hasTold = true;
+        await tell(event);
+      } else if (event.endsInitialEvents)
         return { resourceVersion: event.resourceVersion, further: { [Symbol.asyncIterator]: () => events } };
     }
   } catch (error) {
     await events.return?.();
-    if (isInvalid(error)) return listInPages(api, resource, options, tell, signal);
+    if (isInvalid(error) && !hasTold) return listInPages(api, resource, options, tell, signal);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ToySubject, toyKind } from '../../test/support/toy-kind.ts';
+import type { Reference } from '../base/reference-index.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
-import type { Reference } from '../runtime/reference-index.ts';
 import { SecretReads } from './secret-reads.ts';
 
 const { signal } = new AbortController();

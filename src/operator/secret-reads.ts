@@ -1,7 +1,7 @@
+import type { Reference } from '../base/reference-index.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, splitKey } from '../kube/object.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';
-import type { Reference } from '../runtime/reference-index.ts';
 import type { StoreChange } from '../runtime/store.ts';
 
 /** Secrets as last seen, and who is told when they change: kept up to date by an informer, or by `SecretReads`. */

@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
+import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
 import { inSpan } from '../base/trace.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
@@ -20,7 +21,6 @@ import type { Informer } from './informer.ts';
 import type { Kind, StatusBase } from './kind.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import { type Outcome, reconcile } from './reconcile.ts';
-import { type Reference, ReferenceIndex } from './reference-index.ts';
 import { type Priority, WorkQueue } from './workqueue.ts';
 
 export interface ControllerLog {
@@ -264,7 +264,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
     const [former, subject] = [this.#subject(before), this.#subject(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
-    this.#references.change(key, references(former), references(subject));
+    const passing = (subject && this.#kind.passingReferences?.(subject)) ?? [];
+    this.#references.change(key, references(former), references(subject), passing);
     const group = subject && this.#kind.group?.(subject);
     if (group === undefined) this.#groups.delete(key);
     else this.#groups.set(key, group);

@@ -6,12 +6,12 @@
  *   status: it is written even if the next step fails. `keep` takes the same of a step that fails itself.
  */
 
+import type { Reference } from '../base/reference-index.ts';
 import type { Resource } from '../kube/api.ts';
 import type { Condition, ConditionUpdate } from '../kube/condition.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import type { LastError } from '../kube/failure.ts';
 import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
-import type { Reference } from './reference-index.ts';
 
 /** What every status holds; the rest is the kind's. */
 export interface StatusBase {
@@ -59,6 +59,8 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   readonly finalizer: string;
   /** What decides about the object besides itself; a change of it leads to a pass. */
   references(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
+  /** What it refers to besides, until its next change; may follow from more than the object. */
+  passingReferences?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
   /** Objects of a group share a limit somewhere, such as a space's: workers turn to the groups one after the other. */
   group?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): string;
   /** Whether anything outside may exist because of the object. If not, it may go at once. */

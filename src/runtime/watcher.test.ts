@@ -42,8 +42,10 @@ function play({ lists, watches, streams, took }: Play) {
   const events: WatcherEvent[] = [];
   const failures: { readonly error: unknown; readonly retryInMs: number }[] = [];
   const stop = new AbortController();
-  const counts = { list: 0, watch: 0 };
-  const nextList = () => {
+  const counts = { list: 0, watch: 0, ended: 0 };
+  const ways: ('stream' | 'pages')[] = [];
+  const nextList = (way: 'stream' | 'pages') => {
+    ways.push(way);
     const answer = lists[Math.min(counts.list++, lists.length - 1)];
     if (answer === undefined || answer instanceof Error) throw answer;
     return answer;
@@ -56,17 +58,22 @@ function play({ lists, watches, streams, took }: Play) {
     delete: unused,
     list: async (_resource, { notOlderThan, continueToken }) => {
       calls.push(`list ${notOlderThan ?? '-'}${continueToken === undefined ? '' : ` ${continueToken}`}`);
-      return nextList();
+      return nextList('pages');
     },
     watch: async function* (_resource, { resourceVersion, sendInitialEvents, timeoutSeconds, onTurn }, signal) {
       expect(timeoutSeconds).toBeGreaterThanOrEqual(240);
       if (sendInitialEvents) {
         if (!streams) throw new KubeError('sendInitialEvents: Forbidden', { status: 422, reason: 'Invalid' });
         calls.push(`list ${resourceVersion ?? '-'}`);
-        const { items, resourceVersion: version, continueToken } = nextList();
+        const { items, resourceVersion: version, continueToken } = nextList('stream');
         for (const item of items) yield { type: 'ADDED', object: item };
         if (continueToken !== undefined) return;
-        yield { type: 'BOOKMARK', resourceVersion: version, endsInitialEvents: true };
+        try {
+          yield { type: 'BOOKMARK', resourceVersion: version, endsInitialEvents: true };
+        } finally {
+          counts.ended++;
+        }
+        counts.ended--;
         calls.push(`watch ${version}`);
       } else calls.push(`watch ${resourceVersion}`);
       const script = watches[Math.min(counts.watch++, watches.length - 1)];
@@ -95,7 +102,7 @@ function play({ lists, watches, streams, took }: Play) {
     },
     stop.signal,
   );
-  return { clock, calls, events, failures, stop, running };
+  return { clock, calls, ways, counts, events, failures, stop, running };
 }
 
 const OPEN: ScriptedWatch = { end: 'open' };
@@ -340,4 +347,25 @@ test('A watcher whose stream breaks before all is told lists in pages, and strea
     'HttpError: The list of secrets ended before all was told',
     'KubeError: too old resource version',
   ]);
+});
+
+test.each([
+  { what: 'fails', error: new KubeError('no progress', { status: 500 }), way: 'pages' },
+  { what: 'asks for patience', error: new KubeError('busy', { status: 429 }), way: 'stream' },
+  { what: 'is not there', error: new HttpError('unreachable', 'Connection refused'), way: 'stream' },
+])('A watcher whose API $what when it is to stream a list asks for it as $way then', async ({ error, way }) => {
+  const { clock, ways, failures } = play({ lists: [error, page(7)], watches: [OPEN], streams: true });
+  await clock.advance(60_000);
+  expect([ways, failures.length]).toEqual([['stream', way], 1]);
+});
+
+test('A watcher that is stopped while a list is taken in ends the stream that would go on', async () => {
+  let take = () => {};
+  const took = () => new Promise<void>((resolve) => (take = resolve));
+  const { clock, counts, stop, running } = play({ lists: [page(7)], watches: [OPEN], streams: true, took });
+  await clock.settle();
+  stop.abort();
+  take();
+  await running;
+  expect(counts).toEqual({ list: 1, watch: 0, ended: 1 });
 });

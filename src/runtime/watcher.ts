@@ -5,7 +5,7 @@
  *    ▲  │failed     │ too old (410), or there is no such collection any more (404)
  *    └──┴───────────┘
  *
- * A list comes as the begin of a watch, which then goes on; in pages where that broke before its end.
+ * A list comes as the begin of a watch, which then goes on; in pages where that fails.
  * Each state is a value and each failure leads to one; after a failure the next step waits with backoff and jitter.
  * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new.
  */
@@ -79,7 +79,7 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     };
     const scope = { ...options, onTurn };
     const next: StepResult = await (state.phase === 'list' ? list(scope, state, signal) : watch(scope, state, signal));
-    if (signal.aborted) return;
+    if (signal.aborted) return close(next.state);
     const lived = clock.monotonic() - sent.at;
     const { error } = next;
     const ended = error === undefined;
@@ -126,9 +126,10 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
     // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
     if (isGone(error) || (error instanceof KubeError && error.status === 504))
       return { state: { phase: 'list', notOlderThan: undefined, inPages: true }, error };
-    // Whoever began to answer and did not end may not know how, and would go on like that.
-    const isBroken = error instanceof HttpError && !error.isUnanswered;
-    return { state: { ...state, inPages: inPages || isBroken }, error };
+    // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
+    const cannot =
+      error instanceof KubeError ? error.status !== 429 : !(error instanceof HttpError && error.isUnanswered);
+    return { state: { ...state, inPages: inPages || cannot }, error };
   }
 }
 
@@ -145,6 +146,11 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
     const relist = { phase: 'list', notOlderThan: resourceVersion, inPages: false } as const;
     return { state: isGone(error) || isNotFound(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
+}
+
+/** A watch that goes on already does so no longer. */
+async function close(state: Listing | Watching): Promise<void> {
+  if (state.phase === 'watch') await state.further?.[Symbol.asyncIterator]().return?.();
 }
 
 async function take<T>({ onEvent, transform }: WatcherOptions<T>, { type, object }: Told): Promise<void> {

@@ -82,7 +82,7 @@ export class FakeKube implements KubeApi {
     const { namespace, name, metadataOnly, sendInitialEvents, resourceVersion = '0' } = options;
     const { streamsLists = true } = this.#options;
     if (sendInitialEvents && !streamsLists) throw refused(422, 'Invalid', 'sendInitialEvents: Forbidden');
-    // Also where the answer is to be no older than the request it begins with what is in memory.
+    // A real one waits until its memory is new enough, and then begins. This one may begin with less, which is harder to bear.
     const after = sendInitialEvents ? this.#asOldAs(resourceVersion) : Number(resourceVersion);
     return this.#history.follow(
       { plural: resource.plural, namespace, name, after, sendInitialEvents },

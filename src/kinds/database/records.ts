@@ -1,5 +1,5 @@
+import type { Reference } from '../../base/reference-index.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
-import type { Reference } from '../../runtime/reference-index.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { recordReader } from '../record.ts';
 import { clusterKeyOf } from '../server/access.ts';

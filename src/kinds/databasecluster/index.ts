@@ -36,10 +36,11 @@ export function databaseClusterKind(
         ...[adminSecretName(subject), existing].map(
           (name) => `secrets/${objectKey(metadata.namespace ?? '', name ?? '')}`,
         ),
-        ...freeClustersAhead(world, subject).map((id) => `clusters/${space}/${id}`),
         ...(source === undefined ? [] : [`databaseclusters/${objectKey(metadata.namespace ?? '', source)}`]),
       ];
     },
+    passingReferences: (subject) =>
+      freeClustersAhead(world, subject).map((id) => `clusters/${spaceKeyOf(subject)}/${id}`),
     group: spaceKeyOf,
     holds: (status) =>
       status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined,

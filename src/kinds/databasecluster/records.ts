@@ -1,5 +1,5 @@
+import type { Reference } from '../../base/reference-index.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
-import type { Reference } from '../../runtime/reference-index.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
 import { claims, mayExist, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
