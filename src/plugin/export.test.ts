@@ -78,6 +78,13 @@ describe('exportText()', () => {
     expect(exportText([], [], options)).toBe('# Nothing: there is no cluster in the space.\n');
   });
 
+  it.each(['\u2028', '\u2029', '\u0085', '\r'])('has nothing of an id below the line that names it: %j', (end) => {
+    const odd = { ...cluster, id: `x${end}kind: Secret${end}#` };
+    const line = exportText([odd], [], options);
+    expect(line).not.toContain(end);
+    expect(line).toMatch(/^# Left out.*kind: Secret.*\n$/);
+  });
+
   it('gives a long id a name that the API server takes', () => {
     const id = `${'a'.repeat(59)}-b`;
     expect(exported([{ ...cluster, id }], [], options)[0]?.metadata.name).toBe('a'.repeat(59));

@@ -4,6 +4,7 @@ import type { Cluster } from '../cloud/schema.ts';
 import { machineTypes } from '../kinds/databasecluster/offerings.ts';
 import { CLUSTER_ID, databaseClusterDefinition, MAX_CLUSTER_ID } from '../kinds/databasecluster/schema.ts';
 import { type Item, isRecord } from './inventory.ts';
+import { printableCell } from './printable.ts';
 
 export interface ExportOptions {
   /** Where the manifests are to be applied. */
@@ -35,7 +36,7 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
   });
   const left = sorted
     .filter(({ id }) => !owners.has(id) && !isPossible(id))
-    .map(({ id }) => `# Left out, as an object cannot name it: cluster ${JSON.stringify(id)}\n`)
+    .map(({ id }) => `# Left out, as an object cannot name it: cluster ${printableCell(JSON.stringify(id))}\n`)
     .join('');
   if (clusters.length === 0) return '# Nothing: there is no cluster in the space.\n';
   if (documents.length === 0)

@@ -11,6 +11,10 @@ test('What others wrote moves nothing on a terminal', () => {
   );
 });
 
+test('What others wrote turns no line around', () => {
+  expect(printable('from \u202Eto\u2066 \u061C')).toBe('from \\u202eto\\u2066 \\u061c');
+});
+
 test('Our own colours stay where there are any, and nothing else does', () => {
   const red = styleFor(true).bad('x');
   expect(printable(`${red} ${HOSTILE}`, true)).toBe(`${red} a\\u001b[2J\\u001b]0;owned\\u0007b`);

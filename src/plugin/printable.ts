@@ -3,10 +3,10 @@
  * title or clipboard, or turn a line around. It is shown as the escape that JSON has for it, which leaves JSON what it is.
  */
 
-/** Tabulators and ends of lines may stay in a text; the rest of Unicode's control characters may not. */
-const CONTROLS = /[^\P{Cc}\n\t]/gu;
-/** In a cell nothing may end the line, or turn its direction. */
-const CONTROLS_AND_DIRECTIONS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** Tabulators and ends of lines may stay in a text; the rest of Unicode's control characters, and what turns a line around, may not. */
+const CONTROLS = /[[\p{Cc}--[\n\t]]\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gv;
+/** In a cell nothing may end the line either. */
+const CONTROLS_AND_ENDS = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Our own colours, as `styleFor()` makes them. */
 const COLOUR = new RegExp(`(${'\u001B'}\\[(?:0|1|2|31|32|33)m)`);
@@ -23,7 +23,7 @@ export function printable(text: string, coloured = false): string {
 
 /** The same on one line. */
 export function printableCell(text: string): string {
-  return text.replace(CONTROLS_AND_DIRECTIONS, escaped);
+  return text.replace(CONTROLS_AND_ENDS, escaped);
 }
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
