@@ -311,7 +311,11 @@ describe('rights', () => {
       `patch ${plural}/`,
       ...(kind === 'Database' ? ['get configmaps.'] : []),
     ]);
-  const shown = given.filter((right) => !afterConflict.has(right) && !unseen.some((begin) => right.startsWith(begin)));
+  /** Only where an API server cannot stream lists, as test/control-plane/api-server-restart.test.ts has one. */
+  const inPages = (right: string) => right.startsWith('list ') && given.includes(right.replace('list', 'watch'));
+  const shown = given.filter(
+    (right) => !afterConflict.has(right) && !inPages(right) && !unseen.some((begin) => right.startsWith(begin)),
+  );
 
   test.each(shown)('the operator needs to %s', (right) => expect(used()).toContain(right));
 
