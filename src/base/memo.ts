@@ -3,7 +3,7 @@ import type { ReadElement } from './json-stream.ts';
 
 /**
  * What was made of the elements of an answer that comes again and again, such as a List, by the digests of their bytes: what
- * has not changed since the answer before is neither read nor made again. It holds no more than the newest answer does.
+ * has not changed since the answer before is neither read nor made again. It holds no more entries than the newest answer has elements.
  */
 export class Memo<T extends object> {
   readonly #made = new Map<string, T>();

@@ -3,7 +3,7 @@ import type * as undici from 'undici';
 
 /*
  * What HTTP takes of undici. Its index loads fetch, WebSocket, caches and mocks as well, eighty files that nobody here
- * uses.
+ * uses. These paths are the package's own affair: its version is pinned, and a new one is looked at.
  */
 
 export type Connector = undici.buildConnector.connector;

@@ -111,6 +111,20 @@ describe('makeChange()', () => {
     );
   });
 
+  it('counts for that from when it was last at work', async () => {
+    const desk = await aDesk();
+    const { end } = await desk.make('suspend', { timeoutMs: 90_000 });
+    await desk.clock.advance(5_000);
+    await desk.tell('False', 'Suspending', 'It is being suspended');
+    await desk.clock.advance(25_000);
+    await desk.kube.patch(DATABASE_CLUSTERS, ref, { spec: { deletionPolicy: 'Retain' } });
+    await desk.clock.advance(5_000);
+    expect(desk.lines.at(-1)).toBe('Waiting for Mooring to look at it');
+    await desk.clock.advance(20_000);
+    expect(desk.lines.at(-1)).toContain('Nothing was heard of it for 20 s');
+    await end(90_000);
+  });
+
   it('asks so of a password too, which changes no generation, and not once it was begun', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('rotate', { timeoutMs: 60_000 });

@@ -92,15 +92,15 @@ type Waited = ChangeEnd & { readonly isIdle?: boolean };
 
 async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorSign): Promise<Waited> {
   const { api, clock, signal } = tools;
-  const begin = clock.monotonic();
-  let isIdle = false;
+  /** By the monotonic clock; undefined: it is at work. */
+  let idleSince: number | undefined;
   const overdue = new AbortController();
   const cancel = clock.after(request.timeoutMs, () => overdue.abort());
   const over = AbortSignal.any([signal, overdue.signal]);
   let told = '';
   const tell = (what: string, idle = false, sign?: string) => {
-    isIdle = idle;
-    const isLong = idle && clock.monotonic() - begin >= IDLE_MS;
+    idleSince = idle ? (idleSince ?? clock.monotonic()) : undefined;
+    const isLong = idleSince !== undefined && clock.monotonic() - idleSince >= IDLE_MS;
     const line = [what, sign ?? (isLong ? IDLE : undefined)].filter((part) => part !== undefined).join('. ');
     if (line !== told) tools.tell(line);
     told = line;
@@ -110,12 +110,13 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
       const end = await look(api, request, set, over, { tell, operator });
       if (end !== undefined) return end;
       await sleep(clock, LOOK_MS, over);
-      if (signal.aborted) return { code: INTERRUPTED, text: 'The wait was interrupted.', isIdle };
+      if (signal.aborted)
+        return { code: INTERRUPTED, text: 'The wait was interrupted.', isIdle: idleSince !== undefined };
       if (overdue.signal.aborted)
         return {
           code: TIMED_OUT,
           text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'Nobody was asked yet.' : `The last word was: ${told}`}`,
-          isIdle,
+          isIdle: idleSince !== undefined,
         };
     }
   } finally {
