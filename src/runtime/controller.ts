@@ -13,8 +13,9 @@ import type { Random } from '../base/random.ts';
 import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
 import { inSpan } from '../base/trace.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
-import { parseSpec, parseStatus } from '../kube/definition.ts';
+import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
+import { type ObjectRecord, recordReader } from '../kube/record.ts';
 import { arrivalOf } from './arrival.ts';
 import type { EventRecorder } from './events.ts';
 import type { Informer } from './informer.ts';
@@ -93,12 +94,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #unasked = new Map<ObjectKey, string>();
   readonly #passesAtOnce = new Map<ObjectKey, number>();
   readonly #pace: Pace;
+  readonly #read: (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined;
 
   constructor(kind: Kind<Spec, Status, Observation, Step>, informer: Informer<KubeObject>, options: ControllerOptions) {
     this.#kind = kind;
     this.#informer = informer;
     this.#options = options;
     this.#pace = new Pace(options.clock);
+    this.#read = recordReader(kind.definition);
     this.queue = new WorkQueue({
       ...options,
       observer: options.metrics.queue,
@@ -262,7 +265,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 
   /** The status now. An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
   #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
-    const [former, subject] = [this.#subject(before), this.#subject(after)];
+    const [former, subject] = [this.#read(before), this.#read(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
     const passing = (subject && this.#kind.passingReferences?.(subject)) ?? [];
     this.#references.change(key, references(former), references(subject), passing);
@@ -271,14 +274,6 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     else this.#groups.set(key, group);
     if (after === undefined) this.#resting.delete(key);
     return subject?.status ?? (after && parseStatus(this.#kind.definition, after.status));
-  }
-
-  #subject(object: KubeObject | undefined) {
-    if (object === undefined) return undefined;
-    const { definition } = this.#kind;
-    const spec = parseSpec(definition, object.spec);
-    if (!spec.ok) return undefined;
-    return { metadata: object.metadata, spec: spec.spec, status: parseStatus(definition, object.status) };
   }
 
   /** What each line and the span of one pass say; an id ties them together. */

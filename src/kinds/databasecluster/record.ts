@@ -1,4 +1,4 @@
-import { recordReader } from '../record.ts';
+import { recordReader } from '../../kube/record.ts';
 import type { ClusterSubject } from './observation.ts';
 import { databaseClusterDefinition } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import type { Reference } from '../../base/reference-index.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import { recordReader } from '../../kube/record.ts';
 import { comesBefore, type Hold } from '../claim.ts';
-import { recordReader } from '../record.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
 import { type UserSubject, usernameOf } from './observation.ts';

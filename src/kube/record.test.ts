@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { databaseUserDefinition } from './databaseuser/schema.ts';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { recordReader } from './record.ts';
 
 const object = {

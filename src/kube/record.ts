@@ -1,7 +1,7 @@
-import { parseSpec, parseStatus, type ResourceDefinition } from '../kube/definition.ts';
-import type { KubeObject, ObjectMeta } from '../kube/object.ts';
+import { parseSpec, parseStatus, type ResourceDefinition } from './definition.ts';
+import type { KubeObject, ObjectMeta } from './object.ts';
 
-/** An object of a kind as others of its kind, or of other kinds, look at it. */
+/** What an object of a kind says, without looking further: as its controller, and others of its kind or of other kinds, go by it. */
 export interface ObjectRecord<Spec, Status> {
   readonly metadata: ObjectMeta;
   readonly spec: Spec;
