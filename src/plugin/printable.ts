@@ -3,10 +3,12 @@
  * title or clipboard, or turn a line around. It is shown as the escape that JSON has for it, which leaves JSON what it is.
  */
 
-/** Tabulators and ends of lines may stay in a text; the rest of Unicode's control characters, and what turns a line around, may not. */
-const CONTROLS = /[[\p{Cc}--[\n\t]]\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gv;
+/** What turns a line around, or a part of it. */
+const DIRECTIONS = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
+/** Tabulators and ends of lines may stay in a text; the rest of Unicode's control characters may not. */
+const CONTROLS = new RegExp(`[[\\p{Cc}--[\\n\\t]]${DIRECTIONS}]`, 'gv');
 /** In a cell nothing may end the line either. */
-const CONTROLS_AND_ENDS = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const CONTROLS_AND_ENDS = new RegExp(`[\\p{Cc}\\u2028\\u2029${DIRECTIONS}]`, 'gv');
 
 /** Our own colours, as `styleFor()` makes them. */
 const COLOUR = new RegExp(`(${'\u001B'}\\[(?:0|1|2|31|32|33)m)`);
