@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { type AnyObject, KubeError } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { dryRun } from './dry-run.ts';
 
-const SPEC = {
-  spaceRef: { name: 'production' },
-  provider: 'gcp',
-  region: 'europe-west2',
-  machineType: 'c2d-highcpu-4',
-  storageSizeGB: 100,
-  version: '3.5.0',
-};
 const manifestOf = (spec: object) => ({
   apiVersion: 'mooring.dev/v1alpha1',
   kind: 'DatabaseCluster',
@@ -19,7 +12,7 @@ const manifestOf = (spec: object) => ({
   spec,
 });
 const liveOf = (metadata: object) =>
-  ({ metadata: { name: 'orders', namespace: 'shop', ...metadata }, spec: SPEC }) as unknown as AnyObject;
+  ({ metadata: { name: 'orders', namespace: 'shop', ...metadata }, spec: CLUSTER_SPEC }) as unknown as AnyObject;
 
 /** An API server that answers with the error, or with what it was sent; and what that was. */
 function aServer(error?: KubeError) {
@@ -44,7 +37,7 @@ describe('dryRun()', () => {
   it('removes what is left out, where kubectl applies on its side', async () => {
     const { api, sent } = aServer();
     const last = JSON.stringify(
-      manifestOf({ ...SPEC, deletionProtection: true, backup: { frequency: 'daily', retentionDays: 3 } }),
+      manifestOf({ ...CLUSTER_SPEC, deletionProtection: true, backup: { frequency: 'daily', retentionDays: 3 } }),
     );
     const managedFields = [
       { manager: 'argocd-controller', operation: 'Apply', time: '2026-11-20T10:00:00Z', fieldsV1: { 'f:spec': {} } },
@@ -56,8 +49,8 @@ describe('dryRun()', () => {
       },
     ];
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': last };
-    await run(api, { ...SPEC, backup: { frequency: 'weekly' } }, liveOf({ annotations, managedFields }));
-    const spec = { ...SPEC, deletionProtection: null, backup: { frequency: 'weekly', retentionDays: null } };
+    await run(api, { ...CLUSTER_SPEC, backup: { frequency: 'weekly' } }, liveOf({ annotations, managedFields }));
+    const spec = { ...CLUSTER_SPEC, deletionProtection: null, backup: { frequency: 'weekly', retentionDays: null } };
     expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
   });
 
@@ -67,11 +60,11 @@ describe('dryRun()', () => {
       { manager: 'mooring', operation: 'Update', fieldsV1: { 'f:spec': {} } },
       { manager: 'argocd-controller', operation: 'Apply', fieldsV1: { 'f:spec': {} } },
     ];
-    await run(api, SPEC, liveOf({ managedFields }));
-    await run(api, SPEC);
+    await run(api, CLUSTER_SPEC, liveOf({ managedFields }));
+    await run(api, CLUSTER_SPEC);
     expect(sent).toEqual([
-      ['apply', SPEC, 'argocd-controller'],
-      ['apply', SPEC, undefined],
+      ['apply', CLUSTER_SPEC, 'argocd-controller'],
+      ['apply', CLUSTER_SPEC, undefined],
     ]);
   });
 
@@ -83,7 +76,7 @@ describe('dryRun()', () => {
       },
     );
     const { api } = aServer(error);
-    expect(await run(api, { ...SPEC, nonsense: 3, storageSizeGB: '100', state: 'Asleep' })).toEqual({
+    expect(await run(api, { ...CLUSTER_SPEC, nonsense: 3, storageSizeGB: '100', state: 'Asleep' })).toEqual({
       problems: [
         expect.stringMatching(/^spec\.storageSizeGB cannot be "100": /),
         expect.stringMatching(/^spec\.state cannot be "Asleep": /),
@@ -97,7 +90,7 @@ describe('dryRun()', () => {
       'Invalid value: "{\\"spec\\":{}}": strict decoding error: unknown field "spec.one", unknown field "spec.backup.two"';
     const { api } = aServer(new KubeError('invalid', { status: 422, fields: [{ field: 'patch', message }] }));
     const backup = { frequency: 'daily', retentionDays: 7, two: true };
-    expect(await run(api, { ...SPEC, one: 1, backup })).toEqual({
+    expect(await run(api, { ...CLUSTER_SPEC, one: 1, backup })).toEqual({
       problems: [
         'spec.one cannot be 1: there is no such field: correct its name, or remove it',
         'spec.backup.two cannot be true: there is no such field: correct its name, or remove it',
@@ -111,7 +104,7 @@ describe('dryRun()', () => {
       { field: 'spec.provider', message: 'Forbidden: provider cannot change' },
     ];
     const { api } = aServer(new KubeError('invalid', { status: 422, fields }));
-    expect(await run(api, SPEC)).toEqual({
+    expect(await run(api, CLUSTER_SPEC)).toEqual({
       problems: ['spec.region: Forbidden: region cannot change', 'spec.provider: Forbidden: provider cannot change'],
     });
   });
@@ -120,10 +113,10 @@ describe('dryRun()', () => {
     const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
     const taken = await run(api, { storageSizeGB: 200 }, liveOf({}));
     expect(taken).toMatchObject({
-      object: { spec: { ...SPEC, storageSizeGB: 200 } },
+      object: { spec: { ...CLUSTER_SPEC, storageSizeGB: 200 } },
       note: expect.stringContaining('was not checked by the API server: cannot patch'),
     });
-    expect(await run(api, { ...SPEC, storageSizeGB: -1 })).toMatchObject({
+    expect(await run(api, { ...CLUSTER_SPEC, storageSizeGB: -1 })).toMatchObject({
       problems: [expect.stringContaining('spec.storageSizeGB cannot be -1')],
     });
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aWorld, CLUSTER, ON_ORDERS, SPACE, type Specs, specOf } from '../../test/support/planned-world.ts';
+import { aWorld, ON_ORDERS, SPACE, type Specs, specOf } from '../../test/support/planned-world.ts';
+import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { makePlan, type Plan } from './plan.ts';
 
@@ -19,7 +20,11 @@ const CLUSTER_NAME = 'DatabaseCluster orders';
 
 describe('makePlan()', () => {
   it('has nothing to do where everything is as it is declared, and changes nothing of what it was given', async () => {
-    const specs = { 'DatabaseCluster orders': CLUSTER, 'DatabaseUser app': ON_ORDERS, 'Database orders': ON_ORDERS };
+    const specs = {
+      'DatabaseCluster orders': CLUSTER_SPEC,
+      'DatabaseUser app': ON_ORDERS,
+      'Database orders': ON_ORDERS,
+    };
     const world = await aWorld(specs);
     const input = await world.input(specs);
     const before = JSON.stringify(input.objects);
@@ -31,7 +36,10 @@ describe('makePlan()', () => {
   });
 
   it('weighs what destroys, interrupts and costs', async () => {
-    const specs = { 'DatabaseCluster orders': { ...CLUSTER, deletionPolicy: 'Delete' }, 'DatabaseUser app': ON_ORDERS };
+    const specs = {
+      'DatabaseCluster orders': { ...CLUSTER_SPEC, deletionPolicy: 'Delete' },
+      'DatabaseUser app': ON_ORDERS,
+    };
     const world = await aWorld(specs);
     const plan = await makePlan(await world.input({}, ['DatabaseCluster orders']), world.clock);
     expect(plan.steps).toContainEqual({
@@ -40,20 +48,20 @@ describe('makePlan()', () => {
       weight: 'destroys',
     });
     expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end).toBeUndefined();
-    const costly = await makePlan(await world.input({ 'DatabaseCluster more': CLUSTER }), world.clock);
+    const costly = await makePlan(await world.input({ 'DatabaseCluster more': CLUSTER_SPEC }), world.clock);
     expect(costly.steps.map(({ weight }) => weight)).toEqual(['costs', 'changes', 'changes', 'changes']);
     await world.end();
   });
 
   it('tells first of what others need, and of what is deleted last, the other way round', async () => {
     const world = await aWorld({
-      'DatabaseCluster legacy': CLUSTER,
+      'DatabaseCluster legacy': CLUSTER_SPEC,
       'DatabaseUser old': { clusterRef: { name: 'legacy' } },
     });
     const wanted = {
       'Database orders': ON_ORDERS,
       'DatabaseUser app': ON_ORDERS,
-      'DatabaseCluster orders': CLUSTER,
+      'DatabaseCluster orders': CLUSTER_SPEC,
       'DatabaseSpace another': { ...SPACE, baseURL: 'https://cloud.example.com' },
     };
     const { outcomes } = await makePlan(
@@ -73,7 +81,7 @@ describe('makePlan()', () => {
   });
 
   it('goes on with a deletion that is under way, which applying a manifest does not take back', async () => {
-    const spec = { ...CLUSTER, deletionPolicy: 'Delete', deletionProtection: true };
+    const spec = { ...CLUSTER_SPEC, deletionPolicy: 'Delete', deletionProtection: true };
     const world = await aWorld({ 'DatabaseCluster orders': spec });
     await world.remove('DatabaseCluster orders');
     expect((await makePlan(await world.input({}), world.clock)).steps).toEqual([]);
@@ -88,16 +96,20 @@ describe('makePlan()', () => {
   });
 
   it('says what stays when an object goes', async () => {
-    const specs = { 'DatabaseCluster orders': CLUSTER, 'DatabaseUser app': ON_ORDERS, 'Database orders': ON_ORDERS };
+    const specs = {
+      'DatabaseCluster orders': CLUSTER_SPEC,
+      'DatabaseUser app': ON_ORDERS,
+      'Database orders': ON_ORDERS,
+    };
     const world = await aWorld(specs);
     const all = ['DatabaseCluster orders', 'DatabaseUser app', 'Database orders'];
     const stays = async (policy: object, deleted: readonly string[]) => {
       const plan = await makePlan(
-        await world.input({ 'DatabaseCluster orders': { ...CLUSTER, ...policy } }),
+        await world.input({ 'DatabaseCluster orders': { ...CLUSTER_SPEC, ...policy } }),
         world.clock,
       );
       expect(plan.outcomes.every((outcome) => outcome.stays === undefined)).toBe(true);
-      await world.apply({ 'DatabaseCluster orders': { ...CLUSTER, ...policy } });
+      await world.apply({ 'DatabaseCluster orders': { ...CLUSTER_SPEC, ...policy } });
       const { outcomes } = await makePlan(await world.input({}, deleted), world.clock);
       return outcomes.flatMap((outcome) => (outcome.stays === undefined ? [] : [outcome.stays])).toSorted();
     };
@@ -114,7 +126,7 @@ describe('makePlan()', () => {
 
   it('shows once what the cloud refuses each time, as a step that fails', async () => {
     const world = await aWorld({});
-    const nowhere = { ...CLUSTER, region: 'nowhere', allowUnlisted: true };
+    const nowhere = { ...CLUSTER_SPEC, region: 'nowhere', allowUnlisted: true };
     const plan = await makePlan(await world.input({ 'DatabaseCluster orders': nowhere }), world.clock);
     expect(plan.steps).toEqual([
       { name: 'DatabaseCluster shop/orders', description: 'deploy cluster "orders"', weight: 'costs', fails: true },
@@ -126,9 +138,9 @@ describe('makePlan()', () => {
   });
 
   it('remembers as the operator does that nothing came of what the cloud refused', async () => {
-    const refused = { ...CLUSTER, clusterID: 'orders-eu', backup: { frequency: 'hourly', retentionDays: 3 } };
+    const refused = { ...CLUSTER_SPEC, clusterID: 'orders-eu', backup: { frequency: 'hourly', retentionDays: 3 } };
     const world = await aWorld({ 'DatabaseCluster orders': refused });
-    const plan = await makePlan(await world.input({ 'DatabaseCluster orders': CLUSTER }), world.clock);
+    const plan = await makePlan(await world.input({ 'DatabaseCluster orders': CLUSTER_SPEC }), world.clock);
     expect(plan.steps[0]?.description).toBe('deploy cluster "orders"');
     await world.end();
   });
@@ -136,7 +148,7 @@ describe('makePlan()', () => {
   it('knows by the labels of a namespace whom a space admits', async () => {
     const selector = { matchLabels: { team: 'shop' } };
     const space = { ...SPACE, allowedNamespaces: { from: 'Selector', selector } };
-    const world = await aWorld({ 'DatabaseCluster orders': { ...CLUSTER, deletionPolicy: 'Delete' } });
+    const world = await aWorld({ 'DatabaseCluster orders': { ...CLUSTER_SPEC, deletionPolicy: 'Delete' } });
     const { objects, ...rest } = await world.input({}, ['DatabaseCluster orders']);
     // The space lies in another namespace than the cluster.
     const elsewhere = objects.map((planned) => {
@@ -169,7 +181,7 @@ describe('makePlan()', () => {
 
   it('is not disturbed by a database whose server is not in the copy', async () => {
     const schema = [{ inline: 'define entity person;' }];
-    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER, 'Database orders': { ...ON_ORDERS, schema } });
+    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC, 'Database orders': { ...ON_ORDERS, schema } });
     const input = await world.input({});
     const plan = await makePlan({ ...input, listed: new Map([['shop/production', []]]) }, world.clock);
     expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end?.reason).toBe(
@@ -179,9 +191,9 @@ describe('makePlan()', () => {
   });
 
   it('shows a plan for what cannot become Ready, with the reason', async () => {
-    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER });
+    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
     const plan = await makePlan(
-      await world.input({ 'DatabaseCluster other': { ...CLUSTER, clusterID: 'orders' } }),
+      await world.input({ 'DatabaseCluster other': { ...CLUSTER_SPEC, clusterID: 'orders' } }),
       world.clock,
     );
     expect(plan.steps).toEqual([]);
@@ -213,7 +225,7 @@ describe('makePlan()', () => {
       .record({ cluster: fc.option(cluster, { freq: 8 }), user: fc.option(user), database: fc.option(database) })
       .map(
         (given): Specs => ({
-          ...(given.cluster === null ? {} : { 'DatabaseCluster orders': { ...CLUSTER, ...given.cluster } }),
+          ...(given.cluster === null ? {} : { 'DatabaseCluster orders': { ...CLUSTER_SPEC, ...given.cluster } }),
           ...(given.user === null ? {} : { 'DatabaseUser app': { ...ON_ORDERS, ...given.user } }),
           ...(given.database === null ? {} : { 'Database orders': { ...ON_ORDERS, ...given.database } }),
         }),

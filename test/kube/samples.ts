@@ -1,3 +1,5 @@
+import { CLUSTER_SPEC } from '../support/specs.ts';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The least that each kind takes: what the cases of the tests change. */
@@ -9,14 +11,7 @@ export const VALID: Readonly<Record<'DatabaseSpace' | 'DatabaseCluster' | 'Datab
     apiTokens: [{ level: 'write', secretRef: { name: 'cloud-write' } }],
     defaultCredentialsSecretRef: { name: 'factory-login' },
   },
-  DatabaseCluster: {
-    spaceRef: { name: 'production' },
-    provider: 'gcp',
-    region: 'europe-west2',
-    machineType: 'c2d-highcpu-4',
-    storageSizeGB: 100,
-    version: '3.5.0',
-  },
+  DatabaseCluster: CLUSTER_SPEC,
   DatabaseUser: { clusterRef: { name: 'orders' } },
   Database: { clusterRef: { name: 'orders' } },
 };

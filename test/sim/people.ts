@@ -1,6 +1,7 @@
 import { API_VERSION, GROUP } from '../../src/base/group.ts';
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
+import { CLUSTER_SPEC } from '../support/specs.ts';
 import { isOurs } from './owned.ts';
 import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, SPACES, statusOf } from './view.ts';
 import type { World } from './world.ts';
@@ -46,15 +47,7 @@ export class People {
   }
 
   createCluster(spec: Fields = {}, name = 'orders'): Promise<void> {
-    return this.create(CLUSTERS, name, {
-      spaceRef: { name: 'production' },
-      provider: 'gcp',
-      region: 'europe-west2',
-      machineType: 'c2d-highcpu-4',
-      storageSizeGB: 100,
-      version: '3.5.0',
-      ...spec,
-    });
+    return this.create(CLUSTERS, name, { ...CLUSTER_SPEC, ...spec });
   }
 
   async create(resource: Resource, name: string, spec: Fields): Promise<void> {

@@ -14,6 +14,7 @@ import { databaseSpaceDefinition } from '../../src/kinds/databasespace/schema.ts
 import type { Condition } from '../../src/kube/condition.ts';
 import type { ObjectMeta } from '../../src/kube/object.ts';
 import type { Decision } from '../../src/runtime/kind.ts';
+import { CLUSTER_SPEC } from './specs.ts';
 
 /*
  * What tests of decisions start from: a cluster, a space and an observation in which nothing is amiss. A test names only
@@ -25,15 +26,6 @@ export const CREATED_MS = Date.parse('2026-11-20T10:00:00Z');
 export const CREATED_AT = '2026-11-20T10:00:00.000Z';
 export const PLACE: Place = { baseURL: 'https://cloud.simulator.test', teamID: 'acme', spaceID: 'production' };
 export const ENDPOINT = 'https://orders.test:443';
-
-const CLUSTER_SPEC = {
-  spaceRef: { name: 'production' },
-  provider: 'gcp',
-  region: 'europe-west2',
-  machineType: 'c2d-highcpu-4',
-  storageSizeGB: 100,
-  version: '3.5.0',
-};
 
 export const METADATA: ObjectMeta = {
   name: 'orders',

@@ -24,14 +24,6 @@ export const SPACE = {
   defaultCredentialsSecretRef: { name: 'factory-login' },
   verifyInterval: '0s',
 };
-export const CLUSTER = {
-  spaceRef: { name: 'production' },
-  provider: 'gcp',
-  region: 'europe-west2',
-  machineType: 'c2d-highcpu-4',
-  storageSizeGB: 100,
-  version: '3.5.0',
-};
 export const ON_ORDERS = { clusterRef: { name: 'orders' } };
 
 /** A world of its own with a cloud, in which an operator runs. */
