@@ -43,6 +43,15 @@ test('Packer keeps of a text that resembles another only what sets it apart', ()
   expect(packer.pack(cluster('invoices', 'suspended')).length).toBeLessThan(cluster('invoices').length / 4);
 });
 
+test('Packer keeps once what stands in several places, where the model has one text in all of these', () => {
+  const packer = new Packer();
+  const text = (name: string, id = name) => JSON.stringify({ name, id, label: name });
+  packer.pack(text('orders'));
+  expect(packer.pack(text('invoices')).split('invoices')).toHaveLength(2);
+  for (const each of [text('invoices'), text('invoices', 'orders'), text('orders', 'invoices')])
+    expect(packer.unpack(packer.pack(each))).toBe(each);
+});
+
 test('Packer keeps no more models than there may be kinds of objects, whatever is written', () => {
   const packer = new Packer();
   const texts = Array.from({ length: 1_000 }, (_, index) =>

@@ -9,13 +9,20 @@ const MAX_PIECES = 2_000;
 /** In place of a model's number: the text as it is. */
 const WHOLE = '-1';
 
+/** The pieces of the first text that had as many. */
+interface Model {
+  readonly pieces: readonly string[];
+  /** Of each piece, the first one that is the same: who has another name has it in all places where the model has its own. */
+  readonly sameAs: readonly number[];
+}
+
 /**
  * Keeps JSON texts that resemble one another, such as the objects of one kind, as what sets each apart from a model: the
- * first one that had as many pieces between quotation marks. Objects of 2 KB take some 500 bytes so, and one string each.
+ * first one that had as many pieces between quotation marks. Objects of 2 KB take some 400 bytes so, and one string each.
  * Of one Packer, the same text is the same `Packed`, and another one is another.
  */
 export class Packer {
-  readonly #models: (readonly string[])[] = [];
+  readonly #models: Model[] = [];
   /** The number of the model for texts of so many pieces. */
   readonly #numbers = new Map<number, number>();
 
@@ -24,14 +31,14 @@ export class Packer {
     const known = this.#numbers.get(pieces.length);
     if (pieces.length > MAX_PIECES || (known === undefined && this.#models.length >= MAX_MODELS))
       return `${WHOLE}${QUOTE}${text}`;
-    const number = known ?? this.#models.push(pieces) - 1;
+    const number = known ?? this.#models.push({ pieces, sameAs: pieces.map((piece) => pieces.indexOf(piece)) }) - 1;
     if (known === undefined) this.#numbers.set(pieces.length, number);
     const model = this.#models[number];
     // Joined, as what is added up piece by piece keeps all pieces, and each of these the whole text.
     const packed: (string | number)[] = [number];
     for (let index = 0; index < pieces.length; index++) {
       const piece = pieces[index] ?? '';
-      if (piece !== model?.[index]) packed.push(index, piece);
+      if (piece !== usual(model, pieces, index)) packed.push(index, piece);
     }
     return packed.join(QUOTE);
   }
@@ -39,9 +46,19 @@ export class Packer {
   unpack(packed: Packed): string {
     if (packed.startsWith(WHOLE)) return packed.slice(WHOLE.length + QUOTE.length);
     const [number, ...numbered] = packed.split(QUOTE);
-    const pieces = [...(this.#models[Number(number)] ?? [])];
-    for (let index = 0; index < numbered.length; index += 2)
-      pieces[Number(numbered[index])] = numbered[index + 1] ?? '';
+    const model = this.#models[Number(number)];
+    const pieces: string[] = [];
+    for (let index = 0, at = 0; index < (model?.pieces.length ?? 0); index++) {
+      const differs = at < numbered.length && Number(numbered[at]) === index;
+      pieces.push(differs ? (numbered[at + 1] ?? '') : usual(model, pieces, index));
+      if (differs) at += 2;
+    }
     return pieces.join(QUOTE);
   }
+}
+
+/** The piece that needs no mention: as the text has it where the model has the same first, or else as the model. */
+function usual(model: Model | undefined, pieces: readonly string[], index: number): string {
+  const first = model?.sameAs[index] ?? index;
+  return (first < index ? pieces[first] : model?.pieces[index]) ?? '';
 }
