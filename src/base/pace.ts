@@ -16,7 +16,7 @@ export class Pace {
   #startedMs: number;
   #resting: Promise<void> = Promise.resolve();
 
-  constructor(clock: Clock, yieldNow: YieldNow = yieldToEventLoop, everyMs = 5) {
+  constructor(clock: Clock, yieldNow: YieldNow = yieldToEventLoop, everyMs = 2) {
     this.#clock = clock;
     this.#yieldNow = yieldNow;
     this.#everyMs = everyMs;

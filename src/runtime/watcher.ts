@@ -13,7 +13,7 @@
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
-import { yieldToEventLoop } from '../base/pace.ts';
+import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import {
   type AnyObject,
@@ -55,8 +55,6 @@ export interface WatcherOptions<T> {
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
-/** So many objects of a list are told of in one go; then others have their turn, as each may lead to much. */
-const SLICE = 20;
 /** client-go's reflector: 0.8 s doubled up to 30 s, but that each phase has its own: that watches fail makes no list come late. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
 /** How often to ask a server that is away is the client's affair (Reachability). Where others are answered, so often without backoff. */
@@ -110,11 +108,12 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   const { api, resource, onEvent } = options;
   const { notOlderThan, inPages } = state;
   const keys = new Set<ObjectKey>();
-  let told = 0;
+  // Each of thousands may lead to much.
+  const pace = new Pace(options.clock);
   const tell = async (event: Told) => {
     keys[event.type === 'DELETED' ? 'delete' : 'add'](keyOf(event.object));
     await take(options, event);
-    if (++told % SLICE === 0) await yieldToEventLoop();
+    if (pace.due) await pace.rest();
   };
   try {
     await onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
