@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 
-# The operator's image: Node, the runtime packages and the sources, which Node runs as they are. No shell, no package manager,
-# nothing that is written to, for amd64 and arm64. Both bases can be replaced; a release is built from their digests:
+# The operator's image: Node and the bundled commands. No shell, no package manager, nothing that is written to, for amd64 and arm64.
+# Both bases can be replaced; a release is built from their digests:
 #   docker build --build-arg RUNTIME_IMAGE=registry.example.com/base/cc@sha256:… .
 # The first has Node in the version that package.json pins; the second has glibc and libstdc++.
 ARG BUILD_IMAGE=node:26.10.0-trixie
@@ -10,21 +10,21 @@ ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian13:nonroot
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-# Types, sources, source maps and what is for another JavaScript engine: half of what npm installs.
-RUN find node_modules -type f -regex '.*\.\(map\|[cm]?ts\|bare\)' -delete
-# Messages in sixty languages, all of which zod would load: English is loaded by itself.
-RUN sed -i '/"\.\/en\.js"/!d' node_modules/zod/v4/locales/index.js
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY LICENSE THIRD-PARTY-NOTICES.md ./
-COPY bin/mooring bin/
-COPY tools/bootstrap.mjs tools/lock.mjs tools/
+COPY tools/image/bundle.ts tools/image/
 COPY src src
+RUN node tools/image/bundle.ts && rm -r src tools
+# What was bundled stays as a name, a version and a licence, for whoever lists what is in here. undici is loaded as it is.
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+RUN find node_modules ! -type d \( -name '*.ts' -o ! -path '*/undici/lib/*' ! -name package.json ! -iname 'licen[cs]e*' ! -iname 'notice*' \) -delete
+RUN find node_modules -type d -empty -delete
 RUN mkdir compile-cache && chmod 777 compile-cache
 # What Node compiles now, as the user that it is for, it need not compile at each start: half of the time, a fifth of the memory.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache
 USER 65532:65532
-RUN ["/usr/local/bin/node", "/app/bin/mooring", "controller", "--help"]
-RUN ["/usr/local/bin/node", "/app/bin/mooring", "crds"]
+RUN ["/usr/local/bin/node", "--optimize-for-size", "/app/dist/main.js", "controller", "--help"]
+RUN ["/usr/local/bin/node", "--optimize-for-size", "/app/dist/main.js", "crds"]
 USER 0
 RUN chown -R 0:0 compile-cache && chmod -R a+rX,go-w compile-cache
 
@@ -42,8 +42,10 @@ WORKDIR /app
 # list is given back to the system when it is read, which takes 10 MB less with 20,000 objects; so is what V8 compiled with, which
 # takes 32 KB at a time, and leaves holes of some 3 MB otherwise.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=32768 MALLOC_TRIM_THRESHOLD_=65536
+# With --optimize-for-size V8 collects garbage earlier and gives pages back: with 20,000 objects that takes 27 MB less, 34 at the most,
+# for half as much CPU again while all are looked at for the first time, and a quarter more for a change.
 # By number, so that runAsNonRoot can be checked.
 USER 65532:65532
 EXPOSE 8080 8081
-ENTRYPOINT ["/usr/local/bin/node", "/app/bin/mooring"]
+ENTRYPOINT ["/usr/local/bin/node", "--optimize-for-size", "/app/dist/main.js"]
 CMD ["controller"]

@@ -1,7 +1,7 @@
-import { Child, jsonLine, mooring } from './child.ts';
+import { Child, jsonLine } from './child.ts';
 import { sumOf } from './measure/prometheus.ts';
 import type { Operator, OperatorMetrics } from './operator.ts';
-import { POD_FLAGS } from './pod.ts';
+import { inPod, POD_FLAGS } from './pod.ts';
 
 /** The operator in its own process, as it runs in a pod. */
 export class OperatorProcess implements Operator {
@@ -27,7 +27,7 @@ export class OperatorProcess implements Operator {
       return typeof metrics === 'string' && typeof health === 'string' ? { metrics, health } : undefined;
     };
     const args = ['controller', ...anyPort, ...POD_FLAGS, ...flags];
-    const { child, value } = await Child.start({ ...mooring(args), env }, ready, signal);
+    const { child, value } = await Child.start(inPod(args, env), ready, signal);
     return new OperatorProcess(child, value.metrics, value.health);
   }
 

@@ -3,21 +3,34 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load, loadAll } from 'js-yaml';
+import { bundle } from '../../tools/image/bundle.ts';
+import type { Program } from './child.ts';
 
 const LOGIN_HOOK = new URL('pod-login.mjs', import.meta.url).href;
 const DEPLOYMENT = fileURLToPath(new URL('../../deploy/base/operator.yaml', import.meta.url));
 const DOCKERFILE = fileURLToPath(new URL('../../Dockerfile', import.meta.url));
-const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
-const COMPILE_CACHE = fileURLToPath(new URL('../../.mooring/compile-cache', import.meta.url));
+/** What the image has in /app. */
+const APP = fileURLToPath(new URL('../../.mooring/app', import.meta.url));
+const MAIN = join(APP, 'dist/main.js');
+const COMPILE_CACHE = join(APP, 'compile-cache');
 
 /** Flags for what a pod has and a process on this machine has not: a cloud that is reached by TLS, not on loopback. */
 export const POD_FLAGS = ['--allow-http'] as const;
 
+/** A command of `mooring` as the image has it, bundled. */
+export function inPod(args: readonly string[], env: NodeJS.ProcessEnv): Program {
+  const flags = imageFlags(readFileSync(DOCKERFILE, 'utf8'));
+  return { name: `mooring ${args[0]}`, command: process.execPath, args: [...flags, MAIN, ...args], env };
+}
+
 /**
- * The environment of the operator's container, as its image and deploy/base make it. A kubeconfig would need a library
- * that takes more memory than ten thousand objects do, and that no pod loads. `folder`: for the login's files.
+ * The environment of the operator's container, as its image and deploy/base make it, once the operator is bundled as there. A
+ * kubeconfig would need a library that takes more memory than ten thousand objects do, and that no pod loads. `folder`: for the
+ * login's files.
  */
-export function podEnvironment(kubeconfig: string, folder: string): NodeJS.ProcessEnv {
+export async function podEnvironment(kubeconfig: string, folder: string): Promise<NodeJS.ProcessEnv> {
+  mkdirSync(APP, { recursive: true });
+  await bundle(APP);
   const { clusters, users, contexts } = load(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
   const login = join(folder, 'login');
   mkdirSync(login, { recursive: true, mode: 0o700 });
@@ -43,8 +56,9 @@ export function podEnvironment(kubeconfig: string, folder: string): NodeJS.Proce
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     NODE_OPTIONS: options.filter((option) => option !== undefined).join(' '),
   };
-  // The image holds what Node compiles of the sources, which would take time and memory here.
-  spawnSync(process.execPath, [MOORING, 'controller', '--help'], { env, stdio: 'ignore' });
+  // The image holds what Node compiles, which would take time and memory here.
+  const { command, args } = inPod(['controller', '--help'], env);
+  spawnSync(command, args, { env, stdio: 'ignore' });
   return env;
 }
 
@@ -75,6 +89,12 @@ export function imageEnvironment(dockerfile: string): Readonly<Record<string, st
   const line = /^ENV (.*)$/m.exec(dockerfile.slice(dockerfile.lastIndexOf('\nFROM ')))?.[1];
   if (line === undefined) throw new Error('The last stage of the Dockerfile has no ENV');
   return Object.fromEntries(line.split(' ').map((each) => each.split('=', 2) as [string, string]));
+}
+
+/** What the image says that Node is to be started with. */
+export function imageFlags(dockerfile: string): readonly string[] {
+  const [, line = '[]'] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
+  return (JSON.parse(line) as readonly string[]).slice(1, -1);
 }
 
 /** What the Deployment has Node run with: a share of the container's limit is named as such, as a process outside has none. */

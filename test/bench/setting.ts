@@ -143,7 +143,7 @@ async function starter(
   // Where the Lease is, as in a pod.
   await kubectl(['config', 'set-context', '--current', '--namespace=mooring-system', `--kubeconfig=${kubeconfig}`]);
   if (other !== undefined) return () => OtherOperator.start(other, kubeconfig);
-  const env = podEnvironment(kubeconfig, controlPlane.directory);
+  const env = await podEnvironment(kubeconfig, controlPlane.directory);
   return (flags) => OperatorProcess.start(env, signal, flags);
 }
 

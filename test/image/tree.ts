@@ -104,10 +104,9 @@ function copy(folder: string, root: string, workdir: string, text: string): void
 function runIn(root: string, workdir: string, user: string, env: Readonly<Record<string, string>>, text: string): void {
   if (!text.startsWith('[')) {
     const { PATH = '', HOME = '' } = process.env;
-    // Under npm the pinned packages come first on the path; the image's npm is its own.
-    const path = [...PATH.split(':').filter((entry) => !entry.includes('node_modules')), '/usr/sbin', '/sbin'].join(
-      ':',
-    );
+    // Under npm the pinned packages come first on the path; the image's npm is its own, and runs with its Node.
+    const others = PATH.split(':').filter((entry) => !entry.includes('node_modules'));
+    const path = [join(root, dirname(NODE)), ...others, '/usr/sbin', '/sbin'].join(':');
     run(
       asRoot(['sh', '-ec', text]),
       { ...env, PATH: path, HOME, npm_config_prefer_offline: 'true' },

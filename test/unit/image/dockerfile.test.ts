@@ -27,7 +27,11 @@ describe('Dockerfile', () => {
 
   test('ends with a user other than root, named by number, and with a command without a shell', () => {
     expect(lastOf(image, 'USER')).toBe('65532:65532');
-    expect(JSON.parse(lastOf(image, 'ENTRYPOINT') ?? '')).toEqual(['/usr/local/bin/node', '/app/bin/mooring']);
+    expect(JSON.parse(lastOf(image, 'ENTRYPOINT') ?? '')).toEqual([
+      '/usr/local/bin/node',
+      '--optimize-for-size',
+      '/app/dist/main.js',
+    ]);
     expect(JSON.parse(lastOf(image, 'CMD') ?? '')).toEqual(['controller']);
   });
 
@@ -35,11 +39,12 @@ describe('Dockerfile', () => {
     expect(image.instructions.filter(({ word }) => word === 'RUN')).toEqual([]);
   });
 
-  test('installs what package-lock.json says, for running only, and runs no script of a package', () => {
+  test('installs what package-lock.json says, keeps what is for running only, and runs no script of a package', () => {
     const installs = dockerfile.stages
       .flatMap((stage) => stage.instructions)
-      .filter(({ text }) => text.includes('npm'));
-    expect(installs.map(({ text }) => text)).toEqual(['npm ci --omit=dev --ignore-scripts --no-audit --no-fund']);
+      .filter(({ text }) => text.startsWith('npm'));
+    const quietly = '--ignore-scripts --no-audit --no-fund';
+    expect(installs.map(({ text }) => text)).toEqual([`npm ci ${quietly}`, `npm prune --omit=dev ${quietly}`]);
     expect(runtimePackages().filter(({ hasInstallScript }) => hasInstallScript)).toEqual([]);
   });
 
@@ -63,15 +68,7 @@ describe('.dockerignore', () => {
   test('lets in what the image is made of, and nothing else', () => {
     const outside = sent.filter((path) => !path.startsWith('src/'));
     expect(outside.toSorted()).toEqual([
-      ...[
-        'LICENSE',
-        NOTICES,
-        'bin/mooring',
-        'package-lock.json',
-        'package.json',
-        'tools/bootstrap.mjs',
-        'tools/lock.mjs',
-      ],
+      ...['LICENSE', NOTICES, 'package-lock.json', 'package.json', 'tools/image/bundle.ts'],
     ]);
     expect(sent).toContain('src/main.ts');
     expect(sent.filter((path) => /\.test\.ts$|\.md$/.test(path)).filter((path) => path !== NOTICES)).toEqual([]);
