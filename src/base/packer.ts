@@ -47,10 +47,10 @@ export class Packer {
     if (packed.startsWith(WHOLE)) return packed.slice(WHOLE.length + QUOTE.length);
     const [number, ...numbered] = packed.split(QUOTE);
     const model = this.#models[Number(number)];
-    const pieces: string[] = [];
-    for (let index = 0, at = 0; index < (model?.pieces.length ?? 0); index++) {
+    const pieces = [...(model?.pieces ?? [])];
+    for (let index = 0, at = 0; index < pieces.length; index++) {
       const differs = at < numbered.length && Number(numbered[at]) === index;
-      pieces.push(differs ? (numbered[at + 1] ?? '') : usual(model, pieces, index));
+      pieces[index] = differs ? (numbered[at + 1] ?? '') : usual(model, pieces, index);
       if (differs) at += 2;
     }
     return pieces.join(QUOTE);
