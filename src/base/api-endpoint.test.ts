@@ -372,6 +372,13 @@ test('ApiEndpoint.call() fails at once while the other side is down, and says si
   expect(requests).toHaveLength(5);
 });
 
+test('ApiEndpoint.call() tells nobody what others asked for in vain', async () => {
+  const { call } = anEndpoint(() => new HttpError('unreachable', 'Connection refused'));
+  for (let count = 0; count < 5; count++) await errorOf(call({ ...read, phrase: 'get secret-project' }));
+  expect((await errorOf(call())).message).toMatch(/^Cannot get x: not tried, .*; the last: .*Connection refused/);
+  expect((await errorOf(call())).message).not.toContain('secret-project');
+});
+
 test('ApiEndpoint.call() probes once in 30 s, with one request also for a GET, and all is well after a success', async () => {
   let up = false;
   const { call, clock, requests } = anEndpoint(() => (up ? { status: 200 } : new HttpError('lost', 'reset')));

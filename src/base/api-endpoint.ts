@@ -155,6 +155,7 @@ function healthOf(error: ApiError, operation: Operation): 'success' | 'failure' 
   return 'failure';
 }
 
-function failureText(error: ApiError): string {
-  return error.status === undefined ? error.message : `HTTP ${error.status}`;
+/** For all that are held back then, so without whom it happened to. */
+function failureText({ status, failure }: ApiError): string {
+  return status === undefined ? failure : `HTTP ${status}`;
 }

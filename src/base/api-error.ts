@@ -60,6 +60,8 @@ export class ApiError extends Error {
   /** The server's words: for people, not for decisions (compatibility.md: codes are not stable). */
   readonly code: string | undefined;
   readonly serverMessage: string | undefined;
+  /** What went wrong, without what was tried. */
+  readonly failure: string;
   /** At the earliest after this many milliseconds, when the other side named a time or is known to be down. */
   readonly retryAfterMs?: number;
   /** The call may have taken effect, wholly or in part: look before doing it again. */
@@ -72,13 +74,15 @@ export class ApiError extends Error {
     const code = clean(fields.code, secrets, MAX_CODE);
     const serverMessage = clean(fields.serverMessage, secrets, MAX_SERVER_MESSAGE);
     const detail = clean(fields.detail, secrets, MAX_SERVER_MESSAGE);
-    super(`Cannot ${fields.phrase}: ${fields.what}${inParentheses(fields.status, code, serverMessage ?? detail)}`);
+    const failure = `${fields.what}${inParentheses(fields.status, code, serverMessage ?? detail)}`;
+    super(`Cannot ${fields.phrase}: ${failure}`);
     this.api = fields.api;
     this.operation = fields.operation;
     this.kind = fields.kind;
     this.status = fields.status;
     this.code = code;
     this.serverMessage = serverMessage;
+    this.failure = failure;
     if (fields.retryAfterMs !== undefined) this.retryAfterMs = fields.retryAfterMs;
     this.effectUnknown = mayHaveTakenEffect(fields.kind, fields.status);
     this.retryable = MENDED_BY_TIME.has(fields.kind) && (fields.idempotent || !this.effectUnknown);

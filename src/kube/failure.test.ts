@@ -37,12 +37,21 @@ test('failureOf() keeps status, code and the time that the other side asked for'
   expect(failureOf(error)).toMatchObject({ retryAfterMs: 7_000, details: { httpStatus: 429, code: 'SLOW' } });
 });
 
+test('failureOf() knows what was held back, and what was tried in vain', () => {
+  const heldBack = apiError('unavailable');
+  expect(failureOf(heldBack).heldBack).toBe(true);
+  expect(failureOf(new TransientError('Busy', 'Not now', { cause: heldBack })).heldBack).toBe(true);
+  for (const tried of [apiError('unavailable', 'cloud', { status: 503 }), apiError('unreachable')])
+    expect(failureOf(tried).heldBack).toBe(false);
+});
+
 test('failureOf() lets an error say itself what it means, and what call was behind it', () => {
   const cause = apiError('invalid', 'cloud', { status: 400 });
   expect(failureOf(new TransientError('Busy', 'Not now', { retryAfterMs: 5, cause }))).toEqual({
     lasting: 'transient',
     reason: 'Busy',
     planned: false,
+    heldBack: false,
     message: 'Not now',
     retryAfterMs: 5,
     details: { operation: 'deploy', httpStatus: 400, message: 'Not now' },
@@ -51,6 +60,7 @@ test('failureOf() lets an error say itself what it means, and what call was behi
     lasting: 'terminal',
     reason: 'Taken',
     planned: false,
+    heldBack: false,
     message: 'It is taken',
     retryAfterMs: undefined,
     details: { operation: 'Reconcile', message: 'It is taken' },

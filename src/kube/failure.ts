@@ -1,4 +1,4 @@
-import { ApiError } from '../base/api-error.ts';
+import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
 import { isConflict, KubeError } from './api.ts';
@@ -21,6 +21,8 @@ export interface Failure {
   readonly retryAfterMs: number | undefined;
   /** No call failed: a pass itself said that it has to look again. */
   readonly planned: boolean;
+  /** Nothing was tried, as others have failed or were refused: it says no more than the last failure that was tried. */
+  readonly heldBack: boolean;
   readonly details: Omit<LastError, 'time'>;
 }
 
@@ -37,6 +39,7 @@ export function failureOf(error: unknown): Failure {
       message,
       retryAfterMs: error instanceof TransientError ? error.retryAfterMs : undefined,
       planned: error instanceof TransientError && !(error.cause instanceof ApiError),
+      heldBack: isHeldBack(error.cause),
       details: { ...cause, message },
     };
   }
@@ -49,11 +52,12 @@ export function failureOf(error: unknown): Failure {
       message,
       retryAfterMs: error.retryAfterMs,
       planned: false,
+      heldBack: false,
       details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
     };
   }
   const reason = error instanceof HttpError ? 'KubernetesUnreachable' : 'InternalError';
-  return { lasting: 'transient', reason, message, retryAfterMs: undefined, planned: false, details };
+  return { lasting: 'transient', reason, message, retryAfterMs: undefined, planned: false, heldBack: false, details };
 }
 
 const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
@@ -96,6 +100,7 @@ function apiFailure(error: ApiError): Failure {
     message: lasting === 'terminal' ? `${error.message}. ${REMEDIES[error.kind] ?? ''}`.trim() : error.message,
     retryAfterMs: error.retryAfterMs,
     planned: false,
+    heldBack: isHeldBack(error),
     details: {
       operation: error.operation,
       message: error.message,

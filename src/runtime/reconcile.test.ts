@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { aToy } from '../../test/support/toy-kind.ts';
+import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
 import { ready, reconciling, stalled } from '../kube/summary.ts';
@@ -347,6 +348,21 @@ test('reconcile() keeps the time of a failure that goes on, and takes the error 
   fails = false;
   await toy.reconcile();
   expect(toy.status().lastError).toBeUndefined();
+});
+
+test('reconcile() leaves the last failure that was tried as it was told while all else is held back', async () => {
+  const about = { api: 'cloud', operation: 'get', phrase: 'get it', idempotent: true } as const;
+  let error = new ApiError({ ...about, kind: 'unreachable', what: 'refused' });
+  const toy = aToy({ observe: () => Promise.reject(error), decide: () => ({ conditions: READY }) });
+  await toy.create();
+  await toy.reconcile();
+  const tried = toy.object();
+  error = new ApiError({ ...about, kind: 'unavailable', what: 'not tried, because others failed' });
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { message: error.message } });
+  expect(toy.object()).toBe(tried);
+  error = new ApiError({ ...about, kind: 'throttled', what: 'held back, because others were refused' });
+  await toy.reconcile();
+  expect(toy.status().lastError?.message).toBe(error.message);
 });
 
 test('reconcile() leaves all as it is when the decision is to keep it', async () => {

@@ -148,8 +148,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     status: Status,
     decision: Decision<Status, Step>,
     facts: StatusPatch<Status>,
-    failure: Failure | undefined,
+    found: Failure | undefined,
   ): Promise<Outcome> {
+    const failure = found && asTold(status, found);
     const { metadata } = this.#object;
     const nowMs = this.#context.clock.now();
     const generation = metadata.generation ?? 0;
@@ -171,7 +172,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       const [before, ready] = [previous, updates].map((all) => all.find(({ type }) => type === 'Ready'));
       if (ready !== undefined && !keep) this.#context.onReady(this.#object, before, ready);
     }
-    if (failure !== undefined) return { next: 'failed', failure };
+    if (found !== undefined) return { next: 'failed', failure: found };
     if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
   }
@@ -230,6 +231,13 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 
 function invalidSpec(message: string): Decision<never, never> {
   return { conditions: stalled('InvalidSpec', message) };
+}
+
+/** What is held back during an outage has nothing new to say, each time in other words: the last real failure stands. */
+function asTold({ conditions = [], lastError: known }: StatusBase, failure: Failure): Failure {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (!failure.heldBack || ready?.reason !== failure.reason) return failure;
+  return { ...failure, message: ready.message, details: known ?? failure.details };
 }
 
 /** What a failure makes of the conditions: the summary tells of it, the rest stands as decided. */
