@@ -41,7 +41,7 @@ async function install() {
   });
 }
 
-/** Not a package that npm itself put in place, nor an image that was built to be run. */
+/** Not a package that npm itself put in place, nor what somebody put where it is to be run. */
 function isCheckout() {
   return (
     !ROOT.split(sep).includes('node_modules') &&

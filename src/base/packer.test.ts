@@ -50,6 +50,10 @@ test('Packer keeps once what stands in several places, where the model has one t
   expect(packer.pack(text('invoices')).split('invoices')).toHaveLength(2);
   for (const each of [text('invoices'), text('invoices', 'orders'), text('orders', 'invoices')])
     expect(packer.unpack(packer.pack(each))).toBe(each);
+  const states = (first: string) => JSON.stringify([first, ...Array.from({ length: 100 }, () => 'True')]);
+  packer.pack(states('True'));
+  // One of many is different, and the others are not.
+  expect(packer.pack(states('False')).length).toBeLessThan(25);
 });
 
 test('Packer keeps no more models than there may be kinds of objects, whatever is written', () => {

@@ -12,7 +12,7 @@ const WHOLE = '-1';
 /** The pieces of the first text that had as many. */
 interface Model {
   readonly pieces: readonly string[];
-  /** Of each piece, the first one that is the same: who has another name has it in all places where the model has its own. */
+  /** Of each piece, the nearest one before it that is the same, or itself: another name in one place is the same in the next. */
   readonly sameAs: readonly number[];
 }
 
@@ -31,7 +31,7 @@ export class Packer {
     const known = this.#numbers.get(pieces.length);
     if (pieces.length > MAX_PIECES || (known === undefined && this.#models.length >= MAX_MODELS))
       return `${WHOLE}${QUOTE}${text}`;
-    const number = known ?? this.#models.push({ pieces, sameAs: pieces.map((piece) => pieces.indexOf(piece)) }) - 1;
+    const number = known ?? this.#models.push({ pieces, sameAs: nearestSame(pieces) }) - 1;
     if (known === undefined) this.#numbers.set(pieces.length, number);
     const model = this.#models[number];
     // Joined, as what is added up piece by piece keeps all pieces, and each of these the whole text.
@@ -57,8 +57,17 @@ export class Packer {
   }
 }
 
-/** The piece that needs no mention: as the text has it where the model has the same first, or else as the model. */
+function nearestSame(pieces: readonly string[]): readonly number[] {
+  const last = new Map<string, number>();
+  return pieces.map((piece, index) => {
+    const before = last.get(piece) ?? index;
+    last.set(piece, index);
+    return before;
+  });
+}
+
+/** The piece that needs no mention: as the text has it where the model has the same before, or else as the model. */
 function usual(model: Model | undefined, pieces: readonly string[], index: number): string {
-  const first = model?.sameAs[index] ?? index;
-  return (first < index ? pieces[first] : model?.pieces[index]) ?? '';
+  const before = model?.sameAs[index] ?? index;
+  return (before < index ? pieces[before] : model?.pieces[index]) ?? '';
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
 const BOOTSTRAP = fileURLToPath(new URL('../../tools/bootstrap.mjs', import.meta.url));
 const KEPT_LINES = 20;
 const START_TIMEOUT_MS = 30_000;
@@ -18,11 +17,7 @@ export interface Program {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** A `mooring` command, or a file of the project. Both end when this process does, however that ends. */
-export function mooring(args: readonly string[]): Program {
-  return { name: `mooring ${args[0]}`, command: process.execPath, args: [MOORING, ...args] };
-}
-
+/** A file of the project. */
 export function script(file: string, args: readonly string[]): Program {
   return { name: file, command: process.execPath, args: [BOOTSTRAP, file, ...args] };
 }
@@ -36,7 +31,7 @@ export class Child {
 
   private constructor({ name, command, args, env = process.env }: Program) {
     this.#name = name;
-    // The channel is what tells it that this process is gone (tools/bootstrap.mjs).
+    // The channel is what tells it that this process is gone (tools/bootstrap.mjs, pod-login.mjs).
     this.#process = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.#process.channel?.unref();
     this.#exited = once(this.#process, 'exit');

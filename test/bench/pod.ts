@@ -93,7 +93,8 @@ export function imageEnvironment(dockerfile: string): Readonly<Record<string, st
 
 /** What the image says that Node is to be started with. */
 export function imageFlags(dockerfile: string): readonly string[] {
-  const [, line = '[]'] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
+  const line = /^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1];
+  if (line === undefined) throw new Error('The Dockerfile has no ENTRYPOINT');
   return (JSON.parse(line) as readonly string[]).slice(1, -1);
 }
 

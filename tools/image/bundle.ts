@@ -1,5 +1,5 @@
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
 /*
@@ -10,15 +10,18 @@ import { rolldown } from 'rolldown';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** `folder`: where package.json and undici can be found from, which are not part of it. Throws where something cannot be resolved. */
-export async function bundle(folder: string): Promise<void> {
+/**
+ * `folder`: gets `dist`, and package.json beside it; below one with node_modules, as undici is loaded as it is. Throws whatever rolldown
+ * has to say, such as that something cannot be resolved. `input`: what is bundled, with all that it loads.
+ */
+export async function bundle(folder: string, input = join(ROOT, 'src/main.ts')): Promise<void> {
   const dist = join(folder, 'dist');
   rmSync(dist, { recursive: true, force: true });
   const build = await rolldown({
-    input: join(ROOT, 'src/main.ts'),
+    input,
     platform: 'node',
-    // The demo's tools stay out: who asks for it is told so.
-    external: [/\/tools\//],
+    // The demo's tools, as our sources name them, stay out: who asks for it is told so.
+    external: [/^(\.\.\/)+tools\//],
     onLog: (_level, { message }) => {
       throw new Error(message);
     },
@@ -30,4 +33,8 @@ export async function bundle(folder: string): Promise<void> {
   if (folder !== ROOT) copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
 }
 
-if (process.argv[1] === import.meta.filename) await bundle(process.argv[2] ?? ROOT);
+if (process.argv[1] === import.meta.filename) {
+  const [, , folder] = process.argv;
+  if (folder === undefined) throw new Error('Name the folder that gets dist');
+  await bundle(resolve(folder));
+}

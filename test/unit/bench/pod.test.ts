@@ -26,4 +26,5 @@ it('imageEnvironment() and imageFlags() are those of the stage that becomes the 
   });
   expect(imageFlags(DOCKERFILE)).toEqual(['--optimize-for-size']);
   expect(() => imageEnvironment('FROM a\nENV X=1\nFROM b\n')).toThrow('no ENV');
+  expect(() => imageFlags('FROM a\n')).toThrow('no ENTRYPOINT');
 });
