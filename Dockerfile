@@ -49,7 +49,7 @@ ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache MALLOC_ARENA_MAX=2
 # By number, so that runAsNonRoot can be checked.
 USER 65532:65532
 EXPOSE 8080 8081
-# With --optimize-for-size V8 collects garbage earlier and gives pages back: with 20,000 objects that takes 27 MB less, 34 at the most,
-# for half as much CPU again while all are looked at for the first time, and a quarter more for a change.
+# With --optimize-for-size V8 collects garbage earlier and gives pages back: with 20,000 objects that takes 27 MB less at rest and some
+# 30 at the most, for a quarter to two thirds more CPU while all are looked at for the first time (docs/performance.md).
 ENTRYPOINT ["/usr/local/bin/node", "--optimize-for-size", "/app/dist/main.js"]
 CMD ["controller"]
