@@ -99,6 +99,29 @@ test.each<[string, (crowd: Crowd) => Front]>([
   120_000,
 );
 
+test.each(['outage', '5xx', 'hang'] as const)(
+  'Servers that are down (%s) are told of once by each cluster, however long it lasts',
+  async (effect) => {
+    const crowd = await aCrowd(['production']);
+    const { clock, kube, simulator } = crowd;
+    void crowd.start();
+    const names = Array.from({ length: 20 }, (_, index) => `cluster-${index}`);
+    for (const name of names) await crowd.createCluster(name, 'production');
+    await clock.runUntil(() => names.every(crowd.isReady), 'all are Ready', 120_000);
+    const often = { spec: { verifyInterval: '60s' } };
+    await kube.patch(SPACES_RESOURCE, { namespace: NAMESPACE, name: 'production' }, often);
+    await clock.advance(61_000);
+
+    simulator.faults.add({ match: { api: 'server' }, effect });
+    const told = statusWrites(crowd);
+    await clock.advance(OUTAGE_MS);
+    crowd.stop();
+    expect(names.map((name) => crowd.readyOf(CLUSTERS, name)?.reason)).toEqual(names.map(() => 'ServerUnreachable'));
+    expect(names.map((name) => told.get(name))).toEqual(names.map(() => 1));
+  },
+  120_000,
+);
+
 function busiestSecond(requests: readonly Asked[]): number {
   const counts = new Map<number, number>();
   for (const { at } of requests) counts.set(Math.floor(at / 1000), (counts.get(Math.floor(at / 1000)) ?? 0) + 1);

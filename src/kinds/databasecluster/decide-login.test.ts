@@ -148,10 +148,24 @@ describe('decideLogin()', () => {
     ['a server that never answered yet', fresh, 'Unknown ServerUnreachable'],
     ['a server that answered before', healthy, 'False ServerUnreachable'],
   ])('tries %s again soon', (_what, given, ready) => {
-    const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in' });
+    const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in', heldBack: false });
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(outline(decision)).toEqual({ ready, summary: 'Reconciling', steps: [], comesBack: 'soon' });
     expect(conditionOf(decision, 'Available')?.status).toBe('False');
+  });
+
+  it('leaves what it told of a server that is down as it is while further calls are held back', () => {
+    const heldBack = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true });
+    const about = { status: 'False', observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
+    const messageAfter = (reason: string, message: string) => {
+      const conditions = [{ type: 'Ready', reason, message, ...about }];
+      const subject = { ...healthy.subject, status: { ...healthy.subject.status, conditions } };
+      return conditionOf(decideCluster(subject, heldBack.seen, NOW_MS), 'Available')?.message;
+    };
+    expect(messageAfter('ServerUnreachable', 'It cannot be used: Cannot sign in')).toBe(
+      'It cannot be used: Cannot sign in',
+    );
+    expect(messageAfter('Running', 'It runs')).toMatch(/cannot be used: Not tried\./);
   });
 
   it('is not ready while the login of a managed cluster was not tried', () => {

@@ -36,7 +36,7 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     case 'settled':
       return running(subject, seen, login.verifyInMs, {}, nowMs);
     case 'unreachable':
-      return unreachable(subject, seen, login.message);
+      return unreachable(subject, seen, login);
     case 'secretTaken': {
       const message = `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
       return {
@@ -131,11 +131,18 @@ function running(
   };
 }
 
-function unreachable(subject: ClusterSubject, seen: SpaceSeen, why: string): ClusterDecision {
-  const message = `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;
-  const worked = subject.status.conditions?.some(
-    (condition) => condition.type === 'Ready' && (condition.status === 'True' || condition.status === 'False'),
-  );
+function unreachable(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  { message: why, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
+): ClusterDecision {
+  const before = subject.status.conditions?.find(({ type }) => type === 'Ready');
+  const worked = before?.status === 'True' || before?.status === 'False';
+  // What is held back during an outage has nothing new to say: the last real failure stands.
+  const stands = heldBack && before?.reason === 'ServerUnreachable';
+  const message = stands
+    ? before.message
+    : `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason: 'ServerUnreachable', message };
   const secured = clusterConditions(subject, seen).find((condition) => condition.type === 'CredentialsSecured');
   const say = worked ? failing : retrying;

@@ -75,7 +75,12 @@ export type LoginObservation =
   /** Verified earlier, and neither Secret nor server changed since. */
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
   /** The server does not say. */
-  | { readonly login: 'unreachable'; readonly message: string }
+  | {
+      readonly login: 'unreachable';
+      readonly message: string;
+      /** Nothing was tried, as calls before have failed: it says no more than they did. */
+      readonly heldBack: boolean;
+    }
   /** The Secret's name is taken by a Secret that is not ours. */
   | { readonly login: 'secretTaken'; readonly secretName: string }
   | {

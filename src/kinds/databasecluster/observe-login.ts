@@ -1,4 +1,4 @@
-import { ApiError } from '../../base/api-error.ts';
+import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
 import { parseStatus } from '../../kube/definition.ts';
@@ -147,7 +147,7 @@ export async function observeLogin(
       verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
     };
   } catch (error) {
-    if (error instanceof ApiError) return { login: 'unreachable', message: error.message };
+    if (error instanceof ApiError) return { login: 'unreachable', message: error.message, heldBack: isHeldBack(error) };
     throw error;
   }
 }
