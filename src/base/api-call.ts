@@ -195,7 +195,7 @@ export class ApiCall {
   held(refusal: { readonly sinceMs: number; readonly lastFailure: string; readonly retryAfterMs: number }): ApiError {
     const since = new Date(refusal.sinceMs).toISOString();
     const what = `not tried, because every call has failed since ${since}; the last: ${refusal.lastFailure}`;
-    return this.error('unavailable', { what, retryAfterMs: refusal.retryAfterMs });
+    return this.error('unavailable', { what, retryAfterMs: refusal.retryAfterMs, heldSinceMs: refusal.sinceMs });
   }
 
   error(
@@ -207,6 +207,7 @@ export class ApiCall {
       serverMessage?: string;
       detail?: string;
       retryAfterMs?: number;
+      heldSinceMs?: number;
     },
   ): ApiError {
     const { name, phrase, idempotent, method, words } = this.#operation;
@@ -253,10 +254,11 @@ function kindOfStatus(status: number): ApiErrorKind {
 
 /** Of what changes nothing. */
 export const NO_ANSWER = 'no whole answer came';
+export const MAY_HAVE_TAKEN_EFFECT = ', it may have taken effect';
 
 const WORDS: Readonly<Record<ApiErrorKind, string>> = {
   unreachable: 'it is unreachable',
-  lost: `${NO_ANSWER}, it may have taken effect`,
+  lost: `${NO_ANSWER}${MAY_HAVE_TAKEN_EFFECT}`,
   unauthorized: 'the access token was refused',
   forbidden: 'the access level is too low',
   notFound: 'something it refers to does not exist',

@@ -243,7 +243,7 @@ test('ApiEndpoint.call() says of what is held back why, and until when, always i
   await errorOf(throttled.call());
   const first = (await errorOf(throttled.call())).message;
   expect(first).toBe(
-    'Cannot get x: held back, because the other side answered 429 (too many requests) and asked not to be called before 2023-11-14T22:13:50Z',
+    'Cannot get x: held back, because the other side answered 429 (too many requests) and asked for a pause',
   );
   throttled.clock.advance(5_432);
   expect((await errorOf(throttled.call())).message).toBe(first);
@@ -370,6 +370,13 @@ test('ApiEndpoint.call() fails at once while the other side is down, and says si
   );
   expect(error).toMatchObject({ kind: 'unavailable', status: undefined, retryAfterMs: 18_000, effectUnknown: false });
   expect(requests).toHaveLength(5);
+});
+
+test('ApiEndpoint.call() says of nobody that what others lost may have taken effect', async () => {
+  const { call } = anEndpoint(() => new HttpError('lost', 'reset'));
+  for (let count = 0; count < 5; count++)
+    expect((await errorOf(call(write))).message).toContain('no whole answer came, it may have taken effect');
+  expect((await errorOf(call(write))).message).toMatch(/; the last: no whole answer came \(.*reset\)$/);
 });
 
 test('ApiEndpoint.call() tells nobody what others asked for in vain', async () => {

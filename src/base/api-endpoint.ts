@@ -1,4 +1,4 @@
-import { ApiCall, type CallOptions, type Exchange, type Operation } from './api-call.ts';
+import { ApiCall, type CallOptions, type Exchange, MAY_HAVE_TAKEN_EFFECT, type Operation } from './api-call.ts';
 import { ApiError } from './api-error.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { HttpResponse } from './http.ts';
@@ -135,9 +135,8 @@ export class ApiEndpoint {
     if (refusal !== undefined) throw call.held(refusal);
     const { pausedMs } = this.#bucket;
     if (pausedMs <= maxWaitMs) return;
-    const until = instant(Math.ceil((this.#options.clock.now() + pausedMs) / 1000) * 1000);
     const answered = this.#pausedBy === 'throttled' ? '429 (too many requests)' : '503';
-    const what = `held back, because the other side answered ${answered} and asked not to be called before ${until}`;
+    const what = `held back, because the other side answered ${answered} and asked for a pause`;
     throw call.error(this.#pausedBy, { what, retryAfterMs: pausedMs });
   }
 
@@ -155,7 +154,7 @@ function healthOf(error: ApiError, operation: Operation): 'success' | 'failure' 
   return 'failure';
 }
 
-/** For all that are held back then, so without whom it happened to. */
+/** For all that are held back then: without what it happened to, and what that may have brought about. */
 function failureText({ status, failure }: ApiError): string {
-  return status === undefined ? failure : `HTTP ${status}`;
+  return status === undefined ? failure.replace(MAY_HAVE_TAKEN_EFFECT, '') : `HTTP ${status}`;
 }

@@ -37,6 +37,7 @@ export interface ApiErrorFields {
   /** What the transport said, where there is no answer. */
   readonly detail?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly heldSinceMs?: number | undefined;
   /** Whether a second call of the operation does no harm when the first one has taken effect. */
   readonly idempotent: boolean;
   /** Everything that must not show up in the message. */
@@ -64,6 +65,8 @@ export class ApiError extends Error {
   readonly failure: string;
   /** At the earliest after this many milliseconds, when the other side named a time or is known to be down. */
   readonly retryAfterMs?: number;
+  /** Since when all calls have failed, so that this one was not tried. Wall clock, milliseconds since the epoch. */
+  readonly heldSinceMs?: number;
   /** The call may have taken effect, wholly or in part: look before doing it again. */
   readonly effectUnknown: boolean;
   /** The very same call may simply be made again later: time may mend the failure, and a second effect does no harm. */
@@ -84,6 +87,7 @@ export class ApiError extends Error {
     this.serverMessage = serverMessage;
     this.failure = failure;
     if (fields.retryAfterMs !== undefined) this.retryAfterMs = fields.retryAfterMs;
+    if (fields.heldSinceMs !== undefined) this.heldSinceMs = fields.heldSinceMs;
     this.effectUnknown = mayHaveTakenEffect(fields.kind, fields.status);
     this.retryable = MENDED_BY_TIME.has(fields.kind) && (fields.idempotent || !this.effectUnknown);
   }

@@ -18,6 +18,24 @@ export interface ConditionUpdate extends Pick<Condition, 'type' | 'status' | 're
   readonly warning?: true;
 }
 
+/**
+ * The message of the condition of this type that says the same already, of this generation; undefined: none does. While calls
+ * are held back during an outage there is nothing new to say, so what was found stands, and is not written with each try.
+ */
+export function toldBefore(
+  conditions: readonly Condition[] | undefined,
+  {
+    type,
+    reason,
+    generation,
+  }: { readonly type: string; readonly reason: string; readonly generation: number | undefined },
+): string | undefined {
+  const condition = conditions?.find((each) => each.type === type);
+  return condition?.reason === reason && condition.observedGeneration === (generation ?? 0)
+    ? condition.message
+    : undefined;
+}
+
 /** metav1.Condition allows 32,768; a person reads less, and status must not grow without bound. */
 const MAX_MESSAGE_LENGTH = 1024;
 

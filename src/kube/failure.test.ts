@@ -39,10 +39,11 @@ test('failureOf() keeps status, code and the time that the other side asked for'
 
 test('failureOf() knows what was held back, and what was tried in vain', () => {
   const heldBack = apiError('unavailable');
-  expect(failureOf(heldBack).heldBack).toBe(true);
-  expect(failureOf(new TransientError('Busy', 'Not now', { cause: heldBack })).heldBack).toBe(true);
+  expect(failureOf(heldBack).heldBack).toEqual({ sinceMs: undefined });
+  expect(failureOf(new TransientError('Busy', 'Not now', { cause: heldBack })).heldBack).toBeDefined();
+  expect(failureOf(apiError('unavailable', 'cloud', { heldSinceMs: 7 })).heldBack).toEqual({ sinceMs: 7 });
   for (const tried of [apiError('unavailable', 'cloud', { status: 503 }), apiError('unreachable')])
-    expect(failureOf(tried).heldBack).toBe(false);
+    expect(failureOf(tried).heldBack).toBeUndefined();
 });
 
 test('failureOf() lets an error say itself what it means, and what call was behind it', () => {
@@ -51,7 +52,7 @@ test('failureOf() lets an error say itself what it means, and what call was behi
     lasting: 'transient',
     reason: 'Busy',
     planned: false,
-    heldBack: false,
+    heldBack: undefined,
     message: 'Not now',
     retryAfterMs: 5,
     details: { operation: 'deploy', httpStatus: 400, message: 'Not now' },
@@ -60,7 +61,7 @@ test('failureOf() lets an error say itself what it means, and what call was behi
     lasting: 'terminal',
     reason: 'Taken',
     planned: false,
-    heldBack: false,
+    heldBack: undefined,
     message: 'It is taken',
     retryAfterMs: undefined,
     details: { operation: 'Reconcile', message: 'It is taken' },

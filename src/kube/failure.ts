@@ -21,8 +21,8 @@ export interface Failure {
   readonly retryAfterMs: number | undefined;
   /** No call failed: a pass itself said that it has to look again. */
   readonly planned: boolean;
-  /** Nothing was tried, as others have failed or were refused: it says no more than the last failure that was tried. */
-  readonly heldBack: boolean;
+  /** As `isHeldBack`: it says no more than the last failure that was tried, since this moment if it is known; undefined: it was tried. */
+  readonly heldBack: { readonly sinceMs: number | undefined } | undefined;
   readonly details: Omit<LastError, 'time'>;
 }
 
@@ -39,7 +39,7 @@ export function failureOf(error: unknown): Failure {
       message,
       retryAfterMs: error instanceof TransientError ? error.retryAfterMs : undefined,
       planned: error instanceof TransientError && !(error.cause instanceof ApiError),
-      heldBack: isHeldBack(error.cause),
+      heldBack: heldBack(error.cause),
       details: { ...cause, message },
     };
   }
@@ -52,12 +52,24 @@ export function failureOf(error: unknown): Failure {
       message,
       retryAfterMs: error.retryAfterMs,
       planned: false,
-      heldBack: false,
+      heldBack: undefined,
       details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
     };
   }
   const reason = error instanceof HttpError ? 'KubernetesUnreachable' : 'InternalError';
-  return { lasting: 'transient', reason, message, retryAfterMs: undefined, planned: false, heldBack: false, details };
+  return {
+    lasting: 'transient',
+    reason,
+    message,
+    retryAfterMs: undefined,
+    planned: false,
+    heldBack: undefined,
+    details,
+  };
+}
+
+function heldBack(error: unknown): Failure['heldBack'] {
+  return isHeldBack(error) ? { sinceMs: error.heldSinceMs } : undefined;
 }
 
 const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
@@ -100,7 +112,7 @@ function apiFailure(error: ApiError): Failure {
     message: lasting === 'terminal' ? `${error.message}. ${REMEDIES[error.kind] ?? ''}`.trim() : error.message,
     retryAfterMs: error.retryAfterMs,
     planned: false,
-    heldBack: isHeldBack(error),
+    heldBack: heldBack(error),
     details: {
       operation: error.operation,
       message: error.message,

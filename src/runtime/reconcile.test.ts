@@ -365,6 +365,23 @@ test('reconcile() leaves the last failure that was tried as it was told while al
   expect(toy.status().lastError?.message).toBe(error.message);
 });
 
+test.each(['another spec', 'another outage'])('reconcile() tells why it is held back after %s', async (after) => {
+  const about = { api: 'cloud', operation: 'get', phrase: 'get it', idempotent: true } as const;
+  let error = new ApiError({ ...about, kind: 'unreachable', what: 'refused' });
+  const toy = aToy({ observe: () => Promise.reject(error), decide: () => ({ conditions: READY }) });
+  await toy.create();
+  await toy.reconcile();
+  await toy.clock.advance(120_000);
+  if (after === 'another spec') await toy.change({ spec: { size: 2 } });
+  const heldSinceMs = toy.clock.now() - (after === 'another outage' ? 30_000 : 120_000);
+  error = new ApiError({ ...about, kind: 'unavailable', what: 'not tried', heldSinceMs });
+  await toy.reconcile();
+  expect(toy.status()).toMatchObject({
+    conditions: [{ message: error.message }, {}],
+    lastError: { message: error.message },
+  });
+});
+
 test('reconcile() leaves all as it is when the decision is to keep it', async () => {
   let keep = false;
   const toy = aToy({ decide: () => (keep ? { conditions: 'keep', requeueAfterMs: 3 } : { conditions: READY }) });

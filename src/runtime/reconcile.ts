@@ -7,7 +7,7 @@
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { type ConditionUpdate, setConditions } from '../kube/condition.ts';
+import { type ConditionUpdate, setConditions, toldBefore } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { type Failure, failureOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
@@ -18,6 +18,9 @@ import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts
 export const PAUSED = `${GROUP}/paused`;
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 export const ABANDON = `${GROUP}/abandon`;
+
+/** What was found so long before all calls began to fail was its beginning: some were still answered. */
+const SAME_OUTAGE_MS = 60_000;
 
 /** What the queue does with the key after a pass. */
 export type Outcome =
@@ -150,8 +153,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     facts: StatusPatch<Status>,
     found: Failure | undefined,
   ): Promise<Outcome> {
-    const failure = found && asTold(status, found);
     const { metadata } = this.#object;
+    const failure = found && asTold(status, found, metadata.generation);
     const nowMs = this.#context.clock.now();
     const generation = metadata.generation ?? 0;
     const previous = status.conditions ?? [];
@@ -233,11 +236,19 @@ function invalidSpec(message: string): Decision<never, never> {
   return { conditions: stalled('InvalidSpec', message) };
 }
 
-/** What is held back during an outage has nothing new to say, each time in other words: the last real failure stands. */
-function asTold({ conditions = [], lastError: known }: StatusBase, failure: Failure): Failure {
-  const ready = conditions.find(({ type }) => type === 'Ready');
-  if (!failure.heldBack || ready?.reason !== failure.reason) return failure;
-  return { ...failure, message: ready.message, details: known ?? failure.details };
+/**
+ * What is held back has nothing new to say: the failure that was found in the same outage stands. Where the cause changes meanwhile,
+ * who makes the next try learns of it.
+ */
+function asTold(
+  { conditions, lastError: known }: StatusBase,
+  failure: Failure,
+  generation: number | undefined,
+): Failure {
+  const message = toldBefore(conditions, { type: 'Ready', reason: failure.reason, generation });
+  if (failure.heldBack === undefined || known === undefined || message === undefined) return failure;
+  const isOfThisOutage = Date.parse(known.time) >= (failure.heldBack.sinceMs ?? 0) - SAME_OUTAGE_MS;
+  return isOfThisOutage ? { ...failure, message, details: known } : failure;
 }
 
 /** What a failure makes of the conditions: the summary tells of it, the rest stands as decided. */

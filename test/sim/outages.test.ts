@@ -73,6 +73,12 @@ test.each<[string, (crowd: Crowd) => Front]>([
     await clock.advance(OUTAGE_MS);
     // What is wrong, and perhaps what this one found when it was its turn to try; not each time that somebody tries in vain.
     expect(Math.max(...names.map((name) => told.get(name) ?? 0))).toBeLessThanOrEqual(2);
+    for (const { reason, message } of names.map(
+      (name) => crowd.readyOf(CLUSTERS, name) ?? { reason: '', message: '' },
+    )) {
+      expect(reason).toBe('CloudUnreachable');
+      expect(message).toMatch(/ECONNREFUSED|ECONNRESET|503|no whole answer came|No complete answer/);
+    }
     const inVain = asked.slice(from).map(({ at }) => at);
     expect(crowd.readyOf(SPACES_RESOURCE, 'production')?.reason).toBe('CloudUnreachable');
     const probes = inVain.filter((at) => at > begin + KNOWN_AFTER_MS);
@@ -118,6 +124,7 @@ test.each(['outage', '5xx', 'hang'] as const)(
     crowd.stop();
     expect(names.map((name) => crowd.readyOf(CLUSTERS, name)?.reason)).toEqual(names.map(() => 'ServerUnreachable'));
     expect(names.map((name) => told.get(name))).toEqual(names.map(() => 1));
+    for (const name of names) expect(crowd.readyOf(CLUSTERS, name)?.message).toContain('Cannot sign in as "admin": ');
   },
   120_000,
 );

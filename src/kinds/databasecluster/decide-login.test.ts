@@ -156,16 +156,19 @@ describe('decideLogin()', () => {
 
   it('leaves what it told of a server that is down as it is while further calls are held back', () => {
     const heldBack = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true });
-    const about = { status: 'False', observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
-    const messageAfter = (reason: string, message: string) => {
-      const conditions = [{ type: 'Ready', reason, message, ...about }];
-      const subject = { ...healthy.subject, status: { ...healthy.subject.status, conditions } };
+    const { endpoint } = heldBack.seen;
+    const { metadata, status } = healthy.subject;
+    const messageAfter = (change: { reason?: string; observedGeneration?: number; at?: string | undefined }) => {
+      const { reason = 'ServerUnreachable', observedGeneration = metadata.generation ?? 0, at = endpoint } = change;
+      const told = { status: 'False', reason, message: 'As it was told', observedGeneration } as const;
+      // The summary may tell of something else.
+      const conditions = [{ type: 'Available', ...told, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      const subject = { ...healthy.subject, status: { ...status, endpoint: at, conditions } };
       return conditionOf(decideCluster(subject, heldBack.seen, NOW_MS), 'Available')?.message;
     };
-    expect(messageAfter('ServerUnreachable', 'It cannot be used: Cannot sign in')).toBe(
-      'It cannot be used: Cannot sign in',
-    );
-    expect(messageAfter('Running', 'It runs')).toMatch(/cannot be used: Not tried\./);
+    expect(messageAfter({})).toBe('As it was told');
+    for (const change of [{ reason: 'Running' }, { observedGeneration: 0 }, { at: 'https://other.example.com:8000' }])
+      expect(messageAfter(change)).toMatch(/cannot be used: Not tried\./);
   });
 
   it('is not ready while the login of a managed cluster was not tried', () => {

@@ -1,4 +1,4 @@
-import type { ConditionUpdate } from '../../kube/condition.ts';
+import { type ConditionUpdate, toldBefore } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { rotationAt, untilRotation } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
@@ -136,13 +136,13 @@ function unreachable(
   seen: SpaceSeen,
   { message: why, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
 ): ClusterDecision {
-  const before = subject.status.conditions?.find(({ type }) => type === 'Ready');
-  const worked = before?.status === 'True' || before?.status === 'False';
-  // What is held back during an outage has nothing new to say: the last real failure stands.
-  const stands = heldBack && before?.reason === 'ServerUnreachable';
-  const message = stands
-    ? before.message
-    : `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;
+  const { metadata, status } = subject;
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  const worked = ready?.status === 'True' || ready?.status === 'False';
+  const about = { type: 'Available', reason: 'ServerUnreachable', generation: metadata.generation };
+  const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
+  const message =
+    told ?? `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason: 'ServerUnreachable', message };
   const secured = clusterConditions(subject, seen).find((condition) => condition.type === 'CredentialsSecured');
   const say = worked ? failing : retrying;

@@ -78,7 +78,7 @@ export type LoginObservation =
   | {
       readonly login: 'unreachable';
       readonly message: string;
-      /** Nothing was tried, as calls before have failed: it says no more than they did. */
+      /** As `isHeldBack`. */
       readonly heldBack: boolean;
     }
   /** The Secret's name is taken by a Secret that is not ours. */

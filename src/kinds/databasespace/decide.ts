@@ -1,7 +1,7 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { messageOf } from '../../base/errors.ts';
 import { instant } from '../../base/instant.ts';
-import type { ConditionUpdate } from '../../kube/condition.ts';
+import { type ConditionUpdate, toldBefore } from '../../kube/condition.ts';
 import { failing, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
 import type { CloudSeen, SpaceObservation, SpaceSubject } from './observe.ts';
@@ -76,9 +76,9 @@ function decideCloud(
     const before = readyOf(subject);
     const known = before?.status ?? 'Unknown';
     const say = summary === 'stalled' ? stalled : known === 'Unknown' ? retrying : failing;
-    // What is held back during an outage has nothing new to say: the last real failure stands.
-    const message = isHeldBack(listError) && before?.reason === reason.word ? before.message : reason.message;
-    return { conditions: [...say(reason.word, message), valid] };
+    const about = { type: 'Ready', reason: reason.word, generation: subject.metadata.generation };
+    const told = isHeldBack(listError) ? toldBefore(subject.status.conditions, about) : undefined;
+    return { conditions: [...say(reason.word, told ?? reason.message), valid] };
   }
   if (inventory === undefined) {
     return { conditions: [...reconciling('Observing', `Listing the clusters of ${observation.place}`), valid] };
