@@ -23,17 +23,12 @@ export interface ConditionUpdate extends Pick<Condition, 'type' | 'status' | 're
  * are held back during an outage there is nothing new to say, so what was found stands, and is not written with each try.
  */
 export function toldBefore(
-  conditions: readonly Condition[] | undefined,
-  {
-    type,
-    reason,
-    generation,
-  }: { readonly type: string; readonly reason: string; readonly generation: number | undefined },
+  conditions: readonly Condition[] = [],
+  { type, reason, generation }: { readonly type: string; readonly reason: string; readonly generation: number },
 ): string | undefined {
-  const condition = conditions?.find((each) => each.type === type);
-  return condition?.reason === reason && condition.observedGeneration === (generation ?? 0)
-    ? condition.message
-    : undefined;
+  const isSame = (each: Condition) =>
+    each.type === type && each.reason === reason && each.observedGeneration === generation;
+  return conditions.find(isSame)?.message;
 }
 
 /** metav1.Condition allows 32,768; a person reads less, and status must not grow without bound. */

@@ -154,9 +154,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     found: Failure | undefined,
   ): Promise<Outcome> {
     const { metadata } = this.#object;
-    const failure = found && asTold(status, found, metadata.generation);
     const nowMs = this.#context.clock.now();
     const generation = metadata.generation ?? 0;
+    const failure = found && asTold(status, found, generation);
     const previous = status.conditions ?? [];
     const decided = decision.conditions === 'keep' ? previous : decision.conditions;
     const updates = failure === undefined ? decided : failed(decided, failure);
@@ -240,11 +240,7 @@ function invalidSpec(message: string): Decision<never, never> {
  * What is held back has nothing new to say: the failure that was found in the same outage stands. Where the cause changes meanwhile,
  * who makes the next try learns of it.
  */
-function asTold(
-  { conditions, lastError: known }: StatusBase,
-  failure: Failure,
-  generation: number | undefined,
-): Failure {
+function asTold({ conditions, lastError: known }: StatusBase, failure: Failure, generation: number): Failure {
   const message = toldBefore(conditions, { type: 'Ready', reason: failure.reason, generation });
   if (failure.heldBack === undefined || known === undefined || message === undefined) return failure;
   const isOfThisOutage = Date.parse(known.time) >= (failure.heldBack.sinceMs ?? 0) - SAME_OUTAGE_MS;

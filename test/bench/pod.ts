@@ -14,6 +14,9 @@ const APP = fileURLToPath(new URL('../../.mooring/app', import.meta.url));
 const MAIN = join(APP, 'dist/main.js');
 const COMPILE_CACHE = join(APP, 'compile-cache');
 
+/** Once for all scenarios: they measure the same program, whatever is edited meanwhile. */
+let bundled: Promise<void> | undefined;
+
 /** Flags for what a pod has and a process on this machine has not: a cloud that is reached by TLS, not on loopback. */
 export const POD_FLAGS = ['--allow-http'] as const;
 
@@ -29,8 +32,8 @@ export function inPod(args: readonly string[], env: NodeJS.ProcessEnv): Program 
  * login's files.
  */
 export async function podEnvironment(kubeconfig: string, folder: string): Promise<NodeJS.ProcessEnv> {
-  mkdirSync(APP, { recursive: true });
-  await bundle(APP);
+  bundled ??= bundle(APP);
+  await bundled;
   const { clusters, users, contexts } = load(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
   const login = join(folder, 'login');
   mkdirSync(login, { recursive: true, mode: 0o700 });

@@ -139,7 +139,7 @@ function unreachable(
   const { metadata, status } = subject;
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   const worked = ready?.status === 'True' || ready?.status === 'False';
-  const about = { type: 'Available', reason: 'ServerUnreachable', generation: metadata.generation };
+  const about = { type: 'Available', reason: 'ServerUnreachable', generation: metadata.generation ?? 0 };
   const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
   const message =
     told ?? `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;

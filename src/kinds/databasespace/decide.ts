@@ -76,7 +76,7 @@ function decideCloud(
     const before = readyOf(subject);
     const known = before?.status ?? 'Unknown';
     const say = summary === 'stalled' ? stalled : known === 'Unknown' ? retrying : failing;
-    const about = { type: 'Ready', reason: reason.word, generation: subject.metadata.generation };
+    const about = { type: 'Ready', reason: reason.word, generation: subject.metadata.generation ?? 0 };
     const told = isHeldBack(listError) ? toldBefore(subject.status.conditions, about) : undefined;
     return { conditions: [...say(reason.word, told ?? reason.message), valid] };
   }

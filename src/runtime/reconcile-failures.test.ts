@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { aToy } from '../../test/support/toy-kind.ts';
+import { ApiError } from '../base/api-error.ts';
+import { TerminalError, TransientError } from '../base/errors.ts';
+import { ready } from '../kube/summary.ts';
+
+/* What a pass that cannot look tells. */
+
+const READY = ready('Done', 'All is well');
+const extra = { type: 'Synced', status: 'True', reason: 'Same', message: 'Same' } as const;
+
+test.each([
+  { error: new TransientError('Busy', 'Try later'), type: 'Reconciling', ready: 'Unknown' },
+  { error: new TerminalError('Forbidden', 'Ask the owner'), type: 'Stalled', ready: 'False' },
+  { error: new Error('oops'), type: 'Reconciling', ready: 'Unknown' },
+])('reconcile() sums up a failed look with $error.name as $type, and keeps what else was known', async (given) => {
+  let fails = false;
+  const toy = aToy({
+    observe: () => (fails ? Promise.reject(given.error) : Promise.resolve(undefined)),
+    decide: () => ({ conditions: [...READY, extra] }),
+  });
+  await toy.create();
+  await toy.reconcile();
+  fails = true;
+  await toy.change({ spec: { size: 2 } });
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed' });
+  expect(toy.status()).toMatchObject({
+    observedGeneration: 2,
+    conditions: [
+      { type: 'Ready', status: given.ready },
+      { type: given.type, status: 'True' },
+      { type: 'Synced', status: 'True' },
+    ],
+    lastError: { message: given.error.message },
+  });
+});
+
+test('reconcile() keeps the time of a failure that goes on, and takes the error away after it', async () => {
+  let fails = true;
+  const toy = aToy({
+    observe: () => (fails ? Promise.reject(new TransientError('Busy', 'Try later')) : Promise.resolve(undefined)),
+    decide: () => ({ conditions: READY }),
+  });
+  await toy.create();
+  await toy.reconcile();
+  const first = toy.object();
+  await toy.clock.advance(60_000);
+  await toy.reconcile();
+  expect(toy.object()).toBe(first);
+  fails = false;
+  await toy.reconcile();
+  expect(toy.status().lastError).toBeUndefined();
+});
+
+test('reconcile() leaves the last failure that was tried as it was told while all else is held back', async () => {
+  const about = { api: 'cloud', operation: 'get', phrase: 'get it', idempotent: true } as const;
+  let error = new ApiError({ ...about, kind: 'unreachable', what: 'refused' });
+  const toy = aToy({ observe: () => Promise.reject(error), decide: () => ({ conditions: READY }) });
+  await toy.create();
+  await toy.reconcile();
+  const tried = toy.object();
+  error = new ApiError({ ...about, kind: 'unavailable', what: 'not tried, because others failed' });
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { message: error.message } });
+  expect(toy.object()).toBe(tried);
+  error = new ApiError({ ...about, kind: 'throttled', what: 'held back, because others were refused' });
+  await toy.reconcile();
+  expect(toy.status().lastError?.message).toBe(error.message);
+});
+
+test.each(['another spec', 'another outage'])('reconcile() tells why it is held back after %s', async (after) => {
+  const about = { api: 'cloud', operation: 'get', phrase: 'get it', idempotent: true } as const;
+  let error = new ApiError({ ...about, kind: 'unreachable', what: 'refused' });
+  const toy = aToy({ observe: () => Promise.reject(error), decide: () => ({ conditions: READY }) });
+  await toy.create();
+  await toy.reconcile();
+  await toy.clock.advance(120_000);
+  if (after === 'another spec') await toy.change({ spec: { size: 2 } });
+  const heldSinceMs = toy.clock.now() - (after === 'another outage' ? 30_000 : 120_000);
+  error = new ApiError({ ...about, kind: 'unavailable', what: 'not tried', heldSinceMs });
+  await toy.reconcile();
+  expect(toy.status()).toMatchObject({
+    conditions: [{ message: error.message }, {}],
+    lastError: { message: error.message },
+  });
+});
