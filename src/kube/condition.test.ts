@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ConditionUpdate, setConditions } from './condition.ts';
+import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from './condition.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00.789Z');
 const update = (type: string, status: ConditionUpdate['status'], message = 'm'): ConditionUpdate => ({
@@ -40,4 +40,15 @@ test('setConditions() shortens messages that no person reads to the end', () => 
   const [condition] = setConditions([], [update('Ready', 'True', 'x'.repeat(5_000))], 1, NOW_MS);
   expect(condition?.message).toHaveLength(1024);
   expect(condition?.message.endsWith('…')).toBe(true);
+});
+
+test('findStatusCondition() and isStatusConditionTrue() look for one type, and cope with a status that has no conditions', () => {
+  const conditions = [update('Ready', 'Unknown'), update('Available', 'True')];
+  expect(findStatusCondition(conditions, 'Available')).toBe(conditions[1]);
+  expect([findStatusCondition(conditions, 'Synced'), findStatusCondition(undefined, 'Ready')]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  const isTrue = ['Ready', 'Available', 'Synced'].map((type) => isStatusConditionTrue(conditions, type));
+  expect([...isTrue, isStatusConditionTrue(undefined, 'Ready')]).toEqual([false, true, false, false]);
 });

@@ -18,17 +18,32 @@ export interface ConditionUpdate extends Pick<Condition, 'type' | 'status' | 're
   readonly warning?: true;
 }
 
+/** The condition of this type; undefined: there is none. As apimachinery's function of that name. */
+export function findStatusCondition<C extends Pick<Condition, 'type'>>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** Whether there is a condition of this type, and it is `True`. As apimachinery's function of that name. */
+export function isStatusConditionTrue(
+  conditions: readonly Pick<Condition, 'type' | 'status'>[] | undefined,
+  type: string,
+): boolean {
+  return findStatusCondition(conditions, type)?.status === 'True';
+}
+
 /**
  * The message of the condition of this type that says the same already, of this generation; undefined: none does. While calls
  * are held back during an outage there is nothing new to say, so what was found stands, and is not written with each try.
  */
 export function toldBefore(
-  conditions: readonly Condition[] = [],
+  conditions: readonly Condition[] | undefined,
   { type, reason, generation }: { readonly type: string; readonly reason: string; readonly generation: number },
 ): string | undefined {
-  const isSame = (each: Condition) =>
-    each.type === type && each.reason === reason && each.observedGeneration === generation;
-  return conditions.find(isSame)?.message;
+  const before = findStatusCondition(conditions, type);
+  return before?.reason === reason && before.observedGeneration === generation ? before.message : undefined;
 }
 
 /** metav1.Condition allows 32,768; a person reads less, and status must not grow without bound. */
@@ -46,7 +61,7 @@ export function setConditions(
   nowMs: number,
 ): Condition[] {
   return updates.map((update) => {
-    const before = previous.find((condition) => condition.type === update.type);
+    const before = findStatusCondition(previous, update.type);
     const lastTransitionTime = before?.status === update.status ? before.lastTransitionTime : instant(nowMs);
     return {
       type: update.type,

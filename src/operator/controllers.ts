@@ -15,6 +15,7 @@ import { concerns as userConcerns } from '../kinds/databaseuser/records.ts';
 import { USER_LEFT, UserMemory } from '../kinds/databaseuser/world.ts';
 import type { ServerWorld } from '../kinds/server/access.ts';
 import { Servers } from '../kinds/server/servers.ts';
+import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import { isNews, type KeyGate } from '../runtime/controller.ts';
@@ -235,5 +236,5 @@ function spaceOf(object: KubeObject | undefined) {
   if (object === undefined) return undefined;
   const spec = parseSpec(databaseSpaceDefinition, object.spec);
   const { conditions = [] } = parseStatus(databaseSpaceDefinition, object.status);
-  return { spec: spec.ok ? spec.spec : undefined, ready: conditions.find((condition) => condition.type === 'Ready') };
+  return { spec: spec.ok ? spec.spec : undefined, ready: findStatusCondition(conditions, 'Ready') };
 }

@@ -2,7 +2,7 @@ import { DURATION_PATTERN } from '../base/duration.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { rotationDueMs } from '../kinds/rotation.ts';
-import type { Condition } from '../kube/condition.ts';
+import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { ScrapedState } from '../runtime/metrics.ts';
@@ -81,13 +81,13 @@ const ALIVE: ReadonlySet<string> = new Set(['NotYet', 'SecuringCredentials']);
 /** Whether it is a cluster that runs while the login that it came with may still work. Other kinds have no such condition. */
 function isUnsecured(object: KubeObject): boolean {
   const { state, conditions = [] } = toldOf(object);
-  const secured = conditions.find(({ type }) => type === 'CredentialsSecured');
+  const secured = findStatusCondition(conditions, 'CredentialsSecured');
   return state === 'running' && secured !== undefined && ALIVE.has(secured.reason);
 }
 
 function passwordDueMs(object: KubeObject): number | undefined {
   const told = toldOf(object);
-  const ready = told.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findStatusCondition(told.conditions, 'Ready');
   // No server runs, so no password can be replaced.
   return ready?.reason.endsWith('Suspended') ? undefined : rotationDueMs({ status: told }, rotateEveryOf(object.spec));
 }

@@ -1,4 +1,5 @@
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { findStatusCondition } from '../kube/condition.ts';
 import { parseStatus } from '../kube/definition.ts';
 import type { KubeObject } from '../kube/object.ts';
 
@@ -14,7 +15,7 @@ export function wordOf(object: KubeObject | undefined): string | undefined {
     const status = parseStatus(databaseClusterDefinition, object.status);
     const { conditions = [], clusterID, createdAt, endpoint, servers, credentials } = status;
     const seen = ['Ready', 'CredentialsSecured', 'Available'].map((type) => {
-      const condition = conditions.find((each) => each.type === type);
+      const condition = findStatusCondition(conditions, type);
       return type === 'Ready' ? [condition?.status, condition?.reason] : condition?.status;
     });
     const { endpoint: verifiedAt, secretName } = credentials ?? {};

@@ -4,6 +4,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import type { AnyObject } from '../kube/api.ts';
+import { isStatusConditionTrue } from '../kube/condition.ts';
 import { parseSpec, parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
 
@@ -43,7 +44,7 @@ export type PlannedCluster = ReturnType<typeof clustersOf>[number];
 /** The name of the Secret with the cluster's own login; undefined: it has only the one that it came with. */
 export function securedIn({ metadata, spec, status }: PlannedCluster): string | undefined {
   const { credentials, lastRotation, conditions } = status;
-  const secured = conditions?.some(({ type, status: value }) => type === 'CredentialsSecured' && value === 'True');
+  const secured = isStatusConditionTrue(conditions, 'CredentialsSecured');
   if (credentials !== undefined) return credentials.secretName;
   return secured || lastRotation !== undefined ? adminSecretName({ metadata, spec }) : undefined;
 }

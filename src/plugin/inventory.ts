@@ -4,7 +4,7 @@ import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { type AnyObject, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
-import type { Condition } from '../kube/condition.ts';
+import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
 import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
@@ -201,7 +201,7 @@ export function nodeName(kind: string, key: ObjectKey): string {
 }
 
 export function readyOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {
-  return conditions.find(({ type }) => type === 'Ready');
+  return findStatusCondition(conditions, 'Ready');
 }
 
 /** What Ready says of the object as it is now: what the operator said of an older spec is not what there is. */
@@ -224,7 +224,7 @@ export const NOT_SEEN = 'NotSeen';
 
 /** There only while a person must act. */
 export function stalledOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {
-  return conditions.find(({ type }) => type === 'Stalled');
+  return findStatusCondition(conditions, 'Stalled');
 }
 
 /** A person told Mooring to change nothing about it. */

@@ -1,5 +1,6 @@
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import { isStatusConditionTrue } from '../kube/condition.ts';
 import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { ancestorsOf, blockerOf } from './tree.ts';
@@ -36,7 +37,7 @@ function againstRotation(inventory: Inventory, item: Item): string | undefined {
   }
   const stalled = stalledOf(item);
   // A cluster may be stuck on something else, and its login be looked after.
-  const works = item.conditions.some(({ type, status }) => type === 'Available' && status === 'True');
+  const works = isStatusConditionTrue(item.conditions, 'Available');
   if (stalled === undefined || works || isOutOfDate(item)) return undefined;
   return `It is stalled, and a person must act first: ${stalled.reason}: ${stalled.message}`;
 }
@@ -54,5 +55,5 @@ function inTheWay(inventory: Inventory, item: Item): string | undefined {
 }
 
 function isReady({ conditions }: Item): boolean {
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  return isStatusConditionTrue(conditions, 'Ready');
 }

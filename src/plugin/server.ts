@@ -10,6 +10,7 @@ import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { readSecret } from '../kinds/secrets.ts';
 import { CLUSTER_SUSPENDED } from '../kinds/server/access.ts';
 import type { KubeApi } from '../kube/api.ts';
+import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { UsageError } from './arguments.ts';
 import { itemOf } from './inventory.ts';
@@ -105,7 +106,7 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
     throw new Error(
       `DatabaseUser "${user}" of cluster "${cluster}" has no Secret that works (those that have: ${names})`,
     );
-  if (found.status.conditions?.some(({ type, reason }) => type === 'Ready' && reason === CLUSTER_SUSPENDED))
+  if (findStatusCondition(found.status.conditions, 'Ready')?.reason === CLUSTER_SUSPENDED)
     throw new Error(`DatabaseCluster "${cluster}" is suspended: kubectl mooring resume databasecluster/${cluster}`);
   return found.status.binding.name;
 }

@@ -6,6 +6,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { findStatusCondition, isStatusConditionTrue } from '../kube/condition.ts';
 import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
 import { RECONCILE_AT } from './reconcile.ts';
@@ -26,14 +27,12 @@ export function arrivalOf(
     status.observedGeneration !== generation ||
     (annotations?.[RECONCILE_AT] ?? '') !== (status.lastHandledReconcileAt ?? '');
   if (unheard) return { priority: 'high', delayMs: 0 };
-  const isTrue = (wanted: string) =>
-    status.conditions?.find(({ type, status }) => type === wanted && status === 'True');
-  const stalled = isTrue('Stalled');
-  if (stalled !== undefined) {
+  const stalled = findStatusCondition(status.conditions, 'Stalled');
+  if (stalled?.status === 'True') {
     const forMs = nowMs - Date.parse(stalled.lastTransitionTime);
     return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, forMs)) };
   }
-  return { priority: isTrue('Ready') === undefined ? 'normal' : 'low', delayMs: 0 };
+  return { priority: isStatusConditionTrue(status.conditions, 'Ready') ? 'low' : 'normal', delayMs: 0 };
 }
 
 /** In [0, 1), the same for the same text, and as good as chance for different ones. */

@@ -7,7 +7,7 @@
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { type ConditionUpdate, setConditions, toldBefore } from '../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition, setConditions, toldBefore } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { type Failure, failureOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
@@ -159,7 +159,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const failure = found && asTold(status, found, generation);
     const previous = status.conditions ?? [];
     const decided = decision.conditions === 'keep' ? previous : decision.conditions;
-    const updates = failure === undefined ? decided : failed(decided, failure);
+    const updates: readonly ConditionUpdate[] = failure === undefined ? decided : failed(decided, failure);
     const keep = decision.conditions === 'keep' && failure === undefined;
     const patch = statusPatch(status, {
       ...decision.status,
@@ -172,7 +172,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     });
     if (patch !== undefined) {
       await this.#writeStatus(patch, facts);
-      const [before, ready] = [previous, updates].map((all) => all.find(({ type }) => type === 'Ready'));
+      const before = findStatusCondition(previous, 'Ready');
+      const ready = findStatusCondition(updates, 'Ready');
       if (ready !== undefined && !keep) this.#context.onReady(this.#object, before, ready);
     }
     if (found !== undefined) return { next: 'failed', failure: found };

@@ -224,8 +224,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         RECONCILE,
-        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const [before',
-        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const [before',
+        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const before',
+        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const before',
       ],
     ],
     hunt: ['deploy'],

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts';
+import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { PAUSED } from '../../runtime/reconcile.ts';
@@ -47,8 +48,8 @@ function asideOf({ metadata, status }: KubeObject): Aside {
 export function glimpseOf(object: KubeObject): Glimpse {
   const subject = `${object.kind} ${object.metadata.name}`;
   const { conditions = [], state = '' } = parseStatus(databaseClusterDefinition, object.status);
-  const ready = conditions.find(({ type }) => type === 'Ready');
-  const stalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+  const ready = findStatusCondition(conditions, 'Ready');
+  const stalled = isStatusConditionTrue(conditions, 'Stalled');
   if (object.metadata.deletionTimestamp !== undefined && ready?.status === 'True') {
     return { subject, word: 'Deleting', meaning: 'busy', state, message: '', stalled };
   }

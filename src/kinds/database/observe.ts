@@ -1,4 +1,5 @@
 import { ApiError } from '../../base/api-error.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import { CLUSTER_SUSPENDED, type OpenServer, serverAccess } from '../server/access.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { untilVerification } from '../verification.ts';
@@ -132,7 +133,7 @@ function tryAgainInMs({ memory, clock }: DatabaseWorld, { key, lookNow }: Databa
 
 function isSettled({ configMaps }: DatabaseWorld, subject: DatabaseSubject, seen: DatabaseSeen): boolean {
   const { status, metadata, lookNow, deleting } = subject;
-  const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+  const ready = findStatusCondition(status.conditions, 'Ready');
   const due = lookNow || deleting || (seen.checkInMs !== undefined && seen.checkInMs <= 0);
   return (
     !due &&

@@ -1,3 +1,4 @@
+import { findStatusCondition } from '../../kube/condition.ts';
 import { type ObjectKey, objectKey } from '../../kube/object.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { isSamePlace } from '../databasespace/place.ts';
@@ -18,7 +19,7 @@ export function mayExist({ status }: Pick<ClusterRecord, 'status'>): boolean {
 
 /** Whom the space does not admit takes no id from anybody, unless a cluster came about before that. */
 export function claims(cluster: ClusterRecord): boolean {
-  const ready = cluster.status.conditions?.find((condition) => condition.type === 'Ready');
+  const ready = findStatusCondition(cluster.status.conditions, 'Ready');
   return mayExist(cluster) || ready?.reason !== 'SpaceNotAllowed';
 }
 

@@ -1,4 +1,4 @@
-import { type ConditionUpdate, toldBefore } from '../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { rotationAt, untilRotation } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
@@ -137,14 +137,14 @@ function unreachable(
   { message: why, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
 ): ClusterDecision {
   const { metadata, status } = subject;
-  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findStatusCondition(status.conditions, 'Ready');
   const worked = ready?.status === 'True' || ready?.status === 'False';
   const about = { type: 'Available', reason: 'ServerUnreachable', generation: metadata.generation ?? 0 };
   const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
   const message =
     told ?? `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason: 'ServerUnreachable', message };
-  const secured = clusterConditions(subject, seen).find((condition) => condition.type === 'CredentialsSecured');
+  const secured = findStatusCondition(clusterConditions(subject, seen), 'CredentialsSecured');
   const say = worked ? failing : retrying;
   return {
     conditions: [

@@ -1,4 +1,4 @@
-import type { ConditionUpdate } from '../../kube/condition.ts';
+import { type ConditionUpdate, isStatusConditionTrue } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Rule } from './decide.ts';
 import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
@@ -48,7 +48,7 @@ function isBeingSecured({ status }: ClusterSubject, { login }: SpaceSeen, nowMs:
 /** Written down before the cluster is suspended: afterwards it has no server that could tell. */
 function securedNow({ status }: ClusterSubject, { login }: SpaceSeen) {
   if (login.login !== 'tried' || login.working !== 'current' || login.factoryAlive !== false) return undefined;
-  const isKnown = status.conditions?.some(({ type, status }) => type === 'CredentialsSecured' && status === 'True');
+  const isKnown = isStatusConditionTrue(status.conditions, 'CredentialsSecured');
   return isKnown ? undefined : { secured: factoryLoginRetired(login.secretName) };
 }
 

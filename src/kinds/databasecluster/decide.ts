@@ -1,3 +1,4 @@
+import { findStatusCondition } from '../../kube/condition.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { decideClaim } from './decide-claim.ts';
@@ -60,7 +61,7 @@ function withShown(subject: ClusterSubject, seen: SpaceSeen, decision: ClusterDe
  */
 function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObservation, SpaceSeen>): ClusterDecision {
   const { status, metadata } = subject;
-  const known = status.conditions?.find((condition) => condition.type === 'Ready');
+  const known = findStatusCondition(status.conditions, 'Ready');
   if (observation.space === 'waiting' && known !== undefined && status.observedGeneration === metadata.generation) {
     const outage = known.status === 'True' && observation.reason === 'WaitingForSpace';
     if (outage || observation.starting === true) return { conditions: 'keep' };

@@ -1,6 +1,7 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
@@ -161,7 +162,7 @@ function isAsVerified(
 ): boolean {
   const { credentials, conditions } = subject.status;
   const secretName = adminSecretName(subject);
-  const available = conditions?.find((condition) => condition.type === 'Available');
+  const available = findStatusCondition(conditions, 'Available');
   return (
     credentials !== undefined &&
     available?.status === 'True' &&

@@ -1,4 +1,5 @@
 import type { Cluster } from '../../cloud/schema.ts';
+import { isStatusConditionTrue } from '../../kube/condition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
@@ -72,7 +73,7 @@ export async function observeCluster(
 function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | undefined {
   const { spec, status } = subject;
   const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
-  const usable = status.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True');
+  const usable = isStatusConditionTrue(status.conditions, 'Available');
   if (!subject.deleting || destroyed || !usable) return undefined;
   const sinceMs = world.memory.goesForMs(subject, world.clock.monotonic());
   const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];

@@ -1,4 +1,4 @@
-import type { ConditionUpdate } from '../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { differences, inWords } from './differences.ts';
@@ -86,7 +86,7 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
 
 /** As it stands, judged to be so still: a condition of this generation. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
-  const kept = status.conditions?.find((condition) => condition.type === type);
+  const kept = findStatusCondition(status.conditions, type);
   return kept === undefined ? undefined : { type, status: kept.status, reason: kept.reason, message: kept.message };
 }
 
@@ -119,7 +119,7 @@ const WAS_SYNCED: ReadonlySet<string> = new Set(['Drifted', 'NotObserved']);
 
 /** The cluster was as this very generation of the spec says, so the difference came from elsewhere. */
 export function isDrift({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
-  const last = status.conditions?.find((condition) => condition.type === 'Synced');
+  const last = findStatusCondition(status.conditions, 'Synced');
   if (last === undefined || last.observedGeneration !== metadata.generation) return false;
   return last.status === 'True' || WAS_SYNCED.has(last.reason);
 }

@@ -1,7 +1,7 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { messageOf } from '../../base/errors.ts';
 import { instant } from '../../base/instant.ts';
-import { type ConditionUpdate, toldBefore } from '../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
 import { failing, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
 import type { CloudSeen, SpaceObservation, SpaceSubject } from './observe.ts';
@@ -133,7 +133,7 @@ function credentials(status: ConditionUpdate['status'], reason: string, message:
 /** While the cloud is not reached, what is known of the tokens stands. */
 function validity(subject: SpaceSubject, observation: CloudSeen): ConditionUpdate {
   if (observation.exchanged) return credentials('True', 'TokensExchanged', tokensMessage(observation));
-  const known = subject.status.conditions?.find((condition) => condition.type === 'CredentialsValid');
+  const known = findStatusCondition(subject.status.conditions, 'CredentialsValid');
   if (known?.status === 'True') return known;
   return credentials('Unknown', 'NotExchanged', 'The cloud has not said yet whether the API tokens are right');
 }
@@ -144,7 +144,7 @@ function tokensMessage({ canDestroy }: CloudSeen): string {
 }
 
 function readyOf({ status }: SpaceSubject) {
-  return status.conditions?.find((condition) => condition.type === 'Ready');
+  return findStatusCondition(status.conditions, 'Ready');
 }
 
 function inSecrets(names: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import { type SecretContents, valuesFrom } from '../secrets.ts';
 import { CLUSTER_SUSPENDED, type OpenServer } from '../server/access.ts';
 import { untilVerification } from '../verification.ts';
@@ -79,7 +80,7 @@ export async function observeLogin(
 function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): boolean {
   const { metadata, status } = subject;
   const { connection, conditions } = status;
-  const ready = conditions?.find((condition) => condition.type === 'Ready');
+  const ready = findStatusCondition(conditions, 'Ready');
   return (
     isOurs(subject, at.identity) &&
     ready?.status === 'True' &&

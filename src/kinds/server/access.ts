@@ -1,3 +1,4 @@
+import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { PAUSED } from '../../runtime/reconcile.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
@@ -95,10 +96,9 @@ function openOf(
   { metadata, spec, status }: ClusterRecord,
 ): ServerAccess {
   const leaving = metadata.deletionTimestamp !== undefined;
-  const isTrue = (type: string) =>
-    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  const isTrue = (type: string) => isStatusConditionTrue(status.conditions, type);
   const { endpoint, credentials, createdAt, servers = [] } = status;
-  const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+  const ready = findStatusCondition(status.conditions, 'Ready');
   const usable = isTrue('CredentialsSecured') && isTrue('Available') && endpoint === credentials?.endpoint;
   if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable) {
     if (leaving) {

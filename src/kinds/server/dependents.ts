@@ -1,4 +1,4 @@
-import type { ConditionUpdate } from '../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import type { ObjectKey, ObjectMeta } from '../../kube/object.ts';
 import { particulars, ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
@@ -28,7 +28,7 @@ export function isBeside({ metadata, spec }: Pick<Dependent, 'metadata' | 'spec'
  * not admit, or has not looked at yet from another namespace, takes no name from anybody.
  */
 export function isAdmitted(record: Dependent): boolean {
-  const ready = record.status.conditions?.find((condition) => condition.type === 'Ready');
+  const ready = findStatusCondition(record.status.conditions, 'Ready');
   return ready === undefined ? isBeside(record) : ready.reason !== 'ClusterNotAllowed';
 }
 
@@ -60,7 +60,7 @@ export function withoutServer(
   const others = particulars(status.conditions ?? []);
   // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
   if (access.server === 'refused') return { conditions: [...stalled(reason, message), ...others], retry: 'slowly' };
-  const known = status.conditions?.find(({ type }) => type === 'Ready');
+  const known = findStatusCondition(status.conditions, 'Ready');
   const isOfThisSpec = known !== undefined && status.observedGeneration === metadata.generation;
   // None changes because this process is new.
   if (access.starting && isOfThisSpec) return { conditions: 'keep' };
