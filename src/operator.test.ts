@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { cluster } from '../test/support/manifests.ts';
+import { cluster, user } from '../test/support/manifests.ts';
 import { HttpError } from './base/http.ts';
 import { createLog } from './base/log.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
-import { type KubeApi, SECRETS } from './kube/api.ts';
+import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
+import { type AnyObject, type KubeApi, SECRETS } from './kube/api.ts';
 import { LEASES } from './kube/lease.ts';
 import { createOperator } from './operator.ts';
 import { createMetrics } from './runtime/metrics.ts';
@@ -56,6 +57,12 @@ function anOperator(
   return { operator, stop, running, result, leads, metrics };
 }
 
+/** The generation that was looked at; -1: none was. */
+function observedGeneration(object: AnyObject | undefined): unknown {
+  const { status } = (object ?? {}) as { readonly status?: { readonly observedGeneration?: number } };
+  return status?.observedGeneration;
+}
+
 test('createOperator() is ready once every collection is listed, and says what it waits for', async () => {
   const { clock, api } = aWorld();
   const link = { up: false };
@@ -66,11 +73,33 @@ test('createOperator() is ready once every collection is listed, and says what i
   };
   const { operator, stop, running, leads } = anOperator({ clock, api });
   await clock.advance(5_000);
-  expect(operator.notReady()).toMatch(/secrets$/);
+  expect(operator.notReady()).toBe('Waiting for the first list of secrets');
   expect(await leads()).toBe(false);
   link.up = true;
   await clock.advance(60_000);
   expect([operator.notReady(), operator.stuck(), await leads()]).toEqual([undefined, undefined, true]);
+  stop.abort();
+  await running;
+});
+
+test('createOperator() works on clusters before users are listed, and says that it waits for these', async () => {
+  const { clock, api } = aWorld();
+  const link = { up: false };
+  const watch = api.watch.bind(api);
+  api.watch = (resource, options, signal) => {
+    if (resource === DATABASE_USERS && !link.up) throw new HttpError('unreachable', 'Connection refused');
+    return watch(resource, options, signal);
+  };
+  await api.create(DATABASE_CLUSTERS, 'shop', cluster());
+  await api.create(DATABASE_USERS, 'shop', user());
+  const { operator, stop, running, leads } = anOperator({ clock, api });
+  await clock.advance(5_000);
+  const observed = () => [DATABASE_CLUSTERS, DATABASE_USERS].map((kind) => observedGeneration(api.all(kind)[0]));
+  expect([operator.notReady(), await leads()]).toEqual(['Waiting for the first list of databaseusers', true]);
+  expect(observed()).toEqual([1, -1]);
+  link.up = true;
+  await clock.advance(60_000);
+  expect([operator.notReady(), observed()]).toEqual([undefined, [1, 1]]);
   stop.abort();
   await running;
 });

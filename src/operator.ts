@@ -1,3 +1,4 @@
+import { aborted } from './base/abort.ts';
 import { type Clock, sleep } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
 import { uuid } from './base/random.ts';
@@ -8,7 +9,7 @@ import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import type { LeaseTimes } from './kube/lease.ts';
 import { createControllers } from './operator/controllers.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
-import { collectionsOf, createInformers } from './operator/informers.ts';
+import { type Collection, collectionsOf, createInformers } from './operator/informers.ts';
 import { Sharding } from './operator/sharding.ts';
 import type { ControllerDependencies } from './operator/wiring.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
@@ -65,7 +66,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, (kind) =>
     sharding?.gateOf(kind),
   );
-  const collections = collectionsOf(informers);
+  const { first, further } = collectionsOf(informers);
   let leading = false;
   const gauges = new Gauges();
   gauges.watch(DATABASE_SPACES.kind, informers.spaces);
@@ -81,7 +82,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   /** Works until the signal aborts; what is in hand then has some time to end. */
   async function work(signal: AbortSignal): Promise<void> {
     leading = true;
-    const counts = Object.fromEntries(collections.map(({ plural, informer }) => [plural, informer.store.size]));
+    const counts = Object.fromEntries(first.map(({ plural, informer }) => [plural, informer.store.size]));
     log.info(counts, 'Work begins');
     const kill = new AbortController();
     const working = Promise.all([
@@ -105,8 +106,11 @@ export function createOperator(given: OperatorDependencies): Operator {
       // Whatever ends first, ends all: a lost lease, too.
       const end = new AbortController();
       const stop = AbortSignal.any([signal, end.signal]);
-      const watching = collections.map(({ informer }) => informer.run(stop));
-      await Promise.race([Promise.all(collections.map(({ informer }) => informer.synced)), aborted(stop)]);
+      const watching = first.map(({ informer }) => informer.run(stop));
+      await Promise.race([allListed(first), aborted(stop)]);
+      watching.push(...further.map(({ informer }) => informer.run(stop)));
+      // What comes later would be taken for what other replicas had.
+      if (sharding !== undefined) await Promise.race([allListed(further), aborted(stop)]);
       let lost = false;
       if (!stop.aborted && sharding !== undefined) {
         await sharding.run(stop, sharded, work);
@@ -126,10 +130,11 @@ export function createOperator(given: OperatorDependencies): Operator {
       if (lost) throw new Error('The lease was lost: this process ends, so that it starts anew with what is true now');
     },
     notReady() {
-      const waiting = collections.filter(({ informer }) => !informer.hasSynced());
-      return waiting.length === 0
-        ? undefined
-        : `Waiting for the first list of ${waiting.map(({ plural }) => plural).join(', ')}`;
+      for (const stage of [first, further]) {
+        const waiting = stage.filter(({ informer }) => !informer.hasSynced()).map(({ plural }) => plural);
+        if (waiting.length > 0) return `Waiting for the first list of ${waiting.join(', ')}`;
+      }
+      return undefined;
     },
     stuck() {
       const now = clock.monotonic();
@@ -156,17 +161,14 @@ function electorFor(
   });
 }
 
+function allListed(collections: readonly Collection[]): Promise<unknown> {
+  return Promise.all(collections.map(({ informer }) => informer.synced));
+}
+
 /** Clusters are judged by the List of their space; before it there is nothing to say of them but that they wait for it. */
 async function firstLook(spaces: WorkQueue, clock: Clock, signal: AbortSignal): Promise<void> {
   const deadline = clock.monotonic() + FIRST_LOOK_MS;
   while ((spaces.depth > 0 || spaces.inProgress.size > 0) && clock.monotonic() < deadline && !signal.aborted) {
     await sleep(clock, 10, signal);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

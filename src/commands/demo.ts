@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import { aborted } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
 import { messageOf } from '../base/errors.ts';
@@ -110,11 +111,4 @@ async function end(stack: AsyncDisposableStack, screen: Screen): Promise<void> {
   } catch (error) {
     screen.line(`Not everything was put away: ${messageOf(error)}`);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
+import { aborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
@@ -208,11 +209,4 @@ function helpText(): string {
 function formatKnob(spec: KnobSpec, value: Knobs[keyof Knobs]): string {
   if (typeof value === 'object') return value[0] === value[1] ? `${value[0]}ms` : `${value[0]}ms-${value[1]}ms`;
   return spec.kind === 'ms' ? `${value}ms` : String(value);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { aborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Wait } from './message.ts';
 
@@ -18,8 +19,5 @@ export function waitFor(clock: Clock, wait: Wait, signal: AbortSignal | undefine
 
 /** Resolves when the client has gone; without a signal, never. */
 export function untilGone(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) resolve();
-    signal?.addEventListener('abort', () => resolve(), { once: true });
-  });
+  return signal === undefined ? new Promise(() => {}) : aborted(signal);
 }
