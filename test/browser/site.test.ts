@@ -347,17 +347,21 @@ describe('npm run docs', () => {
     });
     const port = await vi.waitUntil(() => /http:\/\/localhost:(\d+)\//.exec(printed)?.[1], { timeout: 20_000 });
     const home = async (host: string) => {
-      const answer = await fetch(`http://${host}:${port}/`);
+      const answer = await fetch(`http://${host}:${port}/`, { signal: AbortSignal.timeout(20_000) });
       return `${answer.status} ${await answer.text()}`;
     };
     expect(await home('127.0.0.1')).toMatch(/^200 [\s\S]*<h1 id="home">Home<\/h1>/);
-    writeFileSync(join(root, 'docs/index.md'), '# Home again\n');
-    await vi.waitUntil(async () => (await home('127.0.0.1')).includes('Home again'), { timeout: 20_000 });
+    // On a machine that is busy a change has been missed: whoever writes saves again.
+    const isShown = async () => {
+      writeFileSync(join(root, 'docs/index.md'), '# Home again\n');
+      return (await home('127.0.0.1')).includes('Home again');
+    };
+    await vi.waitUntil(isShown, { timeout: 60_000, interval: 500 }).catch(() => expect.fail(printed));
     const [elsewhere] = Object.values(networkInterfaces())
       .flat()
       .filter((address) => address?.family === 'IPv4' && !address.internal);
     if (elsewhere !== undefined) expect(await home(elsewhere.address)).toBe('403 ');
-  });
+  }, 100_000);
 });
 
 /** What is read on a page, and where on it. */
