@@ -39,6 +39,50 @@ export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
+/** Looks are so far apart. */
+const LOOK_MS = 10;
+
+/**
+ * How long, at the most, the main thread waited for a core while it had something to do (sched-stats, the third figure of schedstat):
+ * its event loop was blocked for that long, by others. Waits that ended between two looks count as one.
+ */
+export class CoreWaits {
+  readonly #pid: number;
+  readonly #timer: NodeJS.Timeout;
+  #waitedMs: number;
+  #longestMs = 0;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#waitedMs = waitedMs(pid);
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  /** In milliseconds, since the last time that somebody asked. */
+  takeLongest(): number {
+    this.#look();
+    const longest = this.#longestMs;
+    this.#longestMs = 0;
+    return longest;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const waited = waitedMs(this.#pid);
+    this.#longestMs = Math.max(this.#longestMs, waited - this.#waitedMs);
+    this.#waitedMs = waited;
+  }
+}
+
+/** All in all, since it began. */
+function waitedMs(pid: number): number {
+  const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(waitedNs) / 1e6;
+}
+
 let ticks: number | undefined;
 
 function ticksPerSecond(): number {

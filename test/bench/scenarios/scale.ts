@@ -7,7 +7,7 @@ import type { JournalEntry } from '../limited-cloud.ts';
 import { NAMESPACE, TOKENS } from '../manifests.ts';
 import { total } from '../measure/kube-requests.ts';
 import { percentile } from '../measure/percentile.ts';
-import { canLookAtProcesses, cpuSeconds, forgetPeak, memoryOf } from '../measure/process.ts';
+import { CoreWaits, canLookAtProcesses, cpuSeconds, forgetPeak, memoryOf } from '../measure/process.ts';
 import { metricsOf, type Operator, type OperatorMetrics } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { standingCrowd } from '../standing.ts';
@@ -83,6 +83,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   const changes = await since(setting);
   const begin = performance.now();
   const operator = await setting.startOperator();
+  using waits = canLookAtProcesses ? new CoreWaits(operator.pid) : undefined;
   let longestBlockMs = 0;
   const look = async () => {
     const metrics = await metricsOf(operator);
@@ -101,6 +102,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   await sleep(restS * 1000, undefined, { signal });
   const restingS = canLookAtProcesses ? cpuSeconds(operator.pid) - busyS : 0;
   await look();
+  const waitedMs = waits?.takeLongest();
 
   sheet.add('clusters', clusters, 'count');
   sheet.add('users', users, 'count');
@@ -114,6 +116,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   // A user is verified by a sign-in of its own, and by a List that takes one of the admin's.
   sheet.add('calls to servers', total(server), 'count', dueAtMost(clusters + 2 * users, watchedS, SCALE_VERIFY_S));
   sheet.add('event loop, longest block', longestBlockMs, 'ms', BLOCK_TARGET_MS);
+  if (waitedMs !== undefined) sheet.add('longest wait for a core', waitedMs, 'ms');
   if (!canLookAtProcesses) return;
   const { residentMB, heapMB } = await restOf(operator);
   sheet.add('CPU until all were looked at', cpu, 's');

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { availableParallelism } from 'node:os';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { countRequests, difference, total } from '../../bench/measure/kube-requests.ts';
 import { percentile } from '../../bench/measure/percentile.ts';
-import { canLookAtProcesses, cpuSeconds, memoryOf, trafficOf } from '../../bench/measure/process.ts';
+import { CoreWaits, canLookAtProcesses, cpuSeconds, memoryOf, trafficOf } from '../../bench/measure/process.ts';
 import { samplesOf, sumOf } from '../../bench/measure/prometheus.ts';
 
 describe('percentile()', () => {
@@ -68,5 +70,22 @@ describe.runIf(canLookAtProcesses)('a process seen from outside', () => {
     const after = trafficOf(process.pid);
     expect(after.writtenBytes - before.writtenBytes).toBeGreaterThanOrEqual(10_000);
     expect(after.readBytes).toBeGreaterThan(before.readBytes);
+  });
+
+  it('has waited for a core where there are too few, and that is told once', async () => {
+    const busy = Array.from({ length: availableParallelism() + 1 }, () => spawn('sh', ['-c', 'while :; do :; done']));
+    onTestFinished(() => {
+      for (const child of busy) child.kill('SIGKILL');
+    });
+    using waits = new CoreWaits(busy[0]?.pid ?? 0);
+    let longestMs = 0;
+    const hasWaited = () => {
+      longestMs = waits.takeLongest();
+      return longestMs > 1;
+    };
+    await vi.waitUntil(hasWaited, { timeout: 20_000 });
+    process.kill(busy[0]?.pid ?? 0, 'SIGSTOP');
+    waits.takeLongest();
+    expect([waits.takeLongest(), longestMs < 20_000]).toEqual([0, true]);
   });
 });
