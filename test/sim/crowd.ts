@@ -127,6 +127,7 @@ export async function aCrowd(
         storageSizeGB: 100,
         version: '3.5.0',
       }),
+    create,
     readyOf,
     isReady: (name: string) => readyOf(CLUSTERS, name)?.status === 'True',
     find,

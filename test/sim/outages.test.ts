@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { HttpError } from '../../src/base/http.ts';
+import { ROTATE_AT } from '../../src/kinds/rotation.ts';
+import { RECONCILE_AT } from '../../src/runtime/reconcile.ts';
 import { type Asked, aCrowd, type Front } from './crowd.ts';
-import { CLUSTERS, NAMESPACE, SPACES as SPACES_RESOURCE } from './view.ts';
+import { CLUSTERS, DATABASES, NAMESPACE, SPACES as SPACES_RESOURCE, USERS } from './view.ts';
 
 const CLUSTER_COUNT = 200;
 const OUTAGE_MS = 10 * 60_000;
@@ -35,12 +37,12 @@ const hanging =
     throw new HttpError('lost', 'No complete answer in time');
   };
 
-/** How often the status of each cluster is written from now on. */
+/** How often the status of each object is written from now on, by its name. */
 function statusWrites({ kube }: Crowd): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const patch = kube.patch.bind(kube);
   kube.patch = (resource, ref, body, options) => {
-    if (resource.plural === CLUSTERS.plural && options?.subresource === 'status')
+    if (resource.plural !== SPACES_RESOURCE.plural && options?.subresource === 'status')
       counts.set(ref.name, (counts.get(ref.name) ?? 0) + 1);
     return patch(resource, ref, body, options);
   };
@@ -125,6 +127,47 @@ test.each(['outage', '5xx', 'hang'] as const)(
     expect(names.map((name) => crowd.readyOf(CLUSTERS, name)?.reason)).toEqual(names.map(() => 'ServerUnreachable'));
     expect(names.map((name) => told.get(name))).toEqual(names.map(() => 1));
     for (const name of names) expect(crowd.readyOf(CLUSTERS, name)?.message).toContain('Cannot sign in as "admin": ');
+  },
+  120_000,
+);
+
+test.each(['outage', '5xx', 'hang'] as const)(
+  'What is on servers that are down (%s) waits, and says so at most twice, whether it is as it was, is to change, or is new',
+  async (effect) => {
+    const crowd = await aCrowd(['production']);
+    const { clock, kube, simulator } = crowd;
+    void crowd.start();
+    const clusters = Array.from({ length: 10 }, (_, index) => `cluster-${index}`);
+    for (const name of clusters) await crowd.createCluster(name, 'production');
+    const createOnEach = async (age: string) => {
+      for (const name of clusters) {
+        for (const kind of [USERS, DATABASES])
+          await crowd.create(kind, `${age}-${kind.plural}-${name}`, { clusterRef: { name } });
+      }
+    };
+    await createOnEach('same');
+    await createOnEach('changed');
+    const all = () => [USERS, DATABASES].flatMap((kind) => kube.all(kind).map(({ metadata }) => ({ kind, metadata })));
+    const readies = () => all().map(({ kind, metadata }) => crowd.readyOf(kind, metadata.name));
+    await clock.runUntil(() => readies().every((ready) => ready?.status === 'True'), 'all are Ready', 120_000);
+    const often = { spec: { verifyInterval: '60s' } };
+    await kube.patch(SPACES_RESOURCE, { namespace: NAMESPACE, name: 'production' }, often);
+    await clock.advance(61_000);
+
+    simulator.faults.add({ match: { api: 'server' }, effect });
+    const told = statusWrites(crowd);
+    for (const name of clusters) {
+      const ref = (kind: typeof USERS) => ({ namespace: NAMESPACE, name: `changed-${kind.plural}-${name}` });
+      await kube.patch(USERS, ref(USERS), { metadata: { annotations: { [ROTATE_AT]: 'now' } } });
+      await kube.patch(DATABASES, ref(DATABASES), { metadata: { annotations: { [RECONCILE_AT]: 'now' } } });
+    }
+    await createOnEach('new');
+    await clock.advance(OUTAGE_MS);
+    crowd.stop();
+    expect(readies().map((ready) => ready?.reason)).toEqual(all().map(() => 'WaitingForCluster'));
+    const counts = all().map(({ metadata: { name } }) => [name, told.get(name) ?? 0] as const);
+    expect(counts).toHaveLength(60);
+    expect(counts.filter(([, count]) => count < 1 || count > 2)).toEqual([]);
   },
   120_000,
 );
