@@ -9,7 +9,7 @@ import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import type { LeaseTimes } from './kube/lease.ts';
 import { createControllers } from './operator/controllers.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
-import { type Collection, collectionsOf, createInformers } from './operator/informers.ts';
+import { collectionsOf, createInformers } from './operator/informers.ts';
 import { Sharding } from './operator/sharding.ts';
 import type { ControllerDependencies } from './operator/wiring.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
@@ -66,8 +66,10 @@ export function createOperator(given: OperatorDependencies): Operator {
   const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, (kind) =>
     sharding?.gateOf(kind),
   );
-  const { first, further } = collectionsOf(informers);
+  const collections = collectionsOf(informers);
   let leading = false;
+  /** It is to act, and clusters wait for the first look at their spaces. */
+  let looking = false;
   const gauges = new Gauges();
   gauges.watch(DATABASE_SPACES.kind, informers.spaces);
   gauges.watch(DATABASE_CLUSTERS.kind, informers.clusters);
@@ -82,14 +84,16 @@ export function createOperator(given: OperatorDependencies): Operator {
   /** Works until the signal aborts; what is in hand then has some time to end. */
   async function work(signal: AbortSignal): Promise<void> {
     leading = true;
-    const counts = Object.fromEntries(first.map(({ plural, informer }) => [plural, informer.store.size]));
+    looking = true;
+    const counts = Object.fromEntries(collections.map(({ plural, informer }) => [plural, informer.store.size]));
     log.info(counts, 'Work begins');
     const kill = new AbortController();
     const working = Promise.all([
       spaces.run(signal, kill.signal),
-      firstLook(spaces.queue, clock, signal).then(() =>
-        Promise.all(inSpaces.map((each) => each.run(signal, kill.signal))),
-      ),
+      firstLook(spaces.queue, clock, signal).then(() => {
+        looking = false;
+        return Promise.all(inSpaces.map((each) => each.run(signal, kill.signal)));
+      }),
     ]);
     await aborted(signal);
     // Whoever may not change anything any more has nothing to bring to an end.
@@ -106,11 +110,8 @@ export function createOperator(given: OperatorDependencies): Operator {
       // Whatever ends first, ends all: a lost lease, too.
       const end = new AbortController();
       const stop = AbortSignal.any([signal, end.signal]);
-      const watching = first.map(({ informer }) => informer.run(stop));
-      await Promise.race([allListed(first), aborted(stop)]);
-      watching.push(...further.map(({ informer }) => informer.run(stop)));
-      // What comes later would be taken for what other replicas had.
-      if (sharding !== undefined) await Promise.race([allListed(further), aborted(stop)]);
+      const watching = collections.map(({ informer }) => informer.run(stop));
+      await Promise.race([Promise.all(collections.map(({ informer }) => informer.synced)), aborted(stop)]);
       let lost = false;
       if (!stop.aborted && sharding !== undefined) {
         await sharding.run(stop, sharded, work);
@@ -130,11 +131,9 @@ export function createOperator(given: OperatorDependencies): Operator {
       if (lost) throw new Error('The lease was lost: this process ends, so that it starts anew with what is true now');
     },
     notReady() {
-      for (const stage of [first, further]) {
-        const waiting = stage.filter(({ informer }) => !informer.hasSynced()).map(({ plural }) => plural);
-        if (waiting.length > 0) return `Waiting for the first list of ${waiting.join(', ')}`;
-      }
-      return undefined;
+      const waiting = collections.filter(({ informer }) => !informer.hasSynced());
+      if (waiting.length > 0) return `Waiting for the first list of ${waiting.map(({ plural }) => plural).join(', ')}`;
+      return looking ? 'Waiting for the first look at the spaces' : undefined;
     },
     stuck() {
       const now = clock.monotonic();
@@ -159,10 +158,6 @@ function electorFor(
     identity: `${instance}_${uuid(random)}`,
     onFailure: (error) => log.warn({ err: error }, `Cannot take or renew the lease: ${messageOf(error)}`),
   });
-}
-
-function allListed(collections: readonly Collection[]): Promise<unknown> {
-  return Promise.all(collections.map(({ informer }) => informer.synced));
 }
 
 /** Clusters are judged by the List of their space; before it there is nothing to say of them but that they wait for it. */

@@ -46,27 +46,16 @@ export interface Collection {
   };
 }
 
-/** All of them, in the order of a start: spaces and clusters do not wait for the thousands that are on clusters. */
-export interface Collections {
-  /** What objects of all kinds are judged by. */
-  readonly first: readonly Collection[];
-  readonly further: readonly Collection[];
-}
-
-export function collectionsOf(informers: Informers): Collections {
+export function collectionsOf(informers: Informers): readonly Collection[] {
   const { spaces, clusters, users, databases, secrets, configMaps } = informers;
-  return {
-    first: [
-      { plural: DATABASE_SPACES.plural, informer: spaces },
-      { plural: DATABASE_CLUSTERS.plural, informer: clusters },
-      ...(secrets instanceof SecretReads ? [] : [{ plural: SECRETS.plural, informer: secrets }]),
-      { plural: CONFIG_MAPS.plural, informer: configMaps },
-    ],
-    further: [
-      { plural: DATABASE_USERS.plural, informer: users },
-      { plural: DATABASES.plural, informer: databases },
-    ],
-  };
+  return [
+    { plural: DATABASE_SPACES.plural, informer: spaces },
+    { plural: DATABASE_CLUSTERS.plural, informer: clusters },
+    { plural: DATABASE_USERS.plural, informer: users },
+    { plural: DATABASES.plural, informer: databases },
+    ...(secrets instanceof SecretReads ? [] : [{ plural: SECRETS.plural, informer: secrets }]),
+    { plural: CONFIG_MAPS.plural, informer: configMaps },
+  ];
 }
 
 function informer<T extends AnyObject>(

@@ -8,27 +8,12 @@ type Handler = Parameters<Informer<KubeObject>['onChange']>[0];
 
 function aSource() {
   const handlers: Handler[] = [];
-  const { promise: synced, resolve: list } = Promise.withResolvers<void>();
-  const informer = {
-    onChange: (handler: Handler) => handlers.push(handler),
-    synced,
-  } as unknown as Informer<KubeObject>;
+  const informer = { onChange: (handler: Handler) => handlers.push(handler) } as unknown as Informer<KubeObject>;
   const change = (before: KubeObject | undefined, after: KubeObject | undefined) => {
     for (const handler of handlers) handler('shop/app', before, after);
   };
-  return { informer, change, list };
+  return { informer, change };
 }
-
-/** Two whose first list has ended. */
-function listedSources() {
-  const [users, databases] = [aSource(), aSource()];
-  users.list();
-  databases.list();
-  return { users, databases };
-}
-
-/** What follows from promises that are settled has happened. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 function aUser(changes: { readonly deleting?: boolean; readonly deletionPolicy?: string }): KubeObject {
   const { deleting = false, deletionPolicy = 'Delete' } = changes;
@@ -42,11 +27,10 @@ function aUser(changes: { readonly deleting?: boolean; readonly deletionPolicy?:
   };
 }
 
-test('Leaving names who is being deleted on the server of a cluster, and tells when they are gone', async () => {
-  const { users, databases } = listedSources();
+test('Leaving names who is being deleted on the server of a cluster, and tells when they are gone', () => {
+  const [users, databases] = [aSource(), aSource()];
   const told: string[] = [];
   const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
-  await settled();
   const [stays, goes] = [aUser({}), aUser({ deleting: true })];
   users.change(undefined, stays);
   expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders'), told]).toEqual([[], true, []]);
@@ -57,10 +41,9 @@ test('Leaving names who is being deleted on the server of a cluster, and tells w
   expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders', 'shop/orders']]);
 });
 
-test('Leaving is not concerned with what stays on the server', async () => {
-  const { users, databases } = listedSources();
+test('Leaving is not concerned with what stays on the server', () => {
+  const [users, databases] = [aSource(), aSource()];
   const leaving = new Leaving(users.informer, databases.informer, () => expect.unreachable());
-  await settled();
   users.change(undefined, aUser({ deleting: true, deletionPolicy: 'Retain' }));
   expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders')]).toEqual([[], false]);
 });
@@ -75,18 +58,4 @@ test('Leaving knows that others may follow until the last of them goes', () => {
   expect(leaving.mayFollow('shop/orders')).toBe(true);
   users.change(other, undefined);
   expect(leaving.mayFollow('shop/orders')).toBe(false);
-});
-
-test('Leaving tells of a cluster that was asked for before all was listed once it is, whether somebody goes or nobody does', async () => {
-  const [users, databases] = [aSource(), aSource()];
-  const told: string[] = [];
-  const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
-  expect(leaving.from('shop/orders')).toEqual(['users and databases that are not listed yet']);
-  users.change(undefined, aUser({}));
-  users.list();
-  await settled();
-  expect([leaving.from('shop/orders').length, told]).toEqual([1, []]);
-  databases.list();
-  await settled();
-  expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders']]);
 });

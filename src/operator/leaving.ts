@@ -11,26 +11,17 @@ export class Leaving {
   /** How many there are of the others. */
   readonly #staying = new Map<ObjectKey, number>();
   readonly #onChange: (cluster: ObjectKey) => void;
-  /** Who was told that there is no list yet, until there is one. */
-  #unanswered: Set<ObjectKey> | undefined = new Set();
 
-  /** `onChange`: one of this cluster begins to go, or is gone; or it was asked for before all were listed, and now they are. */
+  /** `onChange`: one of this cluster begins to go, or is gone. */
   constructor(users: Informer<KubeObject>, databases: Informer<KubeObject>, onChange: (cluster: ObjectKey) => void) {
     this.#onChange = onChange;
     users.onChange((_key, before, after) => this.#changed(userEndsOn, before, after));
     databases.onChange((_key, before, after) => this.#changed(databaseEndsOn, before, after));
-    void Promise.all([users.synced, databases.synced]).then(() => {
-      const waiting = this.#unanswered ?? [];
-      this.#unanswered = undefined;
-      for (const cluster of waiting) onChange(cluster);
-    });
   }
 
-  /** Those whose objects are being deleted, as `DatabaseUser shop/app`. Before all were listed, that there may be some. */
+  /** Those whose objects are being deleted, as `DatabaseUser shop/app`. */
   from(cluster: ObjectKey): readonly string[] {
-    if (this.#unanswered === undefined) return [...this.#going.get(cluster)].toSorted();
-    this.#unanswered.add(cluster);
-    return ['users and databases that are not listed yet'];
+    return [...this.#going.get(cluster)].toSorted();
   }
 
   /** Whether there are others, whose objects may be deleted at any moment. */

@@ -6,7 +6,6 @@
  * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
  */
 
-import { aborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { Pace } from '../base/pace.ts';
@@ -137,11 +136,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return this.#references.dependents(reference);
   }
 
-  /** Works from the first list on until `stop` aborts and what is in hand is done; a pass that is under way ends by itself, or when `kill` aborts. */
+  /** Works until `stop` aborts and what is in hand is done; a pass that is under way ends by itself, or when `kill` aborts. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
     if (stop.aborted) this.queue.shutDown();
-    await Promise.race([this.#informer.synced, aborted(stop)]);
     await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill)));
   }
 
