@@ -194,7 +194,7 @@ export class ApiCall {
 
   held(refusal: { readonly sinceMs: number; readonly lastFailure: string; readonly retryAfterMs: number }): ApiError {
     const since = new Date(refusal.sinceMs).toISOString();
-    const what = `not tried, because every call has failed since ${since}; the last: ${refusal.lastFailure}`;
+    const what = `not tried, because calls have failed since ${since}; the last: ${refusal.lastFailure}`;
     return this.error('unavailable', { what, retryAfterMs: refusal.retryAfterMs, heldSinceMs: refusal.sinceMs });
   }
 

@@ -366,10 +366,19 @@ test('ApiEndpoint.call() fails at once while the other side is down, and says si
   clock.advance(12_000);
   const error = await errorOf(call(write));
   expect(error.message).toBe(
-    'Cannot put x: not tried, because every call has failed since 2023-11-14T22:13:20.000Z; the last: HTTP 500',
+    'Cannot put x: not tried, because calls have failed since 2023-11-14T22:13:20.000Z; the last: HTTP 500',
   );
   expect(error).toMatchObject({ kind: 'unavailable', status: undefined, retryAfterMs: 18_000, effectUnknown: false });
   expect(requests).toHaveLength(5);
+});
+
+test('ApiEndpoint.call() goes on with what the other side does not fail at', async () => {
+  const { call, requests } = anEndpoint(({ method }) => ({ status: method === 'GET' ? 200 : 500 }));
+  for (let count = 0; count < 5; count++) await errorOf(call(write));
+  await call();
+  await call();
+  expect((await errorOf(call(write))).message).toContain('not tried');
+  expect(requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'POST', 'GET', 'GET']);
 });
 
 test('ApiEndpoint.call() says of nobody that what others lost may have taken effect', async () => {

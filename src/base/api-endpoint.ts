@@ -1,6 +1,6 @@
 import { ApiCall, type CallOptions, type Exchange, MAY_HAVE_TAKEN_EFFECT, type Operation } from './api-call.ts';
 import { ApiError } from './api-error.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { type CallOutcome, CircuitBreaker } from './circuit-breaker.ts';
 import type { HttpResponse } from './http.ts';
 import { instant } from './instant.ts';
 import type { Random } from './random.ts';
@@ -28,7 +28,7 @@ const MAX_FOLLOWING_WAIT_MS = 1_000;
 /**
  * One base URL of one API: everything that is the same for each call to it. Calls wait for their turn in a token bucket, and
  * while the other side answers 429, for that which the limiter gives; a circuit breaker fails them at once while the other
- * side is down; 429 and 503 with `Retry-After` hold all calls back for that time. Nothing is sent twice, but a GET whose
+ * side is down, or those of an operation that it fails at; 429 and 503 with `Retry-After` hold all calls back for that time. Nothing is sent twice, but a GET whose
  * connection broke at once (a kept-alive one that was closed meanwhile).
  *
  * What follows a look does not wait for its turn, as others may change meanwhile what was seen: it goes at once, and is counted.
@@ -58,7 +58,7 @@ export class ApiEndpoint {
     const call = new ApiCall(this.#options, operation, exchange);
     const request = call.request();
     const { follows = false } = operation;
-    this.#refuseWhileDown(call, follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS);
+    this.#refuseWhileDown(call, operation, follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS);
     const askedAt = this.#options.clock.monotonic();
     await this.#bucket.take(exchange.signal);
     const waitedMs = this.#options.clock.monotonic() - askedAt;
@@ -66,8 +66,8 @@ export class ApiEndpoint {
     const waited = follows ? this.#goNow() : await this.#await(call, operation, exchange.signal);
     if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was given up' });
     // What was learned while waiting counts.
-    this.#refuseWhileDown(call, MAX_WAIT_MS);
-    const admission = this.#breaker.admit();
+    this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
+    const admission = this.#breaker.admit(operation.name);
     if (!admission.admitted) throw call.held(admission);
     const sentAt = this.#options.clock.monotonic();
     try {
@@ -130,8 +130,8 @@ export class ApiEndpoint {
   }
 
   /** A short pause is waited for. */
-  #refuseWhileDown(call: ApiCall, maxWaitMs: number): void {
-    const refusal = this.#breaker.peek();
+  #refuseWhileDown(call: ApiCall, { name }: Operation, maxWaitMs: number): void {
+    const refusal = this.#breaker.peek(name);
     if (refusal !== undefined) throw call.held(refusal);
     const { pausedMs } = this.#bucket;
     if (pausedMs <= maxWaitMs) return;
@@ -148,10 +148,10 @@ export class ApiEndpoint {
   }
 }
 
-function healthOf(error: ApiError, operation: Operation): 'success' | 'failure' | 'neutral' {
+function healthOf(error: ApiError, operation: Operation): CallOutcome {
   if (error.kind === 'aborted' || (error.kind === 'lost' && operation.slow)) return 'neutral';
   if (error.status !== undefined) return error.status >= 500 ? 'failure' : 'success';
-  return 'failure';
+  return 'unanswered';
 }
 
 /** For all that are held back then: without what it happened to, and what that may have brought about. */

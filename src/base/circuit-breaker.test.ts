@@ -5,8 +5,8 @@ import { type CallOutcome, CircuitBreaker } from './circuit-breaker.ts';
 function aBreaker(random = noChance) {
   const clock = manualClock();
   const breaker = new CircuitBreaker({ clock, random, failures: 3, probeEveryMs: 30_000 });
-  const call = (outcome: CallOutcome, failure = 'HTTP 500') => {
-    const admission = breaker.admit();
+  const call = (outcome: CallOutcome, failure = 'HTTP 500', operation = 'list') => {
+    const admission = breaker.admit(operation);
     if (admission.admitted) admission.done(outcome, failure);
     return admission.admitted;
   };
@@ -45,7 +45,7 @@ test('CircuitBreaker tells since when and why it refuses', () => {
   call('failure', 'second');
   call('failure', 'third');
   clock.advance(10_000);
-  expect(breaker.admit()).toMatchObject({
+  expect(breaker.admit('list')).toMatchObject({
     admitted: false,
     sinceMs: since,
     lastFailure: 'third',
@@ -57,9 +57,9 @@ test('CircuitBreaker lets one probe through in its time, and closes when it succ
   const { breaker, call, clock } = aBreaker();
   for (let count = 0; count < 3; count++) call('failure');
   clock.advance(30_000);
-  expect(breaker.peek()).toBeUndefined();
-  const probe = breaker.admit();
-  expect(breaker.admit().admitted).toBe(false);
+  expect(breaker.peek('list')).toBeUndefined();
+  const probe = breaker.admit('list');
+  expect(breaker.admit('list').admitted).toBe(false);
   if (probe.admitted) probe.done('success');
   expect(breaker.open).toBe(false);
   expect(call('success')).toBe(true);
@@ -68,12 +68,12 @@ test('CircuitBreaker lets one probe through in its time, and closes when it succ
 test('CircuitBreaker asks callers to come back soon while a probe is under way, and spread over time otherwise', () => {
   const { breaker, call, clock } = aBreaker({ ...noChance, float: () => 0.5 });
   for (let count = 0; count < 3; count++) call('failure');
-  expect(breaker.peek()?.retryAfterMs).toBe(33_000 + 2_500);
+  expect(breaker.peek('list')?.retryAfterMs).toBe(33_000 + 2_500);
   clock.advance(33_000);
-  const probe = breaker.admit();
-  expect(breaker.peek()?.retryAfterMs).toBe(1_500);
+  const probe = breaker.admit('list');
+  expect(breaker.peek('list')?.retryAfterMs).toBe(1_500);
   if (probe.admitted) probe.done('failure');
-  expect(breaker.peek()?.retryAfterMs).toBe(33_000 + 2_500);
+  expect(breaker.peek('list')?.retryAfterMs).toBe(33_000 + 2_500);
 });
 
 test('CircuitBreaker stays open after a failed, hanging or abandoned probe for another such time', () => {
@@ -81,9 +81,9 @@ test('CircuitBreaker stays open after a failed, hanging or abandoned probe for a
   for (let count = 0; count < 3; count++) call('failure');
   for (const outcome of ['failure', 'neutral', undefined] as const) {
     clock.advance(29_999);
-    expect(breaker.admit().admitted).toBe(false);
+    expect(breaker.admit('list').admitted).toBe(false);
     clock.advance(1);
-    const probe = breaker.admit();
+    const probe = breaker.admit('list');
     expect(probe.admitted).toBe(true);
     if (probe.admitted && outcome !== undefined) probe.done(outcome, 'still');
   }
@@ -93,9 +93,9 @@ test('CircuitBreaker draws the time of a probe up to a fifth longer', () => {
   const { breaker, call, clock } = aBreaker({ ...noChance, float: () => 0.999 });
   for (let count = 0; count < 3; count++) call('failure');
   clock.advance(35_900);
-  expect(breaker.admit().admitted).toBe(false);
+  expect(breaker.admit('list').admitted).toBe(false);
   clock.advance(100);
-  expect(breaker.admit().admitted).toBe(true);
+  expect(breaker.admit('list').admitted).toBe(true);
 });
 
 test('CircuitBreaker makes at most one call in 30 s of an hour of outage', () => {
@@ -107,4 +107,44 @@ test('CircuitBreaker makes at most one call in 30 s of an hour of outage', () =>
   }
   expect(calls).toBeLessThanOrEqual(3 + 120);
   expect(calls).toBeGreaterThan(100);
+});
+
+test('CircuitBreaker holds back what fails where it is answered, and of other operations makes one call each, or more if that works', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['list', 'get', 'list']) call('failure', 'HTTP 500', operation);
+  const first = breaker.admit('signIn');
+  expect([first.admitted, breaker.peek('signIn')?.retryAfterMs]).toEqual([true, 1_000]);
+  if (first.admitted) first.done('neutral');
+  expect(breaker.peek('signIn')).toBeUndefined();
+  const works = [call('success', '', 'signIn'), call('success', '', 'signIn')];
+  const fails = [call('failure', 'HTTP 500', 'put'), call('failure', 'HTTP 500', 'put')];
+  expect([works, fails]).toEqual([
+    [true, true],
+    [true, false],
+  ]);
+  expect([call('success'), call('success', '', 'get'), breaker.open]).toEqual([false, false, true]);
+  clock.advance(30_000);
+  expect([call('failure', 'HTTP 500', 'put'), call('success')]).toEqual([true, false]);
+  clock.advance(30_000);
+  expect([call('success', '', 'put'), breaker.open, call('success')]).toEqual([true, false, true]);
+});
+
+test('CircuitBreaker holds back all operations where one is not answered', () => {
+  const { breaker, call } = aBreaker();
+  for (const outcome of ['failure', 'unanswered', 'failure'] as const) call(outcome);
+  expect(call('success', '', 'signIn')).toBe(false);
+  const answered = aBreaker();
+  for (let count = 0; count < 3; count++) answered.call('failure');
+  expect(answered.call('success', '', 'signIn')).toBe(true);
+  expect(answered.call('unanswered', 'reset', 'signIn')).toBe(true);
+  expect([answered.call('success', '', 'signIn'), breaker.open]).toEqual([false, true]);
+});
+
+test('CircuitBreaker that closed knows nothing any more of what failed', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (let count = 0; count < 3; count++) call('unanswered', 'reset');
+  clock.advance(30_000);
+  call('success');
+  for (let count = 0; count < 3; count++) call('failure');
+  expect([breaker.open, call('success', '', 'signIn')]).toEqual([true, true]);
 });
