@@ -3,7 +3,17 @@ import type { Condition } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
 import { ABANDON } from '../runtime/reconcile.ts';
 import { specFields, statusFields } from './fields.ts';
-import { type Inventory, type Item, isPaused, isRecord, NOT_SEEN, nameOf, readinessOf, readyOf } from './inventory.ts';
+import {
+  type Inventory,
+  type Item,
+  isPaused,
+  isRecord,
+  NOT_SEEN,
+  nameOf,
+  readinessOf,
+  readyOf,
+  stalledOf,
+} from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { reasonHelp } from './reasons.ts';
 import { warningOf } from './status.ts';
@@ -123,7 +133,7 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
 function nextTry(item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
-  const stalled = item.conditions.some(({ type }) => type === 'Stalled');
+  const stalled = stalledOf(item) !== undefined;
   const now = `At once after any change of what is named above, or with: kubectl annotate ${item.kind.toLowerCase()} ${item.metadata.name} --namespace ${item.metadata.namespace ?? ''} --overwrite mooring.dev/reconcile-at="$(date +%s)"`;
   const pace = stalled
     ? 'By itself only now and then (after 1 minute, growing to 30): a person must act first.'

@@ -347,7 +347,7 @@ describe('npm run docs', () => {
     });
     const port = await vi.waitUntil(() => /http:\/\/localhost:(\d+)\//.exec(printed)?.[1], { timeout: 20_000 });
     const home = async (host: string) => {
-      const answer = await fetch(`http://${host}:${port}/`, { signal: AbortSignal.timeout(20_000) });
+      const answer = await fetch(`http://${host}:${port}/`, { signal: AbortSignal.timeout(10_000) });
       return `${answer.status} ${await answer.text()}`;
     };
     expect(await home('127.0.0.1')).toMatch(/^200 [\s\S]*<h1 id="home">Home<\/h1>/);
@@ -356,12 +356,14 @@ describe('npm run docs', () => {
       writeFileSync(join(root, 'docs/index.md'), '# Home again\n');
       return (await home('127.0.0.1')).includes('Home again');
     };
-    await vi.waitUntil(isShown, { timeout: 60_000, interval: 500 }).catch(() => expect.fail(printed));
+    await vi
+      .waitUntil(isShown, { timeout: 60_000, interval: 500 })
+      .catch((error) => expect.fail(`${error}\n${printed}`));
     const [elsewhere] = Object.values(networkInterfaces())
       .flat()
       .filter((address) => address?.family === 'IPv4' && !address.internal);
     if (elsewhere !== undefined) expect(await home(elsewhere.address)).toBe('403 ');
-  }, 100_000);
+  }, 120_000);
 });
 
 /** What is read on a page, and where on it. */

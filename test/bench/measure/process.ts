@@ -43,13 +43,15 @@ export function forgetPeak(pid: number): void {
 const LOOK_MS = 10;
 
 /**
- * How long, at the most, the main thread waited for a core while it had something to do (sched-stats, the third figure of schedstat):
- * its event loop was blocked for that long, by others. Waits that ended between two looks count as one.
+ * How long, at the most, the main thread waited for a core while it had something to do (the second figure of schedstat, in the
+ * kernel's sched-stats): its event loop was blocked for that long, by others. Waits that ended between two looks count as one, and who
+ * looks may be late, too: no wait was longer, and each may have been shorter.
  */
 export class CoreWaits {
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;
-  #waitedMs: number;
+  /** Undefined: the process has ended, or the kernel does not count. */
+  #waitedMs: number | undefined;
   #longestMs = 0;
 
   constructor(pid: number) {
@@ -58,12 +60,12 @@ export class CoreWaits {
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
-  /** In milliseconds, since the last time that somebody asked. */
-  takeLongest(): number {
+  /** In milliseconds, since the last time that somebody asked; undefined: nobody knows. */
+  takeLongest(): number | undefined {
     this.#look();
     const longest = this.#longestMs;
     this.#longestMs = 0;
-    return longest;
+    return this.#waitedMs === undefined ? undefined : longest;
   }
 
   [Symbol.dispose](): void {
@@ -71,16 +73,20 @@ export class CoreWaits {
   }
 
   #look(): void {
-    const waited = waitedMs(this.#pid);
-    this.#longestMs = Math.max(this.#longestMs, waited - this.#waitedMs);
+    const [before, waited] = [this.#waitedMs, waitedMs(this.#pid)];
+    if (before !== undefined && waited !== undefined) this.#longestMs = Math.max(this.#longestMs, waited - before);
     this.#waitedMs = waited;
   }
 }
 
 /** All in all, since it began. */
-function waitedMs(pid: number): number {
-  const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-  return Number(waitedNs) / 1e6;
+function waitedMs(pid: number): number | undefined {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return undefined;
+  }
 }
 
 let ticks: number | undefined;

@@ -116,7 +116,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   // A user is verified by a sign-in of its own, and by a List that takes one of the admin's.
   sheet.add('calls to servers', total(server), 'count', dueAtMost(clusters + 2 * users, watchedS, SCALE_VERIFY_S));
   sheet.add('event loop, longest block', longestBlockMs, 'ms', BLOCK_TARGET_MS);
-  if (waitedMs !== undefined) sheet.add('longest wait for a core', waitedMs, 'ms');
+  if (waitedMs !== undefined) sheet.add('  waits for a core, at most', waitedMs, 'ms');
   if (!canLookAtProcesses) return;
   const { residentMB, heapMB } = await restOf(operator);
   sheet.add('CPU until all were looked at', cpu, 's');
