@@ -72,7 +72,7 @@ export class ApiEndpoint {
     const sentAt = this.#options.clock.monotonic();
     try {
       // A probe of a side that is known to be down is one request.
-      const result = await call.send(request, this.#breaker.open ? undefined : this.#trial, read);
+      const result = await call.send(request, admission.probe ? undefined : this.#trial, read);
       this.#limiter.letThrough(this, waited);
       this.#ended(() => admission.done('success'));
       return result;

@@ -110,10 +110,10 @@ test('CircuitBreaker makes at most one call in 30 s of an hour of outage', () =>
 });
 
 test('CircuitBreaker holds back what fails where it is answered, and of other operations makes one call each, or more if that works', () => {
-  const { breaker, call, clock } = aBreaker();
+  const { breaker, call } = aBreaker();
   for (const operation of ['list', 'get', 'list']) call('failure', 'HTTP 500', operation);
   const first = breaker.admit('signIn');
-  expect([first.admitted, breaker.peek('signIn')?.retryAfterMs]).toEqual([true, 1_000]);
+  expect([first.admitted && first.probe, breaker.peek('signIn')?.retryAfterMs]).toEqual([true, 1_000]);
   if (first.admitted) first.done('neutral');
   expect(breaker.peek('signIn')).toBeUndefined();
   const works = [call('success', '', 'signIn'), call('success', '', 'signIn')];
@@ -123,21 +123,62 @@ test('CircuitBreaker holds back what fails where it is answered, and of other op
     [true, false],
   ]);
   expect([call('success'), call('success', '', 'get'), breaker.open]).toEqual([false, false, true]);
-  clock.advance(30_000);
-  expect([call('failure', 'HTTP 500', 'put'), call('success')]).toEqual([true, false]);
-  clock.advance(30_000);
-  expect([call('success', '', 'put'), breaker.open, call('success')]).toEqual([true, false, true]);
+  expect(breaker.admit('signIn')).toMatchObject({ admitted: true, probe: false });
 });
 
-test('CircuitBreaker holds back all operations where one is not answered', () => {
-  const { breaker, call } = aBreaker();
-  for (const outcome of ['failure', 'unanswered', 'failure'] as const) call(outcome);
-  expect(call('success', '', 'signIn')).toBe(false);
-  const answered = aBreaker();
-  for (let count = 0; count < 3; count++) answered.call('failure');
-  expect(answered.call('success', '', 'signIn')).toBe(true);
-  expect(answered.call('unanswered', 'reset', 'signIn')).toBe(true);
-  expect([answered.call('success', '', 'signIn'), breaker.open]).toEqual([false, true]);
+test('CircuitBreaker closes with the first success where nothing worked', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['list', 'get', 'list', 'put']) call('failure', 'HTTP 500', operation);
+  clock.advance(30_000);
+  expect([call('success', '', 'get'), breaker.open, call('success')]).toEqual([true, false, true]);
+});
+
+test('CircuitBreaker lets an operation go that works again beside others that do, and is closed when none is left', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['list', 'get', 'list']) call('failure', 'HTTP 500', operation);
+  call('success', '', 'signIn');
+  clock.advance(30_000);
+  expect([call('success', '', 'get'), call('success', '', 'get'), call('success'), breaker.open]).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
+  clock.advance(30_000);
+  expect([call('success'), breaker.open]).toEqual([true, false]);
+});
+
+test('CircuitBreaker gives probes to operations by turns, as long as each is asked for', () => {
+  const { call, clock } = aBreaker();
+  for (const operation of ['list', 'signIn', 'list']) call('failure', 'HTTP 500', operation);
+  const probed: string[] = [];
+  for (let second = 0; second < 200; second++) {
+    for (const operation of ['list', 'list', 'signIn'])
+      if (call('failure', 'HTTP 500', operation)) probed.push(operation);
+    clock.advance(1_000);
+  }
+  expect(probed).toEqual(['list', 'signIn', 'list', 'signIn', 'list', 'signIn']);
+});
+
+test('CircuitBreaker takes an operation that works for one that fails only after failures in a row', () => {
+  const { call } = aBreaker();
+  for (let count = 0; count < 3; count++) call('failure');
+  call('success', '', 'signIn');
+  const outcomes = ['failure', 'unanswered', 'success', 'failure', 'failure', 'failure', 'success'] as const;
+  expect(outcomes.map((outcome) => call(outcome, 'HTTP 500', 'signIn'))).toEqual([
+    ...outcomes.slice(1).map(() => true),
+    false,
+  ]);
+});
+
+test('CircuitBreaker holds back all operations where nothing is answered, and finds out anew what fails once something is', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['list', 'signIn', 'list']) call('unanswered', 'reset', operation);
+  expect([call('success', '', 'put'), call('success', '', 'signIn')]).toEqual([false, false]);
+  clock.advance(30_000);
+  expect([call('failure', 'HTTP 503'), call('success', '', 'signIn'), call('success')]).toEqual([true, true, false]);
+  for (let count = 0; count < 3; count++) expect(call('unanswered', 'reset', 'signIn')).toBe(true);
+  expect([call('success', '', 'put'), breaker.open]).toEqual([false, true]);
 });
 
 test('CircuitBreaker that closed knows nothing any more of what failed', () => {

@@ -12,12 +12,17 @@ export interface CircuitBreakerOptions {
 
 /**
  * How an admitted call went. `failure`: the other side says that it failed, which may be true of this operation only; `unanswered`:
- * it said nothing, and would not to any other either; `neutral`: that says nothing about its health (aborted, or slow by its nature).
+ * nothing came back; `neutral`: that says nothing about its health (aborted, or slow by its nature).
  */
 export type CallOutcome = 'success' | 'failure' | 'unanswered' | 'neutral';
 
 export type Admission =
-  | { readonly admitted: true; done(outcome: CallOutcome, failure?: string): void }
+  | {
+      readonly admitted: true;
+      /** Nobody knows whether it can succeed. */
+      readonly probe: boolean;
+      done(outcome: CallOutcome, failure?: string): void;
+    }
   | {
       readonly admitted: false;
       /** Wall clock, milliseconds since the epoch. */
@@ -30,10 +35,13 @@ interface Outage {
   readonly sinceMs: number;
   /** Monotonic. */
   probeAtMs: number;
-  /** The probe that is under way. */
+  /** The probe that is under way, and the operation of the last one. */
   probe: object | undefined;
-  /** Of operations that have not failed in it: whether each is known to work, or is being tried for the first time. */
-  readonly others: Map<string, 'works' | 'tried'>;
+  lastProbed: string | undefined;
+  /** Operations that are held back, all others being tried. Where nothing answers, all are. */
+  failing: Set<string>;
+  /** Of the others that were called in it: how often each has failed since it worked, or that its first call is under way. */
+  readonly others: Map<string, number | 'tried'>;
 }
 
 /** Who is refused comes back up to so much later than he could, by chance: not all at the same moment. */
@@ -42,14 +50,15 @@ const SPREAD_MS = 5_000;
 const PROBING_RETRY_MS = 1_000;
 
 /**
- * Keeps an outage cheap: after some failures in a row calls fail at once, but for one probe now and then. Where all of these were
- * answers, only operations that failed are held back: of each other one a first call is made, and more once that has succeeded.
+ * Keeps an outage cheap: after some failures in a row calls fail at once, but for one probe now and then. As long as there are
+ * answers, only operations that fail are held back: of each other one a first call is made, and more once that has succeeded.
  */
 export class CircuitBreaker {
   readonly #options: Required<CircuitBreakerOptions>;
+  /** In a row, and those of them that ended in one without an answer. */
   #failures = 0;
-  /** Operations that failed in a row; undefined: no answer came, so each does. */
-  #failing: Set<string> | undefined = new Set();
+  #unanswered = 0;
+  readonly #failed = new Set<string>();
   #lastFailure = '';
   #firstFailureMs = 0;
   #outage: Outage | undefined;
@@ -58,7 +67,7 @@ export class CircuitBreaker {
     this.#options = { failures: 5, probeEveryMs: 30_000, ...options };
   }
 
-  /** Whether calls are held back now; also while a probe is under way. */
+  /** Whether some calls are held back now; also while a probe is under way. */
   get open(): boolean {
     return this.#outage !== undefined;
   }
@@ -69,15 +78,22 @@ export class CircuitBreaker {
     if (refusal !== undefined) return refusal;
     const call = {};
     const outage = this.#outage;
-    if (outage !== undefined && this.#fails(operation)) {
+    const isHeldBack = this.#holdsBack(operation);
+    const isFirst = outage !== undefined && !isHeldBack && !outage.others.has(operation);
+    if (outage !== undefined && isHeldBack) {
       outage.probeAtMs = this.#nextProbeMs();
       outage.probe = call;
-    } else if (outage !== undefined && !outage.others.has(operation)) outage.others.set(operation, 'tried');
+      outage.lastProbed = operation;
+    }
+    if (isFirst) outage.others.set(operation, 'tried');
     return {
       admitted: true,
+      probe: isHeldBack || isFirst,
       done: (outcome, failure) => {
         if (this.#outage?.probe === call) this.#outage.probe = undefined;
-        this.#record(operation, outcome, failure ?? '');
+        if (isFirst && this.#outage?.others.get(operation) === 'tried') this.#outage.others.delete(operation);
+        if (outcome === 'success') this.#succeeded(operation);
+        else if (outcome !== 'neutral') this.#failedAt(operation, outcome, isFirst, failure ?? '');
       },
     };
   }
@@ -86,45 +102,73 @@ export class CircuitBreaker {
   peek(operation: string): Extract<Admission, { admitted: false }> | undefined {
     if (this.#outage === undefined) return undefined;
     const { clock, random } = this.#options;
-    const { sinceMs, probeAtMs, probe, others } = this.#outage;
+    const { sinceMs, probeAtMs, probe, others, failing, lastProbed } = this.#outage;
     const refuse = (retryAfterMs: number) =>
       ({ admitted: false, sinceMs, lastFailure: this.#lastFailure, retryAfterMs }) as const;
     const soonMs = () => PROBING_RETRY_MS * (1 + random.float());
-    if (!this.#fails(operation)) return others.get(operation) === 'tried' ? refuse(soonMs()) : undefined;
-    const waitMs = probeAtMs - clock.monotonic();
+    if (!this.#holdsBack(operation)) return others.get(operation) === 'tried' ? refuse(soonMs()) : undefined;
+    // Those who ask most often would have each probe, and nobody would learn that another operation works again.
+    const turnMs = operation === lastProbed && failing.size > 1 ? SPREAD_MS : 0;
+    const waitMs = probeAtMs + turnMs - clock.monotonic();
     if (waitMs <= 0) return undefined;
     return refuse(probe === undefined ? waitMs + SPREAD_MS * random.float() : soonMs());
   }
 
-  #fails(operation: string): boolean {
-    return this.#failing === undefined || this.#failing.has(operation);
+  get #isUnanswered(): boolean {
+    return this.#unanswered >= this.#options.failures;
   }
 
-  #record(operation: string, outcome: CallOutcome, failure: string): void {
-    const others = this.#outage?.others;
-    if (others?.get(operation) === 'tried') others.delete(operation);
-    if (outcome === 'neutral') return;
-    if (outcome === 'success') {
-      // What fails, fails still.
-      if (others !== undefined && !this.#fails(operation)) others.set(operation, 'works');
-      else this.#reset();
+  #holdsBack(operation: string): boolean {
+    return this.#outage !== undefined && (this.#isUnanswered || this.#outage.failing.has(operation));
+  }
+
+  #succeeded(operation: string): void {
+    const outage = this.#outage;
+    const wasUnanswered = this.#isUnanswered;
+    this.#unanswered = 0;
+    const wasFailing = outage?.failing.delete(operation);
+    const isPartial = [...(outage?.others.values() ?? [])].some((known) => known !== 'tried');
+    // Where others worked all the time, what else fails does so still. Where nothing did, the side is back.
+    if (outage !== undefined && outage.failing.size > 0 && !wasUnanswered && (isPartial || wasFailing === false)) {
+      outage.others.set(operation, 0);
       return;
     }
-    if (this.#failures === 0) this.#firstFailureMs = this.#options.clock.now();
-    this.#failures++;
-    this.#lastFailure = failure;
-    if (outcome === 'unanswered') this.#failing = undefined;
-    else this.#failing?.add(operation);
-    if (this.#outage === undefined && this.#failures >= this.#options.failures) {
-      const [sinceMs, probeAtMs] = [this.#firstFailureMs, this.#nextProbeMs()];
-      this.#outage = { sinceMs, probeAtMs, probe: undefined, others: new Map() };
-    }
+    this.#failures = 0;
+    this.#failed.clear();
+    this.#outage = undefined;
   }
 
-  #reset(): void {
-    this.#failures = 0;
-    this.#failing = new Set();
-    this.#outage = undefined;
+  #failedAt(operation: string, outcome: 'failure' | 'unanswered', isFirst: boolean, failure: string): void {
+    const { clock, failures } = this.#options;
+    if (this.#failures === 0) this.#firstFailureMs = clock.now();
+    this.#failures++;
+    this.#failed.add(operation);
+    this.#lastFailure = failure;
+    const outage = this.#outage;
+    // It answers again, and fails at this: what else it fails at is to be found out.
+    if (outage !== undefined && outcome === 'failure' && this.#isUnanswered) {
+      outage.failing = new Set([operation]);
+      outage.others.clear();
+    }
+    this.#unanswered = outcome === 'unanswered' ? this.#unanswered + 1 : 0;
+    if (outage !== undefined) {
+      const before = outage.others.get(operation);
+      const count = (typeof before === 'number' ? before : 0) + 1;
+      if (isFirst || count >= failures) {
+        outage.failing.add(operation);
+        outage.others.delete(operation);
+      } else if (typeof before === 'number') outage.others.set(operation, count);
+    } else if (this.#failures >= failures) {
+      const probeAtMs = this.#nextProbeMs();
+      this.#outage = {
+        sinceMs: this.#firstFailureMs,
+        probeAtMs,
+        probe: undefined,
+        lastProbed: undefined,
+        failing: new Set(this.#failed),
+        others: new Map(),
+      };
+    }
   }
 
   /** Reckoned from a probe's start: a hanging probe delays no other, and there is never more than one in the time. */
