@@ -46,12 +46,35 @@ test('failureOf() knows what was held back, and what was tried in vain', () => {
     expect(failureOf(tried).heldBack).toBeUndefined();
 });
 
+test('failureOf() takes what was tried in vain for something that may pass, unless a person must act or it was no call', () => {
+  const mayPass = [
+    apiError('unavailable', 'server', { status: 503 }),
+    apiError('lost'),
+    apiError('unreachable'),
+    apiError('throttled', 'server', { status: 429 }),
+    new TransientError('Busy', 'Not now', { cause: apiError('lost') }),
+  ];
+  const mayNot = [
+    apiError('unavailable', 'server', { heldSinceMs: 7 }),
+    apiError('throttled'),
+    apiError('badAnswer'),
+    apiError('unauthorized'),
+    new TransientError('Busy', 'Not now'),
+    new TerminalError('Taken', 'It is taken', { cause: apiError('lost') }),
+    new KubeError('busy', { status: 429 }),
+    new Error('a bug'),
+  ];
+  expect(mayPass.map((error) => failureOf(error).mayPass)).toEqual(mayPass.map(() => true));
+  expect(mayNot.map((error) => failureOf(error).mayPass)).toEqual(mayNot.map(() => false));
+});
+
 test('failureOf() lets an error say itself what it means, and what call was behind it', () => {
   const cause = apiError('invalid', 'cloud', { status: 400 });
   expect(failureOf(new TransientError('Busy', 'Not now', { retryAfterMs: 5, cause }))).toEqual({
     lasting: 'transient',
     reason: 'Busy',
     planned: false,
+    mayPass: false,
     heldBack: undefined,
     message: 'Not now',
     retryAfterMs: 5,
@@ -61,6 +84,7 @@ test('failureOf() lets an error say itself what it means, and what call was behi
     lasting: 'terminal',
     reason: 'Taken',
     planned: false,
+    mayPass: false,
     heldBack: undefined,
     message: 'It is taken',
     retryAfterMs: undefined,

@@ -2,6 +2,7 @@ import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
 import { isConflict, KubeError } from './api.ts';
+import { type Condition, toldBefore } from './condition.ts';
 
 /** As every status keeps it, beside its conditions. */
 export interface LastError {
@@ -21,6 +22,8 @@ export interface Failure {
   readonly retryAfterMs: number | undefined;
   /** No call failed: a pass itself said that it has to look again. */
   readonly planned: boolean;
+  /** A call was tried, and the other side did not do what it does otherwise: it may the next time. */
+  readonly mayPass: boolean;
   /** As `isHeldBack`: it says no more than the last failure that was tried, since this moment if it is known; undefined: it was tried. */
   readonly heldBack: { readonly sinceMs: number | undefined } | undefined;
   readonly details: Omit<LastError, 'time'>;
@@ -39,6 +42,7 @@ export function failureOf(error: unknown): Failure {
       message,
       retryAfterMs: error instanceof TransientError ? error.retryAfterMs : undefined,
       planned: error instanceof TransientError && !(error.cause instanceof ApiError),
+      mayPass: error instanceof TransientError && mayPass(error.cause),
       heldBack: heldBack(error.cause),
       details: { ...cause, message },
     };
@@ -52,6 +56,7 @@ export function failureOf(error: unknown): Failure {
       message,
       retryAfterMs: error.retryAfterMs,
       planned: false,
+      mayPass: false,
       heldBack: undefined,
       details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
     };
@@ -63,6 +68,7 @@ export function failureOf(error: unknown): Failure {
     message,
     retryAfterMs: undefined,
     planned: false,
+    mayPass: false,
     heldBack: undefined,
     details,
   };
@@ -70,6 +76,12 @@ export function failureOf(error: unknown): Failure {
 
 function heldBack(error: unknown): Failure['heldBack'] {
   return isHeldBack(error) ? { sinceMs: error.heldSinceMs } : undefined;
+}
+
+const PASSING: ReadonlySet<ApiError['kind']> = new Set(['unreachable', 'lost', 'unavailable', 'throttled']);
+
+function mayPass(error: unknown): boolean {
+  return error instanceof ApiError && PASSING.has(error.kind) && !isHeldBack(error);
 }
 
 const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
@@ -112,6 +124,7 @@ function apiFailure(error: ApiError): Failure {
     message: lasting === 'terminal' ? `${error.message}. ${REMEDIES[error.kind] ?? ''}`.trim() : error.message,
     retryAfterMs: error.retryAfterMs,
     planned: false,
+    mayPass: mayPass(error),
     heldBack: heldBack(error),
     details: {
       operation: error.operation,
@@ -120,4 +133,24 @@ function apiFailure(error: ApiError): Failure {
       ...(error.code === undefined ? {} : { code: error.code }),
     },
   };
+}
+
+/** What was found so long before all calls began to fail was its beginning: some were still answered. */
+const SAME_OUTAGE_MS = 60_000;
+
+/** What a status tells of failures. */
+interface ToldBefore {
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly lastError?: LastError | undefined;
+}
+
+/**
+ * What is held back has nothing new to say: the failure that was found in the same outage stands, of which `conditions` and `lastError`
+ * tell. Where the cause changes meanwhile, who makes the next try learns of it.
+ */
+export function asTold({ conditions, lastError: known }: ToldBefore, failure: Failure, generation: number): Failure {
+  const message = toldBefore(conditions, { type: 'Ready', reason: failure.reason, generation });
+  if (failure.heldBack === undefined || known === undefined || message === undefined) return failure;
+  const isOfThisOutage = Date.parse(known.time) >= (failure.heldBack.sinceMs ?? 0) - SAME_OUTAGE_MS;
+  return isOfThisOutage ? { ...failure, message, details: known } : failure;
 }

@@ -1,4 +1,5 @@
-import type { ConditionUpdate } from '../kube/condition.ts';
+import type { ConditionUpdate } from './condition.ts';
+import type { Failure } from './failure.ts';
 
 /** The conditions that sum an object up, in kstatus terms; each kind adds its own after them. */
 
@@ -41,4 +42,14 @@ const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']
 /** Without what sums up. */
 export function particulars(conditions: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
   return conditions.filter((condition) => !SUMMARY.has(condition.type));
+}
+
+/** What a failure makes of the conditions: the summary tells of it, the rest stands as decided. */
+export function failed(
+  decided: readonly ConditionUpdate[],
+  { lasting, planned, reason, message }: Pick<Failure, 'lasting' | 'planned' | 'reason' | 'message'>,
+): readonly ConditionUpdate[] {
+  const again = planned ? reconciling : retrying;
+  const summary = lasting === 'terminal' ? stalled : again;
+  return [...summary(reason, message), ...particulars(decided)];
 }

@@ -36,8 +36,6 @@ export interface KeyGate {
   end(key: ObjectKey): void;
 }
 
-type PassLog = Pick<ControllerLog, 'info' | 'warn'>;
-
 export interface ControllerOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
@@ -194,7 +192,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.#kind.forget(key);
   }
 
-  #pass(key: ObjectKey, log: PassLog, signal: AbortSignal): Promise<Outcome> {
+  #pass(key: ObjectKey, log: ControllerLog, signal: AbortSignal): Promise<Outcome> {
     return reconcile(
       this.#kind,
       {
@@ -207,6 +205,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
           this.#informer.applyOwnWrite(object);
           this.#writing = undefined;
         },
+        failsForMs: () => this.queue.failsForMs(key),
         tellAlways: (this.#passesAtOnce.get(key) ?? 0) >= MAX_PASSES_AT_ONCE,
         onStep: (description, step) => {
           log.info({}, `Going to ${description}`);
@@ -223,7 +222,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     );
   }
 
-  #requeue(key: ObjectKey, outcome: Outcome, log: PassLog): void {
+  #requeue(key: ObjectKey, outcome: Outcome, log: ControllerLog): void {
     const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
     const passes = goesOn ? (this.#passesAtOnce.get(key) ?? 0) + 1 : 0;
     if (passes === 0) this.#passesAtOnce.delete(key);
@@ -282,7 +281,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return { kind: this.#kind.definition.kind, ...splitKey(key), reconcileID };
   }
 
-  #log(about: object): PassLog {
+  #log(about: object): ControllerLog {
     const { log } = this.#options;
     return {
       info: (fields, message) => log.info({ ...about, ...fields }, message),

@@ -46,6 +46,8 @@ export interface Decision<Status, Step> {
   readonly hold?: boolean;
   /** Being deleted, and after the steps nothing of ours is left outside: the finalizer goes. */
   readonly release?: boolean;
+  /** The conditions follow from a look that failed: what is Ready stays so as long as that may pass, for some seconds. */
+  readonly tentative?: boolean;
   /** Look again with growing pauses, until a pass comes without this. */
   readonly retry?: 'soon' | 'slowly';
   /** Look again after this time, also if nothing is heard. Absent: only when something changes. */

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { aToy } from '../../test/support/toy-kind.ts';
 import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
-import { ready } from '../kube/summary.ts';
+import { failing, ready } from '../kube/summary.ts';
+import { RECONCILE_AT } from './reconcile.ts';
 
 /* What a pass that cannot look tells. */
 
@@ -82,4 +83,48 @@ test.each(['another spec', 'another outage'])('reconcile() tells why it is held 
     conditions: [{ message: error.message }, {}],
     lastError: { message: error.message },
   });
+});
+
+const CALL = { api: 'server', operation: 'signIn', phrase: 'sign in', idempotent: true, what: 'it failed' } as const;
+const FIRST_SECONDS = { failsForMs: () => 9_999 };
+
+test.each<[string, object, Error | 'decided']>([
+  ['fails', FIRST_SECONDS, new ApiError({ ...CALL, kind: 'unavailable', status: 503 })],
+  ['is told by the decision to have failed', FIRST_SECONDS, 'decided'],
+])('reconcile() says nothing of a call that %s while that is ten seconds old', async (_, context, error) => {
+  let fails = false;
+  const toy = aToy({
+    observe: () => (fails && error !== 'decided' ? Promise.reject(error) : Promise.resolve(undefined)),
+    decide: () =>
+      fails ? { conditions: failing('Down', 'No'), tentative: true, retry: 'soon' } : { conditions: READY },
+  });
+  await toy.create();
+  await toy.reconcile();
+  const before = toy.object();
+  fails = true;
+  expect(await toy.reconcile(undefined, context)).toMatchObject({
+    next: error === 'decided' ? 'retry' : 'failed',
+  });
+  expect(toy.object()).toBe(before);
+  await toy.reconcile(undefined, { failsForMs: () => 10_000 });
+  expect(toy.status().conditions?.[0]?.status).not.toBe('True');
+});
+
+test.each<[string, object, Error]>([
+  ['a person must mend', {}, new ApiError({ ...CALL, kind: 'unauthorized', status: 401 })],
+  ['an object waits', {}, new TransientError('Missing', 'There is no Secret')],
+  ['the spec is another', { spec: { size: 2 } }, new ApiError({ ...CALL, kind: 'lost' })],
+  ['a person asked', { metadata: { annotations: { [RECONCILE_AT]: 'x' } } }, new ApiError({ ...CALL, kind: 'lost' })],
+])('reconcile() tells at once that a look failed where %s', async (_, change, error) => {
+  let fails = false;
+  const toy = aToy({
+    observe: () => (fails ? Promise.reject(error) : Promise.resolve(undefined)),
+    decide: () => ({ conditions: READY }),
+  });
+  await toy.create();
+  await toy.reconcile();
+  fails = true;
+  await toy.change(change);
+  await toy.reconcile(undefined, FIRST_SECONDS);
+  expect(toy.status().conditions?.[0]?.status).not.toBe('True');
 });

@@ -7,20 +7,20 @@
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { type ConditionUpdate, findStatusCondition, setConditions, toldBefore } from '../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
-import { type Failure, failureOf } from '../kube/failure.ts';
+import { asTold, type Failure, failureOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { statusPatch } from '../kube/status-patch.ts';
-import { particulars, reconciling, retrying, stalled } from '../kube/summary.ts';
+import { failed, particulars, stalled } from '../kube/summary.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
 export const PAUSED = `${GROUP}/paused`;
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 export const ABANDON = `${GROUP}/abandon`;
 
-/** What was found so long before all calls began to fail was its beginning: some were still answered. */
-const SAME_OUTAGE_MS = 60_000;
+/** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready. */
+const PASSING_MS = 10_000;
 
 /** What the queue does with the key after a pass. */
 export type Outcome =
@@ -43,6 +43,8 @@ export interface ReconcileContext {
   readonly onReady: (object: KubeObject, before: ConditionUpdate | undefined, after: ConditionUpdate) => void;
   /** Told before each step; the description is for people. */
   readonly onStep: (description: string, step: unknown) => void;
+  /** For how long passes have failed one after the other, if this one does. */
+  readonly failsForMs: () => number;
   /** A pass that is to be followed at once by another one leaves the telling to that one; the last of many must tell. */
   readonly tellAlways: boolean;
 }
@@ -114,7 +116,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     } catch (error) {
       const failure = failureOf(error);
       if (failure.lasting === 'conflict') throw error;
-      return this.#tell(status, { conditions: status.conditions ?? [] }, {}, failure);
+      return this.#tell(status, { conditions: status.conditions ?? [], tentative: failure.mayPass }, {}, failure);
     }
     return this.#carryOut(subject, decision);
   }
@@ -156,11 +158,14 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const { metadata } = this.#object;
     const nowMs = this.#context.clock.now();
     const generation = metadata.generation ?? 0;
-    const failure = found && asTold(status, found, generation);
+    // Whoever is to come back later than that tells now.
+    const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
+    const passing = decision.tentative === true && leftMs > 0 && this.#isReady(status);
+    const failure = found && !passing ? asTold(status, found, generation) : undefined;
     const previous = status.conditions ?? [];
     const decided = decision.conditions === 'keep' ? previous : decision.conditions;
     const updates: readonly ConditionUpdate[] = failure === undefined ? decided : failed(decided, failure);
-    const keep = decision.conditions === 'keep' && failure === undefined;
+    const keep = passing || (decision.conditions === 'keep' && failure === undefined);
     const patch = statusPatch(status, {
       ...decision.status,
       ...facts,
@@ -204,6 +209,14 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
+  /** As it is now, and nobody asks for more. */
+  #isReady({ conditions, lastHandledReconcileAt = '' }: Status): boolean {
+    const { generation = 0, annotations } = this.#object.metadata;
+    const ready = findStatusCondition(conditions, 'Ready');
+    const isAsked = (annotations?.[RECONCILE_AT] ?? '') !== lastHandledReconcileAt;
+    return ready?.status === 'True' && ready.observedGeneration === generation && !isAsked;
+  }
+
   #hasFinalizer(): boolean {
     return this.#object.metadata.finalizers?.includes(this.#kind.finalizer) ?? false;
   }
@@ -235,24 +248,6 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 
 function invalidSpec(message: string): Decision<never, never> {
   return { conditions: stalled('InvalidSpec', message) };
-}
-
-/**
- * What is held back has nothing new to say: the failure that was found in the same outage stands. Where the cause changes meanwhile,
- * who makes the next try learns of it.
- */
-function asTold({ conditions, lastError: known }: StatusBase, failure: Failure, generation: number): Failure {
-  const message = toldBefore(conditions, { type: 'Ready', reason: failure.reason, generation });
-  if (failure.heldBack === undefined || known === undefined || message === undefined) return failure;
-  const isOfThisOutage = Date.parse(known.time) >= (failure.heldBack.sinceMs ?? 0) - SAME_OUTAGE_MS;
-  return isOfThisOutage ? { ...failure, message, details: known } : failure;
-}
-
-/** What a failure makes of the conditions: the summary tells of it, the rest stands as decided. */
-function failed(decided: readonly ConditionUpdate[], failure: Failure): readonly ConditionUpdate[] {
-  const again = failure.planned ? reconciling : retrying;
-  const summary = failure.lasting === 'terminal' ? stalled : again;
-  return [...summary(failure.reason, failure.message), ...particulars(decided)];
 }
 
 /** Steps are data, so what a person forbade is filtered here once for all kinds. */

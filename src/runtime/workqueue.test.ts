@@ -311,3 +311,24 @@ test('WorkQueue loses no key, whatever happens in whatever order', async () => {
     queue.shutDown();
   }
 });
+
+test('WorkQueue tells for how long a key fails, from where the first of these passes began', async () => {
+  const { queue, clock } = aQueue();
+  queue.add('a');
+  await queue.get();
+  await clock.advance(20_000);
+  expect(queue.failsForMs('a')).toBe(20_000);
+  queue.addRateLimited('a', BACKOFF);
+  queue.done('a');
+  await clock.advance(5_000);
+  await queue.get();
+  expect(queue.failsForMs('a')).toBe(25_000);
+  queue.addRateLimited('a', BACKOFF);
+  expect(queue.failsForMs('a')).toBe(25_000);
+  queue.forget('a');
+  queue.done('a');
+  queue.add('a');
+  await queue.get();
+  await clock.advance(1_000);
+  expect(queue.failsForMs('a')).toBe(1_000);
+});

@@ -74,6 +74,8 @@ export class WorkQueue {
   readonly #ready = new Set<string>();
   readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue() };
   readonly #delayed: Schedule<Priority>;
+  /** By the monotonic clock: when the first of their passes began that failed one after the other. */
+  readonly #failingSince = new Map<string, number>();
   readonly #workers: ((key: string | undefined) => void)[] = [];
   #handedOut = 0;
   #shutDown = false;
@@ -139,12 +141,20 @@ export class WorkQueue {
     { atLeastMs = 0, priority = 'normal' }: { atLeastMs?: number | undefined; priority?: Priority } = {},
   ): void {
     this.#options.observer?.retried();
+    this.#failingSince.set(key, this.#options.clock.monotonic() - this.failsForMs(key));
     this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), priority);
   }
 
   /** The key did well, or is gone: its next delay starts small again. */
   forget(key: string): void {
     this.#limiter.forget(key);
+    this.#failingSince.delete(key);
+  }
+
+  /** For how long the key in hand fails, if this pass does: from where the first one began since it last did well. */
+  failsForMs(key: string): number {
+    const now = this.#options.clock.monotonic();
+    return now - (this.#failingSince.get(key) ?? this.#processing.get(key)?.began ?? now);
   }
 
   /** The next key, as soon as there is one; undefined once the queue is shut down. Call `done` after working on it. */

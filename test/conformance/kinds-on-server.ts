@@ -164,6 +164,7 @@ function objects<Spec, Status extends StatusBase, Observation, Step>(
         written: () => {},
         onReady: () => {},
         onStep: () => {},
+        failsForMs: () => Number.POSITIVE_INFINITY,
         tellAlways: false,
       },
       `shop/${name}`,

@@ -44,10 +44,11 @@ test('no secret is to be found in what the operator says, though the cloud repea
   );
   await site.ready();
   await keep();
-  simulator.faults.add({ match: { operation: 'list' }, effect: 'errorBefore', times: 2 });
+  simulator.faults.add({ match: { operation: 'list' }, effect: 'errorBefore' });
   await waitUntil(async () => (await site.get('DatabaseSpace'))?.status?.conditions?.[0]?.status === 'False', {
     what: 'the space says that it cannot be listed',
   });
+  simulator.faults.clear();
   await site.until('DatabaseSpace', { status: 'True' });
 
   for (const each of cloud.secrets) secrets.add(each);

@@ -114,7 +114,7 @@ test.each<[string, (crowd: Crowd) => Front]>([
 );
 
 test.each(['outage', '5xx', 'hang'] as const)(
-  'Servers that are down (%s) are told of once by each cluster, however long it lasts',
+  'Servers that are down (%s) are told of once or twice by each cluster, however long it lasts',
   async (effect) => {
     const crowd = await aCrowd(['production']);
     const { clock, kube, simulator } = crowd;
@@ -131,11 +131,31 @@ test.each(['outage', '5xx', 'hang'] as const)(
     await clock.advance(OUTAGE_MS);
     crowd.stop();
     expect(names.map((name) => crowd.readyOf(CLUSTERS, name)?.reason)).toEqual(names.map(() => 'ServerUnreachable'));
-    expect(names.map((name) => told.get(name))).toEqual(names.map(() => 1));
+    expect(Math.min(...names.map((name) => told.get(name) ?? 0))).toBe(1);
+    // Who is told first by a call that was held back says another time what a call says that was tried.
+    expect(Math.max(...names.map((name) => told.get(name) ?? 0))).toBeLessThanOrEqual(2);
     for (const name of names) expect(crowd.readyOf(CLUSTERS, name)?.message).toContain('Cannot sign in as "admin": ');
   },
   120_000,
 );
+
+test('A call to a server or to the cloud that fails now and then is no news', async () => {
+  const crowd = await aServedCrowd();
+  const { clock, simulator, kube, clusters, all } = crowd;
+  simulator.faults.add({ effect: '5xx', probability: 0.1 });
+  let writes = 0;
+  const patch = kube.patch.bind(kube);
+  kube.patch = (resource, ref, body, options) => {
+    if (options?.subresource === 'status') writes++;
+    return patch(resource, ref, body, options);
+  };
+  // Each of 50 logins is verified once a minute, and the space is listed.
+  await clock.advance(30 * 60_000);
+  crowd.stop();
+  expect(clusters.filter((name) => !crowd.isReady(name))).toEqual([]);
+  expect(all().filter(({ ready }) => ready?.status !== 'True')).toEqual([]);
+  expect(writes).toBeLessThan(10);
+}, 120_000);
 
 test('A cloud that fails at updates only goes on to be listed, and to deploy what is new', async () => {
   const crowd = await aCrowd(['production']);
@@ -193,7 +213,7 @@ async function aServedCrowd() {
 }
 
 test.each(['outage', '5xx', 'hang'] as const)(
-  'What is on servers that are down (%s) waits, and says so at most twice, whether it is as it was, is to change, or is new',
+  'What is on servers that are down (%s) waits, and says so at most three times, whether it is as it was, is to change, or is new',
   async (effect) => {
     const crowd = await aServedCrowd();
     const { clock, simulator, all } = crowd;
@@ -205,7 +225,7 @@ test.each(['outage', '5xx', 'hang'] as const)(
     expect(all().map(({ ready }) => ready?.reason)).toEqual(all().map(() => 'WaitingForCluster'));
     const counts = all().map(({ name }) => [name, told.get(name) ?? 0] as const);
     expect(counts).toHaveLength(60);
-    expect(counts.filter(([, count]) => count < 1 || count > 2)).toEqual([]);
+    expect(counts.filter(([, count]) => count < 1 || count > 3)).toEqual([]);
   },
   120_000,
 );

@@ -138,6 +138,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
         written: () => {},
         onReady: () => {},
         onStep: () => {},
+        failsForMs: () => Number.POSITIVE_INFINITY,
         tellAlways: false,
       },
       key,

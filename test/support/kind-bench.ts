@@ -168,6 +168,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
             told.push(`${after.reason}: ${after.message}`);
         },
         onStep: () => {},
+        failsForMs: () => Number.POSITIVE_INFINITY,
         tellAlways: false,
       },
       KEY,

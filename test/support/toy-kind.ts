@@ -130,6 +130,7 @@ export function aToy(behaviour: ToyBehaviour = {}) {
     written: (written) => store.applyOwnWrite(written),
     onReady: (_object, _before, after) => log.push(`Ready ${after.reason}`),
     onStep: (description) => log.push(`going to ${description}`),
+    failsForMs: () => Number.POSITIVE_INFINITY,
     tellAlways: false,
     ...more,
   });

@@ -134,6 +134,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
         written: () => {},
         onReady: () => {},
         onStep: () => {},
+        failsForMs: () => Number.POSITIVE_INFINITY,
         tellAlways: false,
       },
       key,

@@ -22,6 +22,7 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   const { conditions, steps = [], requeueAfterMs } = decision;
   return {
     ...decision,
+    tentative: false,
     conditions: [...stalled(...obstacle), ...particulars(conditions)],
     ...(steps.length > 0 || requeueAfterMs !== undefined ? {} : { retry: decision.retry ?? 'slowly' }),
   };
@@ -151,6 +152,7 @@ function unreachable(
       ...say('ServerUnreachable', message),
       ...clusterConditions(subject, seen, { secured: secured ?? notSecured(message), available }),
     ],
+    tentative: !heldBack && status.credentials?.endpoint === seen.endpoint,
     retry: 'soon',
   };
 }

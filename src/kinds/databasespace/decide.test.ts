@@ -79,10 +79,14 @@ describe('decideSpace()', () => {
     expect(conditionOf(decision, 'Ready')?.message).not.toMatch(/\.$/);
   });
 
-  it('says in an outage what fails, since when, and when the next try is', () => {
+  it('says in an outage of more than ten seconds what fails, since when, and when the next try is', () => {
     const seen = aSpaceObservation({ listError: apiError('lost'), failingSinceMs: NOW_MS });
+    expect(outline(decideSpace(ready.subject, seen, NOW_MS + 9_000))).toMatchObject({
+      ready: 'True Observed',
+      comesBack: '1000 ms',
+    });
     const message = 'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Next try within a minute';
-    expect(conditionOf(decideSpace(ready.subject, seen), 'Ready')?.message).toBe(message);
+    expect(conditionOf(decideSpace(ready.subject, seen, NOW_MS + 10_000), 'Ready')?.message).toBe(message);
   });
 
   it('says what to do when few requests are let through, once that lasts', () => {
@@ -110,7 +114,7 @@ describe('decideSpace()', () => {
     const given = ready.but({ status: { ...ready.subject.status, conditions: [before] } }).subject;
     const seen = { listError: apiError('lost'), failingSinceMs: NOW_MS };
     const say = (changes: Parameters<typeof aSpaceObservation>[0]) =>
-      conditionOf(decideSpace(given, aSpaceObservation({ ...seen, ...changes })), 'Ready')?.message;
+      conditionOf(decideSpace(given, aSpaceObservation({ ...seen, ...changes }), NOW_MS + 10_000), 'Ready')?.message;
     expect(say({ inventory: undefined })).toContain('since 2026-11-20T11:00:00Z');
     // It was reached since: this is another outage.
     expect(say({})).toContain('since 2026-11-20T12:00:00Z');

@@ -70,7 +70,7 @@ function decideCloud(
     };
   }
   const valid = validity(subject, observation);
-  const toleratedMs = throttlingToleratedMs(observation, nowMs);
+  const toleratedMs = readyOf(subject)?.status === 'True' ? untilTold(observation, nowMs) : 0;
   if (listError !== undefined && toleratedMs <= 0) {
     const [summary, reason] = meaningOf(listError, subject, observation);
     const before = readyOf(subject);
@@ -107,15 +107,21 @@ function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservat
 }
 
 /**
- * How long it need not be told yet that Lists are throttled: what is known of the space is a little older then, and that is all.
- * Thousands of objects need not hear of it.
+ * How long it need not be told yet that Lists fail, or are throttled: what is known of the space is a little older then, and that is
+ * all. Thousands of objects need not hear of it.
  */
-function throttlingToleratedMs({ listError, failingSinceMs = 0, inventory }: CloudSeen, nowMs: number): number {
-  const isThrottled = listError instanceof ApiError && listError.kind === 'throttled';
-  return isThrottled && inventory !== undefined ? failingSinceMs + THROTTLING_TOLD_AFTER_MS - nowMs : 0;
+function untilTold({ listError, failingSinceMs = 0, inventory }: CloudSeen, nowMs: number): number {
+  const afterMs = listError instanceof ApiError ? TOLD_AFTER_MS[listError.kind] : undefined;
+  return afterMs !== undefined && inventory !== undefined ? failingSinceMs + afterMs - nowMs : 0;
 }
 
-const THROTTLING_TOLD_AFTER_MS = 120_000;
+/** After so many milliseconds in which each of them did. One that fails is no news. */
+const TOLD_AFTER_MS: Readonly<Partial<Record<ApiError['kind'], number>>> = {
+  throttled: 120_000,
+  unreachable: 10_000,
+  lost: 10_000,
+  unavailable: 10_000,
+};
 
 function found(
   { total, managed, unmanaged }: NonNullable<CloudSeen['inventory']>,
