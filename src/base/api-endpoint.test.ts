@@ -403,7 +403,7 @@ test('ApiEndpoint.call() probes once in 30 s, with one request also for a GET, a
   await Promise.all([errorOf(call()), errorOf(call()), errorOf(call())]);
   expect(requests).toHaveLength(6);
   up = true;
-  clock.advance(30_000);
+  clock.advance(35_000);
   await call();
   const next = call();
   clock.advance(1_000);

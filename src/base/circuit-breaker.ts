@@ -35,10 +35,9 @@ interface Outage {
   readonly sinceMs: number;
   /** Monotonic. */
   probeAtMs: number;
-  /** The probe that is under way, and the operation of the last one. */
+  /** The probe that is under way. */
   probe: object | undefined;
-  lastProbed: string | undefined;
-  /** Operations that are held back, all others being tried. Where nothing answers, all are. */
+  /** Operations that are held back, the one that was probed longest ago first. Where nothing answers, all others are, too. */
   failing: Set<string>;
   /** Of the others that were called in it: how often each has failed since it worked, or that its first call is under way. */
   readonly others: Map<string, number | 'tried'>;
@@ -48,6 +47,8 @@ interface Outage {
 const SPREAD_MS = 5_000;
 /** While a probe is under way its outcome is near. */
 const PROBING_RETRY_MS = 1_000;
+/** What nobody has wanted to probe for so long is forgotten: it would keep an outage open that nobody feels. */
+const FORGOTTEN_AFTER_MS = 60_000;
 
 /**
  * Keeps an outage cheap: after some failures in a row calls fail at once, but for one probe now and then. As long as there are
@@ -83,7 +84,9 @@ export class CircuitBreaker {
     if (outage !== undefined && isHeldBack) {
       outage.probeAtMs = this.#nextProbeMs();
       outage.probe = call;
-      outage.lastProbed = operation;
+      // To the end.
+      outage.failing.delete(operation);
+      outage.failing.add(operation);
     }
     if (isFirst) outage.others.set(operation, 'tried');
     return {
@@ -102,13 +105,15 @@ export class CircuitBreaker {
   peek(operation: string): Extract<Admission, { admitted: false }> | undefined {
     if (this.#outage === undefined) return undefined;
     const { clock, random } = this.#options;
-    const { sinceMs, probeAtMs, probe, others, failing, lastProbed } = this.#outage;
+    const { sinceMs, probeAtMs, probe, others, failing } = this.#outage;
     const refuse = (retryAfterMs: number) =>
       ({ admitted: false, sinceMs, lastFailure: this.#lastFailure, retryAfterMs }) as const;
     const soonMs = () => PROBING_RETRY_MS * (1 + random.float());
     if (!this.#holdsBack(operation)) return others.get(operation) === 'tried' ? refuse(soonMs()) : undefined;
     // Those who ask most often would have each probe, and nobody would learn that another operation works again.
-    const turnMs = operation === lastProbed && failing.size > 1 ? SPREAD_MS : 0;
+    const [first] = failing;
+    const isNext = !failing.has(operation) || (operation === first && (failing.size > 1 || !this.#isUnanswered));
+    const turnMs = isNext ? 0 : SPREAD_MS;
     const waitMs = probeAtMs + turnMs - clock.monotonic();
     if (waitMs <= 0) return undefined;
     return refuse(probe === undefined ? waitMs + SPREAD_MS * random.float() : soonMs());
@@ -129,13 +134,19 @@ export class CircuitBreaker {
     const wasFailing = outage?.failing.delete(operation);
     const isPartial = [...(outage?.others.values() ?? [])].some((known) => known !== 'tried');
     // Where others worked all the time, what else fails does so still. Where nothing did, the side is back.
-    if (outage !== undefined && outage.failing.size > 0 && !wasUnanswered && (isPartial || wasFailing === false)) {
+    if (outage !== undefined && this.#isFelt(outage) && !wasUnanswered && (isPartial || wasFailing === false)) {
       outage.others.set(operation, 0);
+      // The next may work again, too.
+      if (wasFailing) outage.probeAtMs = this.#options.clock.monotonic();
       return;
     }
     this.#failures = 0;
     this.#failed.clear();
     this.#outage = undefined;
+  }
+
+  #isFelt({ failing, probeAtMs }: Outage): boolean {
+    return failing.size > 0 && this.#options.clock.monotonic() <= probeAtMs + FORGOTTEN_AFTER_MS;
   }
 
   #failedAt(operation: string, outcome: 'failure' | 'unanswered', isFirst: boolean, failure: string): void {
@@ -164,7 +175,6 @@ export class CircuitBreaker {
         sinceMs: this.#firstFailureMs,
         probeAtMs,
         probe: undefined,
-        lastProbed: undefined,
         failing: new Set(this.#failed),
         others: new Map(),
       };

@@ -112,7 +112,7 @@ function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservat
  */
 function untilTold({ listError, failingSinceMs = 0, inventory }: CloudSeen, nowMs: number): number {
   const afterMs = listError instanceof ApiError ? TOLD_AFTER_MS[listError.kind] : undefined;
-  return afterMs !== undefined && inventory !== undefined ? failingSinceMs + afterMs - nowMs : 0;
+  return afterMs !== undefined && inventory !== undefined ? Math.min(afterMs, failingSinceMs + afterMs - nowMs) : 0;
 }
 
 /** After so many milliseconds in which each of them did. One that fails is no news. */
