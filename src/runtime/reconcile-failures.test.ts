@@ -86,12 +86,12 @@ test.each(['another spec', 'another outage'])('reconcile() tells why it is held 
 });
 
 const CALL = { api: 'server', operation: 'signIn', phrase: 'sign in', idempotent: true, what: 'it failed' } as const;
-const FIRST_SECONDS = { failsForMs: () => 9_999 };
+const FIRST_SECONDS = { failsForMs: () => 4_999 };
 
 test.each<[string, object, Error | 'decided']>([
   ['fails', FIRST_SECONDS, new ApiError({ ...CALL, kind: 'unavailable', status: 503 })],
   ['is told by the decision to have failed', FIRST_SECONDS, 'decided'],
-])('reconcile() says nothing of a call that %s while that is ten seconds old', async (_, context, error) => {
+])('reconcile() says nothing of a call that %s for five seconds', async (_, context, error) => {
   let fails = false;
   const toy = aToy({
     observe: () => (fails && error !== 'decided' ? Promise.reject(error) : Promise.resolve(undefined)),
@@ -106,7 +106,7 @@ test.each<[string, object, Error | 'decided']>([
     next: error === 'decided' ? 'retry' : 'failed',
   });
   expect(toy.object()).toBe(before);
-  await toy.reconcile(undefined, { failsForMs: () => 10_000 });
+  await toy.reconcile(undefined, { failsForMs: () => 5_000 });
   expect(toy.status().conditions?.[0]?.status).not.toBe('True');
 });
 

@@ -20,7 +20,7 @@ export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 export const ABANDON = `${GROUP}/abandon`;
 
 /** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready. */
-const PASSING_MS = 10_000;
+const PASSING_MS = 5_000;
 
 /** What the queue does with the key after a pass. */
 export type Outcome =
