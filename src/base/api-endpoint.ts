@@ -28,8 +28,8 @@ const MAX_FOLLOWING_WAIT_MS = 1_000;
 /**
  * One base URL of one API: everything that is the same for each call to it. Calls wait for their turn in a token bucket, and
  * while the other side answers 429, for that which the limiter gives; a circuit breaker fails them at once while the other
- * side is down, or those of an operation that it fails at; 429 and 503 with `Retry-After` hold all calls back for that time. Nothing is sent twice, but a GET whose
- * connection broke at once (a kept-alive one that was closed meanwhile).
+ * side is down, or those of an operation that it fails at; 429 and 503 with `Retry-After` hold all calls back for that time.
+ * Nothing is sent twice, but a GET whose connection broke at once (a kept-alive one that was closed meanwhile).
  *
  * What follows a look does not wait for its turn, as others may change meanwhile what was seen: it goes at once, and is counted.
  * Where no GET goes before it, `turn` is asked for before the look.

@@ -65,7 +65,7 @@ export class ApiError extends Error {
   readonly failure: string;
   /** At the earliest after this many milliseconds, when the other side named a time or is known to be down. */
   readonly retryAfterMs?: number;
-  /** Since when all calls have failed, so that this one was not tried. Wall clock, milliseconds since the epoch. */
+  /** Since when calls have failed, so that this one was not tried. Wall clock, milliseconds since the epoch. */
   readonly heldSinceMs?: number;
   /** The call may have taken effect, wholly or in part: look before doing it again. */
   readonly effectUnknown: boolean;

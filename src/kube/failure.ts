@@ -32,6 +32,9 @@ export interface Failure {
 /** What failed, where it was none of the operations of an API. */
 export const PASS = 'Reconcile';
 
+/** Of what was no call to the cloud or to a server. */
+const NO_CALL = { planned: false, mayPass: false, heldBack: undefined } as const;
+
 export function failureOf(error: unknown): Failure {
   const message = messageOf(error);
   if (error instanceof TerminalError || error instanceof TransientError) {
@@ -55,9 +58,7 @@ export function failureOf(error: unknown): Failure {
       reason: error.status === 403 ? 'KubernetesForbidden' : 'KubernetesError',
       message,
       retryAfterMs: error.retryAfterMs,
-      planned: false,
-      mayPass: false,
-      heldBack: undefined,
+      ...NO_CALL,
       details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
     };
   }
@@ -67,9 +68,7 @@ export function failureOf(error: unknown): Failure {
     reason,
     message,
     retryAfterMs: undefined,
-    planned: false,
-    mayPass: false,
-    heldBack: undefined,
+    ...NO_CALL,
     details,
   };
 }

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { findStatusCondition, isStatusConditionTrue } from '../kube/condition.ts';
 import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
-import { RECONCILE_AT } from './reconcile.ts';
+import { isAsked } from './reconcile.ts';
 import type { Priority } from './workqueue.ts';
 
 /** Limits for how late an object that was stalled comes back after a start. */
@@ -22,10 +22,7 @@ export function arrivalOf(
   status: StatusBase,
   nowMs: number,
 ): { readonly priority: Priority; readonly delayMs: number } {
-  const { annotations, generation = 0 } = metadata;
-  const unheard =
-    status.observedGeneration !== generation ||
-    (annotations?.[RECONCILE_AT] ?? '') !== (status.lastHandledReconcileAt ?? '');
+  const unheard = status.observedGeneration !== (metadata.generation ?? 0) || isAsked(metadata, status);
   if (unheard) return { priority: 'high', delayMs: 0 };
   const stalled = findStatusCondition(status.conditions, 'Stalled');
   if (stalled?.status === 'True') {

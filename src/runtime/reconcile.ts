@@ -105,7 +105,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 
     const parsed = parseSpec(kind.definition, this.#object.spec);
     if (!parsed.ok) return this.#tell(status, invalidSpec(parsed.message), {}, undefined);
-    const lookNow = (metadata.annotations?.[RECONCILE_AT] ?? '') !== (status.lastHandledReconcileAt ?? '');
+    const lookNow = isAsked(metadata, status);
     const key = `${metadata.namespace ?? ''}/${metadata.name}`;
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
 
@@ -160,7 +160,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const generation = metadata.generation ?? 0;
     // Whoever is to come back later than that tells now.
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
-    const passing = decision.tentative === true && leftMs > 0 && this.#isReady(status);
+    const passing = decision.tentative === true && leftMs > 0 && isReady(metadata, status);
     const failure = found && !passing ? asTold(status, found, generation) : undefined;
     const previous = status.conditions ?? [];
     const decided = decision.conditions === 'keep' ? previous : decision.conditions;
@@ -209,14 +209,6 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  /** As it is now, and nobody asks for more. */
-  #isReady({ conditions, lastHandledReconcileAt = '' }: Status): boolean {
-    const { generation = 0, annotations } = this.#object.metadata;
-    const ready = findStatusCondition(conditions, 'Ready');
-    const isAsked = (annotations?.[RECONCILE_AT] ?? '') !== lastHandledReconcileAt;
-    return ready?.status === 'True' && ready.observedGeneration === generation && !isAsked;
-  }
-
   #hasFinalizer(): boolean {
     return this.#object.metadata.finalizers?.includes(this.#kind.finalizer) ?? false;
   }
@@ -244,6 +236,18 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     this.#object = answer as KubeObject;
     this.#context.written(this.#object);
   }
+}
+
+/** Whether a person asked for a look, and no pass has told since. */
+export function isAsked({ annotations }: ObjectMeta, { lastHandledReconcileAt = '' }: StatusBase): boolean {
+  return (annotations?.[RECONCILE_AT] ?? '') !== lastHandledReconcileAt;
+}
+
+/** As it is now, and nobody asks for more. */
+function isReady(metadata: ObjectMeta, status: StatusBase): boolean {
+  const ready = findStatusCondition(status.conditions, 'Ready');
+  const isOfNow = ready?.observedGeneration === (metadata.generation ?? 0) && !isAsked(metadata, status);
+  return isOfNow && ready?.status === 'True';
 }
 
 function invalidSpec(message: string): Decision<never, never> {

@@ -70,11 +70,10 @@ function decideCloud(
     };
   }
   const valid = validity(subject, observation);
-  const toleratedMs = readyOf(subject)?.status === 'True' ? untilTold(observation, nowMs) : 0;
+  const known = readyOf(subject)?.status ?? 'Unknown';
+  const toleratedMs = known === 'True' ? untilTold(observation, nowMs) : 0;
   if (listError !== undefined && toleratedMs <= 0) {
     const [summary, reason] = meaningOf(listError, subject, observation);
-    const before = readyOf(subject);
-    const known = before?.status ?? 'Unknown';
     const say = summary === 'stalled' ? stalled : known === 'Unknown' ? retrying : failing;
     const about = { type: 'Ready', reason: reason.word, generation: subject.metadata.generation ?? 0 };
     const told = isHeldBack(listError) ? toldBefore(subject.status.conditions, about) : undefined;
