@@ -70,6 +70,20 @@ export class Child {
     return this.#lastLines;
   }
 
+  /** Says it to what was loaded before the program, and does not wait. */
+  say(message: string): void {
+    this.mustRun();
+    this.#process.send(message);
+  }
+
+  /** The same, and resolves with the answer. One question at a time. Throws if the process ends instead. */
+  async ask(message: string): Promise<unknown> {
+    this.say(message);
+    const ended = this.#exited.then(() => this.mustRun());
+    const [answer] = (await Promise.race([once(this.#process, 'message'), ended])) ?? [];
+    return answer;
+  }
+
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) return;

@@ -1,6 +1,6 @@
 import { Child, jsonLine } from './child.ts';
 import { sumOf } from './measure/prometheus.ts';
-import type { Operator, OperatorMetrics } from './operator.ts';
+import type { EventLoop, Operator, OperatorMetrics } from './operator.ts';
 import { inPod, POD_FLAGS } from './pod.ts';
 
 /** The operator in its own process, as it runs in a pod. */
@@ -60,8 +60,15 @@ export class OperatorProcess implements Operator {
       depth,
       waiting: depth + sumOf(text, 'controller_runtime_active_workers'),
       leads: sumOf(text, 'mooring_leader') === 1,
-      longestBlockMs: sumOf(text, 'nodejs_eventloop_lag_max_seconds') * 1000,
     };
+  }
+
+  watchEventLoop(): void {
+    this.#child.say('watch event loop');
+  }
+
+  async eventLoop(): Promise<EventLoop> {
+    return (await this.#child.ask('tell event loop')) as EventLoop;
   }
 
   async isReady(): Promise<boolean> {

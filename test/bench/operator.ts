@@ -7,8 +7,20 @@ export interface Operator {
   readonly lastWords: readonly string[];
   end(signal?: NodeJS.Signals): Promise<void>;
   isReady(): Promise<boolean>;
-  /** What only Mooring says of itself; undefined: it is another one. Each look begins a new period for `longestBlockMs`. */
+  /** What only Mooring says of itself; undefined: it is another one. */
   metrics(): Promise<OperatorMetrics | undefined>;
+  /** Its event loop is watched from now on, and was since it began until somebody asked how it did. */
+  watchEventLoop(): void;
+  /** Since then; it is not watched any longer. undefined: it is another operator. */
+  eventLoop(): Promise<EventLoop | undefined>;
+}
+
+/** Milliseconds. */
+export interface EventLoop {
+  /** For how long it did nothing else, at the most. */
+  readonly longestMs: number;
+  /** The same, without the time in which the process waited for a core. */
+  readonly longestOwnMs: number;
 }
 
 export interface OperatorMetrics {
@@ -24,8 +36,6 @@ export interface OperatorMetrics {
   /** Keys that wait or are worked on, of all kinds. */
   readonly waiting: number;
   readonly leads: boolean;
-  /** Since the last look. */
-  readonly longestBlockMs: number;
 }
 
 /** For what cannot be measured at all without them. */

@@ -65,6 +65,10 @@ export class OtherOperator implements Operator {
     this.mustRun();
   }
 
+  watchEventLoop(): void {}
+
+  async eventLoop(): Promise<undefined> {}
+
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.#hasEnded) {
       this.#guard.signal(NAME, signal);

@@ -6,7 +6,8 @@ import { load, loadAll } from 'js-yaml';
 import { bundle } from '../../tools/image/bundle.ts';
 import type { Program } from './child.ts';
 
-const LOGIN_HOOK = new URL('pod-login.mjs', import.meta.url).href;
+/** Loaded before the operator. */
+const HOOKS = ['pod-login.mjs', 'event-loop.mjs'].map((name) => new URL(name, import.meta.url).href);
 const DEPLOYMENT = fileURLToPath(new URL('../../deploy/base/operator.yaml', import.meta.url));
 const DOCKERFILE = fileURLToPath(new URL('../../Dockerfile', import.meta.url));
 /** What the image has in /app. */
@@ -46,7 +47,7 @@ export async function podEnvironment(kubeconfig: string, folder: string): Promis
   for (const [name, text] of Object.entries(files)) writeFileSync(join(login, name), text, { mode: 0o600 });
   const { hostname, port } = new URL(clusters[0]?.cluster.server ?? '');
   const options = [
-    `--import=${LOGIN_HOOK}`,
+    ...HOOKS.map((hook) => `--import=${hook}`),
     nodeOptions(readFileSync(DEPLOYMENT, 'utf8')),
     process.env['NODE_OPTIONS'],
   ];

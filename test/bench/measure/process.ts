@@ -39,56 +39,6 @@ export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Looks are so far apart. */
-const LOOK_MS = 10;
-
-/**
- * How long, at the most, the main thread waited for a core while it had something to do (the second figure of schedstat, in the
- * kernel's sched-stats): its event loop was blocked for that long, by others. Waits that ended between two looks count as one, and who
- * looks may be late, too: no wait was longer, and each may have been shorter.
- */
-export class CoreWaits {
-  readonly #pid: number;
-  readonly #timer: NodeJS.Timeout;
-  /** Undefined: the process has ended, or the kernel does not count. */
-  #waitedMs: number | undefined;
-  #longestMs = 0;
-
-  constructor(pid: number) {
-    this.#pid = pid;
-    this.#waitedMs = waitedMs(pid);
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
-  }
-
-  /** In milliseconds, since the last time that somebody asked; undefined: nobody knows. */
-  takeLongest(): number | undefined {
-    this.#look();
-    const longest = this.#longestMs;
-    this.#longestMs = 0;
-    return this.#waitedMs === undefined ? undefined : longest;
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
-  }
-
-  #look(): void {
-    const [before, waited] = [this.#waitedMs, waitedMs(this.#pid)];
-    if (before !== undefined && waited !== undefined) this.#longestMs = Math.max(this.#longestMs, waited - before);
-    this.#waitedMs = waited;
-  }
-}
-
-/** All in all, since it began. */
-function waitedMs(pid: number): number | undefined {
-  try {
-    const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(waitedNs) / 1e6;
-  } catch {
-    return undefined;
-  }
-}
-
 let ticks: number | undefined;
 
 function ticksPerSecond(): number {

@@ -5,13 +5,13 @@ import { canLookAtProcesses, cpuSeconds, memoryOf, trafficOf } from '../measure/
 import type { OperatorMetrics } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
+import { addEventLoop } from './event-loop.ts';
 import { since } from './since.ts';
 
 /** From nothing to Ready: finalizer, operation, what was deployed, Secret, Secret, Ready. */
 const WRITES_TARGET = 6;
 const MANAGEMENT_TARGET = 1.2;
 const SERVER_TARGET = 5;
-const BLOCK_TARGET_MS = 50;
 
 /** S3: all clusters exist before the operator starts. The setting is left with all of them Ready, and at rest. */
 export async function coldStart(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
@@ -28,6 +28,7 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   await tracker.until(all, `${count} clusters are Ready`, timeoutMs, signal);
   const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   const readyAfterS = tracker.readyTimes().map((at) => (at - begin) / 1000);
+  const eventLoop = await operator.eventLoop();
   await untilQuiet(setting);
 
   const { kube, cloud, server } = await changes();
@@ -41,6 +42,7 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   for (const [operation, calls] of server) sheet.add(`  ${operation}`, calls / count, 'per cluster');
   addWrites(sheet, kube, count);
   if (metrics !== undefined) addMetrics(sheet, metrics, count);
+  addEventLoop(sheet, eventLoop);
   if (canLookAtProcesses) {
     sheet.add('CPU until all are Ready', cpu, 's');
     sheet.add('CPU until all are Ready', (cpu / count) * 1000, 'ms');
@@ -63,7 +65,6 @@ function addMetrics(sheet: Sheet, metrics: OperatorMetrics, count: number): void
   sheet.add('passes of the space', metrics.spacePasses, 'count');
   sheet.add('passes that failed', metrics.failedPasses, 'count');
   sheet.add('heap in use', metrics.heapUsedMB, 'MB');
-  sheet.add('event loop, longest block', metrics.longestBlockMs, 'ms', BLOCK_TARGET_MS);
 }
 
 /** Events are for people, and those of the space do not grow with its clusters: they are told apart. */

@@ -6,7 +6,6 @@ import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts'
 import type { Setting } from '../setting.ts';
 import { since } from './since.ts';
 
-const BLOCK_TARGET_MS = 50;
 /** The simulated cloud's tokens last for an hour. Only what is used is renewed, which is the one that lists. */
 const TOKEN_LIVES_S = 3600;
 /** A space is listed every 0.9 to 1 intervals. */
@@ -22,7 +21,6 @@ export async function quiet(
 ): Promise<void> {
   const operator = setting.operator();
   const windowS = polls * pollIntervalS;
-  await operator.metrics();
   const cpuBefore = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   const memoryBefore = canLookAtProcesses ? memoryOf(operator.pid).residentMB : 0;
   const changes = await since(setting);
@@ -42,8 +40,6 @@ export async function quiet(
     sheet.add('CPU', cpuSeconds(operator.pid) - cpuBefore, 's');
     sheet.add('memory, growth', memoryOf(operator.pid).residentMB - memoryBefore, 'MB');
   }
-  const metrics = await operator.metrics();
-  if (metrics !== undefined) sheet.add('event loop, longest block', metrics.longestBlockMs, 'ms', BLOCK_TARGET_MS);
 }
 
 /**

@@ -4,6 +4,7 @@ import { total } from '../measure/kube-requests.ts';
 import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts';
 import type { Setting } from '../setting.ts';
 import { until, untilQuiet } from '../wait.ts';
+import { addEventLoop } from './event-loop.ts';
 import { dueAtMost } from './quiet.ts';
 import { since } from './since.ts';
 
@@ -22,17 +23,16 @@ export async function restart(setting: Setting, sheet: Sheet, count: number): Pr
   const operator = await setting.startOperator();
   await until(() => operator.isReady(), 'the operator is ready', TIMEOUT_MS, signal);
   const readyMs = performance.now() - begin;
-  let longestBlockMs = 0;
   let doneS: number | undefined;
   const isDone = async () => {
     const metrics = await operator.metrics();
     if (metrics === undefined) return performance.now() - begin > OTHER_START_MS;
-    longestBlockMs = Math.max(longestBlockMs, metrics.longestBlockMs);
     doneS = (performance.now() - begin) / 1000;
     return metrics.passes >= count && metrics.waiting === 0;
   };
   await until(isDone, 'every cluster was looked at', TIMEOUT_MS, signal);
   const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
+  const eventLoop = await operator.eventLoop();
   await untilQuiet(setting);
 
   const { kube, cloud, server } = await changes();
@@ -48,5 +48,5 @@ export async function restart(setting: Setting, sheet: Sheet, count: number): Pr
     sheet.add('CPU', cpu, 's');
     sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB');
   }
-  if (doneS !== undefined) sheet.add('event loop, longest block', longestBlockMs, 'ms');
+  addEventLoop(sheet, eventLoop);
 }

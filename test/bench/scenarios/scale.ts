@@ -7,18 +7,18 @@ import type { JournalEntry } from '../limited-cloud.ts';
 import { NAMESPACE, TOKENS } from '../manifests.ts';
 import { total } from '../measure/kube-requests.ts';
 import { percentile } from '../measure/percentile.ts';
-import { CoreWaits, canLookAtProcesses, cpuSeconds, forgetPeak, memoryOf } from '../measure/process.ts';
+import { canLookAtProcesses, cpuSeconds, forgetPeak, memoryOf } from '../measure/process.ts';
 import { metricsOf, type Operator, type OperatorMetrics } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { standingCrowd } from '../standing.ts';
 import { until, untilQuiet } from '../wait.ts';
+import { addEventLoop } from './event-loop.ts';
 import { newcomer, newcomerTook } from './newcomer.ts';
 import { dueAtMost } from './quiet.ts';
 import { since } from './since.ts';
 
 const DONE_TARGET_S = 15;
 const MEMORY_TARGET_MB = 160;
-const BLOCK_TARGET_MS = 50;
 const TIMEOUT_MS = 300_000;
 /**
  * An hour, instead of ten minutes: of 20,000 logins some would wait for their turn at any time, and the end of the start
@@ -83,26 +83,18 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   const changes = await since(setting);
   const begin = performance.now();
   const operator = await setting.startOperator();
-  using waits = canLookAtProcesses ? new CoreWaits(operator.pid) : undefined;
-  let longestBlockMs = 0;
-  const look = async () => {
-    const metrics = await metricsOf(operator);
-    longestBlockMs = Math.max(longestBlockMs, metrics.longestBlockMs);
-    return metrics;
-  };
   await until(() => operator.isReady(), 'the operator is ready', TIMEOUT_MS, signal);
   const readyMs = performance.now() - begin;
-  await until(async () => lookedAt(await look(), crowd), 'every object was looked at', TIMEOUT_MS, signal);
+  await until(async () => lookedAt(await metricsOf(operator), crowd), 'every object was looked at', TIMEOUT_MS, signal);
   const doneS = (performance.now() - begin) / 1000;
   const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
+  const eventLoop = await operator.eventLoop();
   await untilQuiet(setting);
   const watchedS = (performance.now() - begin) / 1000;
   const { kube, cloud, server } = await changes();
   const busyS = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   await sleep(restS * 1000, undefined, { signal });
   const restingS = canLookAtProcesses ? cpuSeconds(operator.pid) - busyS : 0;
-  await look();
-  const waitedMs = waits?.takeLongest();
 
   sheet.add('clusters', clusters, 'count');
   sheet.add('users', users, 'count');
@@ -115,8 +107,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   sheet.add('Lists of the spaces', cloud.get('list') ?? 0, 'count');
   // A user is verified by a sign-in of its own, and by a List that takes one of the admin's.
   sheet.add('calls to servers', total(server), 'count', dueAtMost(clusters + 2 * users, watchedS, SCALE_VERIFY_S));
-  sheet.add('event loop, longest block', longestBlockMs, 'ms', BLOCK_TARGET_MS);
-  if (waitedMs !== undefined) sheet.add('  waits for a core, at most', waitedMs, 'ms');
+  addEventLoop(sheet, eventLoop);
   if (!canLookAtProcesses) return;
   const { residentMB, heapMB } = await restOf(operator);
   sheet.add('CPU until all were looked at', cpu, 's');
@@ -151,7 +142,7 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, 
   const changes = await since(setting);
   const cpuBefore = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   if (canLookAtProcesses) forgetPeak(operator.pid);
-  await metricsOf(operator);
+  operator.watchEventLoop();
   const begin = performance.now();
   let changed = 0;
   while (performance.now() - begin < churnS * 1000) {
@@ -168,11 +159,11 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, 
   }
   await sleep(restS * 1000, undefined, { signal });
   const { kube, cloud } = await changes();
-  const { longestBlockMs } = await metricsOf(operator);
+  const eventLoop = await operator.eventLoop();
   sheet.add('changes that do not matter', changed, 'count');
   sheet.add('  Kubernetes writes besides them', total(kube.writes) - changed, 'count', 0);
   sheet.add('  management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
-  sheet.add('  event loop, longest block', longestBlockMs, 'ms', BLOCK_TARGET_MS);
+  addEventLoop(sheet, eventLoop, '  ');
   if (!canLookAtProcesses) return;
   const { residentMB, peakMB } = memoryOf(operator.pid);
   sheet.add('  CPU, each change', ((cpuSeconds(operator.pid) - cpuBefore) / changed) * 1000, 'ms');

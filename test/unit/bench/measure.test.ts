@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countRequests, difference, total } from '../../bench/measure/kube-requests.ts';
 import { percentile } from '../../bench/measure/percentile.ts';
-import { CoreWaits, canLookAtProcesses, cpuSeconds, memoryOf, trafficOf } from '../../bench/measure/process.ts';
+import { canLookAtProcesses, cpuSeconds, memoryOf, trafficOf } from '../../bench/measure/process.ts';
 import { samplesOf, sumOf } from '../../bench/measure/prometheus.ts';
 
 describe('percentile()', () => {
@@ -70,18 +68,5 @@ describe.runIf(canLookAtProcesses)('a process seen from outside', () => {
     const after = trafficOf(process.pid);
     expect(after.writtenBytes - before.writtenBytes).toBeGreaterThanOrEqual(10_000);
     expect(after.readBytes).toBeGreaterThan(before.readBytes);
-  });
-
-  it('has waited for a core where there are too few, and has no more to tell when it is gone', async () => {
-    const busy = Array.from({ length: availableParallelism() + 1 }, () => spawn('sh', ['-c', 'while :; do :; done']));
-    onTestFinished(() => {
-      for (const child of busy) child.kill('SIGKILL');
-    });
-    const [pid] = busy.map((child) => child.pid);
-    if (pid === undefined) expect.fail('There is no shell');
-    using waits = new CoreWaits(pid);
-    await vi.waitUntil(() => (waits.takeLongest() ?? 0) > 1, { timeout: 20_000 });
-    for (const child of busy) child.kill('SIGKILL');
-    await vi.waitUntil(() => waits.takeLongest() === undefined, { timeout: 20_000 });
   });
 });

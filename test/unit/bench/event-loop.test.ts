@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Child } from '../../bench/child.ts';
+import { canLookAtProcesses } from '../../bench/measure/process.ts';
+import type { EventLoop } from '../../bench/operator.ts';
+
+const HOOK = new URL('../../bench/event-loop.mjs', import.meta.url).href;
+const BLOCK_MS = 500;
+
+/** Runs `code` with the event loop watched, and resolves when it has printed something. */
+async function watched(code: string) {
+  const command = { name: 'node', command: process.execPath, args: [`--import=${HOOK}`, '--eval', code] };
+  const { child } = await Child.start(command, (line) => line, new AbortController().signal);
+  onTestFinished(() => child.end('SIGKILL'));
+  return { child, blocks: async () => (await child.ask('tell event loop')) as EventLoop };
+}
+
+const sleeps = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${BLOCK_MS});`;
+
+it('The longest block of an event loop is told once: it is watched from the start, and then on demand', async () => {
+  const { child, blocks } = await watched(
+    `setInterval(() => {}, 1000); setTimeout(() => { ${sleeps} console.log(1) })`,
+  );
+  const { longestMs, longestOwnMs } = await blocks();
+  expect(longestMs).toBeGreaterThanOrEqual(BLOCK_MS);
+  // Who sleeps does not wait for a core, but when it wakes up.
+  expect(longestOwnMs).toBeGreaterThanOrEqual(BLOCK_MS - 1);
+  child.say('watch event loop');
+  expect((await blocks()).longestMs).toBeLessThan(BLOCK_MS);
+});
+
+it.runIf(canLookAtProcesses)('Time without a core is told apart', { timeout: 60_000 }, async () => {
+  const busy = Array.from({ length: availableParallelism() + 1 }, () => spawn('sh', ['-c', 'while :; do :; done']));
+  onTestFinished(() => {
+    for (const child of busy) child.kill('SIGKILL');
+  });
+  const { child, blocks } = await watched('console.log(1); setInterval(() => { for (let i = 0; i < 1e7; i++); }, 5)');
+  await vi.waitUntil(
+    async () => {
+      child.say('watch event loop');
+      const { longestMs, longestOwnMs } = await blocks();
+      return longestOwnMs + 1 < longestMs;
+    },
+    { timeout: 50_000, interval: 200 },
+  );
+});
+
+it('A process that ends owes no answer', async () => {
+  const { child, blocks } = await watched('console.log(1); setInterval(() => {}, 1000)');
+  const asked = blocks();
+  await child.end('SIGKILL');
+  await Promise.allSettled([asked]);
+  await expect(blocks()).rejects.toThrow('ended');
+});
