@@ -164,7 +164,7 @@ test('SpacePoller hurries for a cluster that goes on as it was, in steps that gr
   await list(shown('a', 'starting'));
   await clock.advance(60_000);
   const steps = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0));
-  expect([steps[0], steps.every((step, index) => step >= (steps[index - 1] ?? 0) - 0.001)]).toEqual([500, true]);
+  expect([steps[0], steps.every((step, index) => step >= (steps[index - 1] ?? 0) - 0.001)]).toEqual([750, true]);
   expect(Math.max(...steps)).toBeGreaterThan(5_000);
   space.answer = { status: 200, body: [shown('a', 'running')] };
   await clock.advance(15_000);

@@ -122,7 +122,7 @@ test('SpacePoller hurries while a followed cluster is under way, in steps that g
   await poller.refresh();
   await clock.advance(300_000);
   const hurried = steps(lists);
-  expect(hurried[0]).toBe(500);
+  expect(hurried[0]).toBe(750);
   expect(Math.max(...hurried)).toBe(15_000);
   expect(hurried.every((step, index) => step > (hurried[index - 1] ?? 0) - 0.001)).toBe(true);
   expect(lists.length).toBeLessThan(45);

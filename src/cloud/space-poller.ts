@@ -46,7 +46,7 @@ interface Known {
 
 /** While a cluster is under way, the space is listed in steps that grow with how long it has been: a fifth of that time. */
 const STEP_SHARE = 0.2;
-const MIN_STEP_MS = 500;
+const MIN_STEP_MS = 750;
 const MAX_STEP_MS = 15_000;
 const FAILURE_BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const SETTLED: ReadonlySet<string> = new Set(['running', 'suspended']);
