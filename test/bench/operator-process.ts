@@ -28,7 +28,9 @@ export class OperatorProcess implements Operator {
     };
     const args = ['controller', ...anyPort, ...POD_FLAGS, ...flags];
     const { child, value } = await Child.start(inPod(args, env), ready, signal);
-    return new OperatorProcess(child, value.metrics, value.health);
+    const started = new OperatorProcess(child, value.metrics, value.health);
+    started.watchEventLoop();
+    return started;
   }
 
   get pid(): number {

@@ -9,9 +9,9 @@ export interface Operator {
   isReady(): Promise<boolean>;
   /** What only Mooring says of itself; undefined: it is another one. */
   metrics(): Promise<OperatorMetrics | undefined>;
-  /** Its event loop is watched from now on, and was since it began until somebody asked how it did. */
+  /** Its event loop is watched from now on. It was since it could be asked for its metrics. */
   watchEventLoop(): void;
-  /** Since then; it is not watched any longer. undefined: it is another operator. */
+  /** Since it is watched, which ends here. undefined: it is another operator. */
   eventLoop(): Promise<EventLoop | undefined>;
 }
 
