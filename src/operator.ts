@@ -6,6 +6,7 @@ import { DATABASES } from './kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
+import type { KubeApi } from './kube/api.ts';
 import type { LeaseTimes } from './kube/lease.ts';
 import { createControllers } from './operator/controllers.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
@@ -22,9 +23,16 @@ export interface OperatorDependencies extends ControllerDependencies {
   /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
   readonly secrets?: 'watch' | 'get' | undefined;
   /** The Lease to act under; undefined: alone, without one. */
-  readonly lease: ({ readonly namespace: string; readonly name: string } & Partial<LeaseTimes>) | undefined;
+  readonly lease: OwnLease | undefined;
   /** All replicas act, each on spaces of its own; they agree by Leases in the namespace of `lease`, which one of them would hold. */
   readonly shardBySpace?: boolean | undefined;
+}
+
+interface OwnLease extends Partial<LeaseTimes> {
+  readonly namespace: string;
+  readonly name: string;
+  /** For the Lease alone, so that its renewal waits for nothing else. Default: that for all. */
+  readonly api?: KubeApi;
 }
 
 export interface Operator {
@@ -145,10 +153,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
 }
 
-function electorFor(
-  dependencies: OperatorDependencies,
-  lease: NonNullable<OperatorDependencies['lease']>,
-): LeaderElector {
+function electorFor(dependencies: OperatorDependencies, lease: OwnLease): LeaderElector {
   const { api, clock, random, instance, log } = dependencies;
   return new LeaderElector({
     api,

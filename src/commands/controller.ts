@@ -2,14 +2,13 @@ import { hostname } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { EventLoopWatch } from '../base/event-loop.ts';
-import { createUndiciTransport } from '../base/http.ts';
 import { LEADER_LEASE } from '../base/lease-names.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
 import { createLog } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
 import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
-import { createKubeClient } from '../kube/client.ts';
+import type { Resource } from '../kube/api.ts';
 import { type KubeConnection, loadKubeConnection } from '../kube/config.ts';
 import { LEASES } from '../kube/lease.ts';
 import { Reachability } from '../kube/reachability.ts';
@@ -21,6 +20,7 @@ import { type ServeOptions, serve } from '../serving/http-server.ts';
 import { createScrapeGuard } from '../serving/scrape-guard.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
+import { createKubeClients } from './kube-clients.ts';
 import { transportsFor } from './transports.ts';
 
 /** At least as many as there are informers. */
@@ -77,19 +77,16 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   );
   // Each watch keeps a connection for itself: none may be left without, however many namespaces there are.
   const watches = WATCHES_A_NAMESPACE * (config.namespaces?.length ?? 1);
-  const kubeTransport = createUndiciTransport({ ...connection.tls, connections: 64 + watches });
-  const api = createKubeClient({
-    server: connection.server,
-    transport: kubeTransport,
-    authorize: connection.authorize,
+  const clientOptions = {
     userAgent: `mooring/${VERSION}`,
     reachability: new Reachability({ clock: systemClock, random: systemRandom }),
     onRequest: metrics.kubeRequest,
-    refusal: (resource) => (resource === LEASES ? undefined : operator.fence()),
-  });
+    refusal: (resource: Resource) => (resource === LEASES ? undefined : operator.fence()),
+  };
+  const clients = createKubeClients(connection, clientOptions, watches);
   const urlPolicy = urlPolicyOf(config, connection);
   const operator: Operator = createOperator({
-    api,
+    api: clients.api,
     clock: systemClock,
     random: systemRandom,
     transport: transportsFor(connectionGuard(urlPolicy)).of,
@@ -102,13 +99,13 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     instance: hostname(),
     lease:
       config.leaderElect || config.shardBySpace
-        ? { namespace: connection.namespace, name: LEADER_LEASE, ...config.leaseTimes }
+        ? { api: clients.leases, namespace: connection.namespace, name: LEADER_LEASE, ...config.leaseTimes }
         : undefined,
     shardBySpace: config.shardBySpace,
   });
   const eventLoop = new EventLoopWatch(systemClock);
   const stuck = () => operator.stuck() ?? eventLoop.problem();
-  const secured = await securedMetrics(config, createReviews(connection, kubeTransport), log);
+  const secured = await securedMetrics(config, createReviews(connection, clients.transport), log);
   const servers = await serveEndpoints(config, secured, metrics, {
     stuck,
     notReady: operator.notReady,
@@ -121,7 +118,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   } finally {
     eventLoop.stop();
     await Promise.all(servers.map((server) => server.close()));
-    await kubeTransport.close();
+    await clients.close();
   }
   log.info({}, 'Mooring has stopped');
 }

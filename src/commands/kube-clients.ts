@@ -1,0 +1,35 @@
+import { createUndiciTransport, type HttpTransport } from '../base/http.ts';
+import type { KubeApi } from '../kube/api.ts';
+import { createKubeClient, type KubeClientOptions } from '../kube/client.ts';
+import type { KubeConnection } from '../kube/config.ts';
+
+/** For what many workers ask at once; more wait for their turn. Watches are not among these. */
+const CONNECTIONS = 64;
+/** Renewals, one at a time, and a watch. */
+const LEASE_CONNECTIONS = 4;
+
+type Given = Omit<KubeClientOptions, 'server' | 'transport' | 'authorize'>;
+
+export interface KubeClients {
+  readonly api: KubeApi;
+  /** With connections of its own: a renewal of a Lease waits for no other request, however many there are. */
+  readonly leases: KubeApi;
+  /** Of `api`. */
+  readonly transport: HttpTransport;
+  close(): Promise<void>;
+}
+
+/** `watches`: how many there are at once, each of which keeps a connection for itself. */
+export function createKubeClients(connection: KubeConnection, given: Given, watches: number): KubeClients {
+  const transportWith = (connections: number) => createUndiciTransport({ ...connection.tls, connections });
+  const [all, own] = [transportWith(CONNECTIONS + watches), transportWith(LEASE_CONNECTIONS)];
+  const { server, authorize } = connection;
+  return {
+    api: createKubeClient({ ...given, server, authorize, transport: all }),
+    leases: createKubeClient({ ...given, server, authorize, transport: own }),
+    transport: all,
+    close: async () => {
+      await Promise.all([all.close(), own.close()]);
+    },
+  };
+}
