@@ -155,7 +155,7 @@ test('The transport waits no longer than it may, for headers, between pieces, an
         ['drip', { totalMs: 200 }, false],
       ] as const) {
         const error = await errorOf(ask({ url: `${url}${path}`, timeouts }));
-        expect(error, path).toMatchObject({ kind: 'lost', isUnanswered });
+        expect(error, path).toMatchObject({ kind: 'lost', isUnanswered, isSilence: path === 'body' });
       }
     },
   );

@@ -52,12 +52,19 @@ export interface HttpResponse {
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly kind: 'unreachable' | 'lost' | 'tooLarge' | 'aborted';
+  /** Part of the answer came, and then nothing for as long as `bodyMs`. */
+  readonly isSilence: boolean;
   /** Not even the headers of an answer came: nobody is there, as far as this request can tell. False also where it is not known. */
   readonly isUnanswered: boolean;
 
-  constructor(kind: HttpError['kind'], message: string, options?: { cause?: unknown; isUnanswered?: boolean }) {
+  constructor(
+    kind: HttpError['kind'],
+    message: string,
+    options?: { cause?: unknown; isUnanswered?: boolean; isSilence?: boolean },
+  ) {
     super(message, options);
     this.kind = kind;
+    this.isSilence = options?.isSilence === true;
     this.isUnanswered = kind === 'unreachable' || options?.isUnanswered === true;
   }
 }
@@ -240,9 +247,9 @@ function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUn
   if (error instanceof HttpError) return error;
   const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
   if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
-  const details = { cause: error, isUnanswered };
-  if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, details);
   const code = codeOf(error);
+  const details = { cause: error, isUnanswered, isSilence: !isOver && code === 'UND_ERR_BODY_TIMEOUT' };
+  if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, details);
   const kind = NEVER_SENT.test(code) ? 'unreachable' : 'lost';
   return new HttpError(kind, `${where}: ${describe(error, code)}`, details);
 }

@@ -77,7 +77,7 @@ export interface KubeApi {
     options?: { readonly metadataOnly?: boolean },
   ): Promise<AnyObject | undefined>;
   list(resource: Resource, options: ListOptions, signal?: AbortSignal): Promise<ListPage>;
-  /** Ends without an error when the server closes the watch. */
+  /** Ends without an error when the server closes the watch, or has sent nothing for minutes. */
   watch(resource: Resource, options: WatchOptions, signal?: AbortSignal): AsyncIterable<WatchEvent>;
   /** A second call with the same name throws AlreadyExists (409). */
   create(resource: Resource, namespace: string, object: unknown, signal?: AbortSignal): Promise<AnyObject>;

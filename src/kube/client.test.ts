@@ -207,6 +207,19 @@ test('watch() waits for a silent connection longer than bookmarks pause, and not
   expect(totalMs).toBe(360_000);
 });
 
+test('watch() ends without an error where nothing more comes: so it is where nothing changes and no bookmarks are sent', async () => {
+  const line = { type: 'MODIFIED', object: OBJECT };
+  const broken = (isSilence: boolean) => new HttpError('lost', 'Body timeout', { isSilence });
+  const { api } = aClient((_, count) => ({
+    status: 200,
+    body: `${JSON.stringify(line)}\n`,
+    breaks: broken(count === 0),
+  }));
+  const watch = () => allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }));
+  expect(await watch()).toMatchObject([line]);
+  expect(await errorOf(watch())).toMatchObject({ kind: 'lost' });
+});
+
 test.each([
   ['refuses connections', new HttpError('unreachable', 'Connection refused')],
   ['accepts and resets them', new HttpError('lost', 'Connection reset', { isUnanswered: true })],

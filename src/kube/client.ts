@@ -32,7 +32,10 @@ type KubeRequest = Omit<HttpRequest, 'url'> & TurnOptions & { readonly path: str
 
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const REQUEST_TIMEOUTS = { headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
-/** Longer than any gap that the server leaves by itself: a bookmark comes about every minute, if any. */
+/**
+ * A bookmark comes about every minute, where the server's database tells of its progress (etcd's watch-progress-notify-interval); elsewhere
+ * nothing comes for as long as nothing changes. That cannot be told from a connection that is gone: who watches asks anew.
+ */
 const WATCH_SILENCE_MS = 130_000;
 
 const NOT_OLDER = { resourceVersionMatch: 'NotOlderThan' };
@@ -42,6 +45,15 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 const JSON_TYPE = 'application/json';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+
+/** Ends with the body, or where nothing more comes. */
+async function* untilSilent(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (!(error instanceof HttpError && error.isSilence)) throw error;
+  }
+}
 
 /** What a person's commands need besides. */
 export interface KubeClient extends KubeApi {
@@ -154,7 +166,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       if (response.status !== 200) {
         throw toKubeError(response, await readText(response, MAX_ANSWER_BYTES), `Cannot watch ${resource.plural}`);
       }
-      for await (const line of readLines(response.body))
+      for await (const line of readLines(untilSilent(response.body)))
         yield toWatchEvent(parseJson(line, 'watch', resource), resource);
     },
 
