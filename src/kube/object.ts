@@ -46,6 +46,11 @@ export function splitKey(key: ObjectKey): { readonly namespace: string; readonly
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
+/** The resource version as a number, of which a greater one is newer; NaN where it is none: then the last word counts. */
+export function versionOf(object: { readonly metadata: Pick<ObjectMeta, 'resourceVersion'> }): number {
+  return Number(object.metadata.resourceVersion);
+}
+
 /** metav1.MicroTime of a moment in milliseconds since 1970. */
 export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');

@@ -9,7 +9,7 @@ import { frozen } from '../base/immutable.ts';
 import { PackedMap } from '../base/packed-map.ts';
 import { inSlices } from '../base/slices.ts';
 import type { AnyObject } from '../kube/api.ts';
-import { keyOf, type ObjectKey } from '../kube/object.ts';
+import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
 
 /** `before` undefined: new; `after` undefined: gone. Both there with different uids: one was deleted, another created. */
 export type StoreChange<T> = (key: ObjectKey, before: T | undefined, after: T | undefined) => void;
@@ -43,7 +43,8 @@ export class Store<T extends AnyObject> {
     const key = keyOf(object);
     const before = this.get(key);
     const isKnown =
-      before !== undefined && (evenIfOlder ? version(object) === version(before) : version(object) <= version(before));
+      before !== undefined &&
+      (evenIfOlder ? versionOf(object) === versionOf(before) : versionOf(object) <= versionOf(before));
     if (isKnown) return;
     this.#objects.set(key, object);
     this.#onChange(key, before, frozen(object));
@@ -65,7 +66,7 @@ export class Store<T extends AnyObject> {
   delete(object: T): void {
     const key = keyOf(object);
     const before = this.get(key);
-    if (before === undefined || version(object) < version(before)) return;
+    if (before === undefined || versionOf(object) < versionOf(before)) return;
     this.#objects.delete(key);
     this.#onChange(key, before, undefined);
   }
@@ -78,9 +79,4 @@ export class Store<T extends AnyObject> {
       if (this.#objects.delete(key)) this.#onChange(key, before, undefined);
     });
   }
-}
-
-/** Versions that are no numbers cannot be compared: then the last word counts. */
-function version(object: AnyObject): number {
-  return Number(object.metadata.resourceVersion);
 }

@@ -252,6 +252,21 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
   });
 
+  test('A watcher whose list broke asks for one that is as new as what it has told of already', async () => {
+    const broken = streams ? [] : [new HttpError('lost', 'Connection reset')];
+    const lists = [page(7), page(40, [object('z', 35)], 'more'), ...broken, page(50)];
+    const { clock, calls } = aWatcher(lists, [{ end: tooOld, afterMs: 60_000 }, OPEN]);
+    await clock.advance(120_000);
+    expect(calls.slice(2).filter((call) => !call.endsWith('more'))).toEqual(['list 7', 'list 35', 'watch 50']);
+  });
+
+  test('A watcher that asked for what is true now asks for that again where the list broke: its world may be another', async () => {
+    const broken = streams ? [] : [new HttpError('lost', 'Connection reset')];
+    const { clock, calls } = aWatcher([page(40, [object('z', 35)], 'more'), ...broken, page(9)], [OPEN]);
+    await clock.advance(60_000);
+    expect(calls.filter((call) => !call.endsWith('more'))).toEqual(['list -', 'list -', 'watch 9']);
+  });
+
   test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
     const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
     const { clock, calls, failures } = aWatcher(

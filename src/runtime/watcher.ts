@@ -25,7 +25,7 @@ import {
   type WatchOptions,
 } from '../kube/api.ts';
 import { type ListedCollection, listAsStream, listInPages, type Told } from '../kube/list.ts';
-import { keyOf, type ObjectKey } from '../kube/object.ts';
+import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
 
 type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefined; readonly inPages: boolean };
@@ -108,10 +108,13 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   const { api, resource, onEvent } = options;
   const { notOlderThan, inPages } = state;
   const keys = new Set<ObjectKey>();
+  // What was told of counts as seen, also where the list then breaks.
+  let newest = Number(notOlderThan);
   // Each of thousands may lead to much.
   const pace = new Pace(options.clock);
   const tell = async (event: Told) => {
     keys[event.type === 'DELETED' ? 'delete' : 'add'](keyOf(event.object));
+    newest = Math.max(newest, versionOf(event.object));
     await take(options, event);
     if (pace.due) await pace.rest();
   };
@@ -128,7 +131,8 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
     // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
     const cannot =
       error instanceof KubeError ? error.status !== 429 : !(error instanceof HttpError && error.isUnanswered);
-    return { state: { ...state, inPages: inPages || cannot }, error };
+    const seen = Number.isNaN(newest) ? notOlderThan : String(newest);
+    return { state: { phase: 'list', notOlderThan: seen, inPages: inPages || cannot }, error };
   }
 }
 
