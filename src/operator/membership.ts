@@ -4,10 +4,13 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord } from '../kube/lease.ts';
+import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord, leaseSpecOf } from '../kube/lease.ts';
 
 /** The view that a replica acts on: identities, with commas. */
 const MEMBERS = `${GROUP}/members`;
+
+/** Who holds the Lease of a single leader where there is none: all replicas together. */
+const REPLICAS = 'replicas';
 
 /** Identities in their order: between whom shards are shared. */
 type View = readonly string[];
@@ -16,7 +19,10 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly namespace: string;
-  /** The Lease of a single leader: while a process that was started otherwise holds it, no replica owns anything. */
+  /**
+   * The Lease of a single leader: while a process that was started otherwise holds it, no replica owns anything; and while one
+   * does, the replicas hold it.
+   */
   readonly name: string;
   /** Names this process, and never two of them; part of a Lease's name. */
   readonly identity: string;
@@ -38,6 +44,8 @@ interface Seen {
   readonly text: string;
   readonly since: number;
   readonly identity: string;
+  /** It acts alone. */
+  readonly isLeader: boolean;
   readonly view: View;
   readonly durationMs: number;
 }
@@ -58,6 +66,8 @@ interface Standing {
  *   says of that other one that it is. It looks at the others after it has published: of two that claim one shard, at least
  *   one sees the other's claim.
  * - Before it publishes a view under which it loses shards, it has let go of them and what was in hand has ended.
+ * - With each renewal it renews the Lease of a single leader as well, in the name of all: a process that is started to act alone, as in
+ *   a rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
  * - A replica that was not seen to renew for the lease's duration is dead once its Lease could be taken from it in the
  *   version that was seen. By then it does not act any more: it stops by itself at the renew deadline, by either clock.
  */
@@ -71,6 +81,8 @@ export class Membership {
   /** What `owns` follows from. */
   #known = '';
   #resourceVersion = '';
+  /** Of the single leader's Lease, as this replica wrote it last in the name of all. */
+  #sharedVersion = '';
   /** Found to be over by a clock, which may be set back since; until the next renewal. */
   #over = false;
   #lost = false;
@@ -121,10 +133,12 @@ export class Membership {
       if (!this.#lost) await sleep(clock, retryPeriodMs, ended.signal);
     }
     signal.removeEventListener('abort', onAbort);
+    const isLast = this.#standing?.others.length === 0;
     this.#standing = undefined;
     stop.abort();
     if (this.#lost) return;
     await this.#attempt((limit) => this.#write({ holderIdentity: '' }, undefined, limit));
+    if (isLast) await this.#attempt((limit) => this.#unshare(limit));
     await working;
   }
 
@@ -180,9 +194,11 @@ export class Membership {
     const view = mayPublish ? this.#coming : before;
     if (view === undefined) return;
     const [monotonic, wall] = [clock.monotonic(), clock.now()];
-    await this.#publish(view, limit);
+    const [isShared] = await Promise.all([this.#share(limit), this.#publish(view, limit)]);
     const others = await this.#look(limit);
     limit.throwIfAborted();
+    // Who led has given its Lease back since, and another one may have taken it.
+    if (!isShared && !others.some((other) => other.isLeader)) return;
     this.#standing = { view, others, monotonic, wall };
     this.#over = false;
     const next = viewOf(identity, others);
@@ -222,6 +238,44 @@ export class Membership {
     this.#resourceVersion = lease.metadata.resourceVersion;
   }
 
+  /** Renews the single leader's Lease in the name of all replicas. False: somebody leads alone. */
+  async #share(limit: AbortSignal): Promise<boolean> {
+    const { api, namespace, name } = this.#options;
+    const ref = { namespace, name };
+    const spec = { ...this.#record(), holderIdentity: REPLICAS };
+    const lease = await api.get(LEASES, ref, limit);
+    limit.throwIfAborted();
+    if (!isShareable(lease)) return false;
+    try {
+      const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
+      const written = await (lease === undefined
+        ? api.create(LEASES, namespace, created, limit)
+        : this.#patchShared(lease.metadata.resourceVersion, spec, limit));
+      limit.throwIfAborted();
+      this.#sharedVersion = written.metadata.resourceVersion;
+      return true;
+    } catch (error) {
+      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
+      // Another replica has renewed it since it was read, which is as good.
+      const now = await api.get(LEASES, ref, limit);
+      return now !== undefined && leaseSpecOf(now).holderIdentity === REPLICAS;
+    }
+  }
+
+  /** So that a single leader need not wait, unless another replica has come meanwhile. */
+  async #unshare(limit: AbortSignal): Promise<void> {
+    try {
+      await this.#patchShared(this.#sharedVersion, { holderIdentity: '', leaseDurationSeconds: 1 }, limit);
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+    }
+  }
+
+  #patchShared(resourceVersion: string, spec: object, limit: AbortSignal): Promise<AnyObject> {
+    const { api, namespace, name } = this.#options;
+    return api.patch(LEASES, { namespace, name }, { metadata: { resourceVersion }, spec }, undefined, limit);
+  }
+
   /** Replicas that may act besides this one. */
   async #look(limit: AbortSignal): Promise<readonly Seen[]> {
     const { api, clock, namespace } = this.#options;
@@ -251,6 +305,10 @@ export class Membership {
     const isLeader = name === this.#options.name;
     if (!(name.startsWith(REPLICA_LEASE_PREFIX) || isLeader) || name === this.#name || !parsed.success) return;
     const { holderIdentity, leaseDurationSeconds } = parsed.data.spec;
+    if (isLeader && isShareable(lease)) {
+      this.#seen.delete(name);
+      return;
+    }
     // A leader claims everything.
     const members = isLeader ? holderIdentity : parsed.data.metadata.annotations?.[MEMBERS];
     const view = (members ?? '').split(',');
@@ -261,7 +319,7 @@ export class Membership {
     const holder = holderIdentity ?? '';
     // Whoever else stands in a replica's Lease: that replica acts until it has seen it, and its Lease runs out.
     const identity = isLeader || holder === '' ? holder : name.slice(REPLICA_LEASE_PREFIX.length);
-    this.#seen.set(name, { text, since: now, identity, view, durationMs });
+    this.#seen.set(name, { text, since: now, identity, isLeader, view, durationMs });
   }
 
   /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
@@ -301,6 +359,12 @@ export class Membership {
     if (owner !== undefined) this.#owners.set(key, owner);
     return owner;
   }
+}
+
+/** Whether nobody leads alone, by the single leader's Lease; undefined: there is none. */
+function isShareable(lease: AnyObject | undefined): boolean {
+  const holder = lease && leaseSpecOf(lease).holderIdentity;
+  return !holder || holder === REPLICAS;
 }
 
 function viewOf(identity: string, others: readonly Seen[]): View {

@@ -52,21 +52,7 @@ describe('operatorSign()', () => {
         ['team-b/mooring', 2],
       ],
     ],
-    [
-      'replicas share the work, and the Lease is of a time before',
-      [
-        ['mooring-system/mooring', 3_000],
-        ['mooring-system/mooring-replica-pod-1', 3_000],
-        ['mooring-system/mooring-replica-pod-2', 2],
-      ],
-    ],
-    [
-      'replicas share the work in a namespace of their own, and elsewhere the Lease of a time before was left',
-      [
-        ['old/mooring', 3_000],
-        ['new/mooring-replica-pod-2', 2],
-      ],
-    ],
+    ['replicas share the work, and hold the Lease together', [['mooring-system/mooring', 14, 'replicas']]],
     ['what is called like it is of something else', [['kube-system/mooring-of-boats', 3_000]]],
   ])('says nothing where %s', async (_why, leases) => {
     expect(await signOf(leases)).toBeUndefined();

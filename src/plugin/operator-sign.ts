@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { LEADER_LEASE, REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
+import { LEADER_LEASE } from '../base/lease-names.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { listAllPages } from '../kube/list.ts';
@@ -42,15 +42,12 @@ export async function operatorSign(
 ): Promise<string | undefined> {
   try {
     const leaders = await listLeases(api, { name: LEADER_LEASE }, signal);
-    const isAnyAlive = (leases: readonly Lease[], nowMs: number) => leases.some((lease) => isAlive(lease, nowMs));
+    const isAnyAlive = (nowMs: number) => leaders.some((lease) => isAlive(lease, nowMs));
     const last = newest(leaders);
-    if (last === undefined || isAnyAlive(leaders, clock.now())) return undefined;
-    const all = await everyLease();
-    const anybody = newest(all) ?? last;
+    if (last === undefined || isAnyAlive(clock.now())) return undefined;
+    const anybody = newest(await everyLease()) ?? last;
     const nowMs = Math.min(clock.now(), renewedAt(anybody));
-    // Replicas that share the work have Leases of their own, and leave an older one of a leader as it is.
-    const replicas = all.filter(({ metadata }) => metadata.name.startsWith(REPLICA_LEASE_PREFIX));
-    return isAnyAlive([...leaders, ...replicas], nowMs) ? undefined : told(last, nowMs);
+    return isAnyAlive(nowMs) ? undefined : told(last, nowMs);
   } catch (error) {
     // It is only a hint: whatever else was asked for has an answer of its own.
     if (signal.aborted && !(error instanceof KubeError)) throw error;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { REPLICA_LEASE_PREFIX } from '../../src/base/lease-names.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { ownRules, policyRules } from '../../src/rbac.ts';
 import { createTeam } from '../../src/simulator/simulator.ts';
@@ -69,8 +70,11 @@ async function startReplicas(
     await waitUntil(isShared, { what: 'each space has one owner' });
     return each;
   };
-  const leases = async () =>
-    (await mustKubectl(['get', LEASES.plural, `--namespace=${namespace}`, '--output=name'])).trim().split('\n');
+  /** Of replicas. */
+  const leases = async () => {
+    const names = await mustKubectl(['get', LEASES.plural, `--namespace=${namespace}`, '--output=name']);
+    return names.split('\n').filter((name) => name.includes(REPLICA_LEASE_PREFIX));
+  };
   return { cloud, site, replicas, shared, leases };
 }
 

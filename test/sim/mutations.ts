@@ -378,7 +378,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kept-as-the-cache-says',
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
-    hunt: ['namespace-deleted-while-deploying replicas=2 seed=311 3:partition 4:suspendMachine 5:gap'],
+    hunt: ['namespace-deleted-while-deploying replicas=2 seed=22 3:partition 6:suspendMachine 7:gap'],
   },
   {
     name: 'every-status-is-ours',

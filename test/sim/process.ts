@@ -1,5 +1,6 @@
 import { sleep } from '../../src/base/clock.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
+import { LEADER_LEASE } from '../../src/base/lease-names.ts';
 import { type KubeApi, KubeError, type Resource, type WatchEvent, type WatchOptions } from '../../src/kube/api.ts';
 import { LEASE_TIMES } from '../../src/kube/lease.ts';
 import { Reachability } from '../../src/kube/reachability.ts';
@@ -145,13 +146,20 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     }
     reachability.reached();
   };
-  const write = <T>(resource: Resource, what: string, work: () => Promise<T>, labels?: Effect['labels']) => {
+  const write = <T>(
+    resource: Resource,
+    name: string,
+    what: string,
+    work: () => Promise<T>,
+    labels?: Effect['labels'],
+  ) => {
     const reached = async () => {
       reach();
       return work();
     };
     // Leases are the elector's own business: they are written all the time, and struck by the weather only.
-    if (resource.plural === 'leases') return renewal(() => read(reached));
+    if (resource.plural === 'leases')
+      return name === (process.lease ?? LEADER_LEASE) ? renewal(() => read(reached)) : read(reached);
     return carryOut(process, world, { to: 'kube', what, ...(labels && { labels }) }, reached, (fault) =>
       fault === 'conflict' && !what.startsWith('patch') ? undefined : kubeFailure(fault),
     );
@@ -185,20 +193,27 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     },
     create: (resource, namespace, object) => {
       const { name = '', labels } = metadataOf(object);
-      if (resource.plural === 'leases') process.lease = name;
+      // With shards the first one is its own, and the other that of all together.
+      if (resource.plural === 'leases') process.lease ??= name;
       return write(
         resource,
+        name,
         `create ${resource.plural}/${name}`,
         () => api.create(resource, namespace, object),
         labels,
       );
     },
     patch: (resource, ref, patch, options) =>
-      write(resource, `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`, () =>
-        api.patch(resource, ref, patch, options),
+      write(
+        resource,
+        ref.name,
+        `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`,
+        () => api.patch(resource, ref, patch, options),
       ),
     delete: (resource, ref, preconditions) =>
-      write(resource, `delete ${resource.plural}/${ref.name}`, () => api.delete(resource, ref, preconditions)),
+      write(resource, ref.name, `delete ${resource.plural}/${ref.name}`, () =>
+        api.delete(resource, ref, preconditions),
+      ),
   };
 }
 
