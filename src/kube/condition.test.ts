@@ -36,6 +36,15 @@ test('setConditions() gives exactly what is named, in that order', () => {
   expect(after.map(({ type }) => type)).toEqual(['Synced', 'Ready']);
 });
 
+test('setConditions() leaves conditions of other controllers as they are', () => {
+  const theirs = { ...update('Ready', 'True'), type: 'Backup', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const before = [theirs, ...setConditions([], [update('Stalled', 'True')], 1, NOW_MS)];
+  const after = setConditions(before, [update('Ready', 'True')], 2, NOW_MS);
+  expect(after.map(({ type }) => type)).toEqual(['Ready', 'Backup']);
+  expect(after[1]).toBe(theirs);
+  expect(setConditions(after, after, 3, NOW_MS)).toEqual(after);
+});
+
 test('setConditions() shortens messages that no person reads to the end', () => {
   const [condition] = setConditions([], [update('Ready', 'True', 'x'.repeat(5_000))], 1, NOW_MS);
   expect(condition?.message).toHaveLength(1024);

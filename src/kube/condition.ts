@@ -1,5 +1,16 @@
 import { instant } from '../base/instant.ts';
 
+/** All that Mooring tells of, of any kind. Others are other controllers'. */
+const OWN_TYPES: ReadonlySet<string> = new Set([
+  'Ready',
+  'Reconciling',
+  'Stalled',
+  'Synced',
+  'Available',
+  'CredentialsSecured',
+  'CredentialsValid',
+]);
+
 /** metav1.Condition, each with its own observedGeneration. */
 export interface Condition {
   readonly type: string;
@@ -50,8 +61,8 @@ export function toldBefore(
 const MAX_MESSAGE_LENGTH = 1024;
 
 /**
- * The conditions after an update: exactly those of `updates`, in their order. What is not named is gone: conditions
- * such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same; one of `previous`
+ * The conditions after an update: those of `updates`, in their order, then those of other controllers. Of our own, what is not
+ * named is gone: conditions such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same; one of `previous`
  * that is handed on as it is was not judged again, and stays one of its own generation.
  */
 export function setConditions(
@@ -60,7 +71,7 @@ export function setConditions(
   generation: number,
   nowMs: number,
 ): Condition[] {
-  return updates.map((update) => {
+  const own = updates.filter(isOwn).map((update) => {
     const before = findStatusCondition(previous, update.type);
     const lastTransitionTime = before?.status === update.status ? before.lastTransitionTime : instant(nowMs);
     return {
@@ -72,6 +83,11 @@ export function setConditions(
       lastTransitionTime,
     };
   });
+  return [...own, ...previous.filter((condition) => !isOwn(condition))];
+}
+
+function isOwn({ type }: Pick<Condition, 'type'>): boolean {
+  return OWN_TYPES.has(type);
 }
 
 function shorten(message: string): string {
