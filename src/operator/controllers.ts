@@ -194,7 +194,7 @@ function controllerOfUsers(
     user: (key) => users.store.get(key),
     claimants: (cluster, username): Iterable<ObjectKey> => controller.dependents(`users/${cluster}/${username}`),
     onDriftCorrected: wiring.driftCorrected('DatabaseUser', users),
-    onLeft: wiring.warn(USER_LEFT, users),
+    onLeft: wiring.warn('DatabaseUser', USER_LEFT, users),
   });
   const controller = wiring.controllerOf(kind, users, gate);
   users.onChange((changed, before, after) => {
@@ -225,7 +225,7 @@ function controllerOfDatabases(
     claimants: (cluster, name): Iterable<ObjectKey> => controller.dependents(databaseClaim(cluster, name)),
     memory: new DatabaseMemory(uuid(random), clock.now()),
     onSchemaCorrected: (key, message) => onDrift(key, 'schema', message),
-    onLeft: wiring.warn(DATABASE_LEFT, databases),
+    onLeft: wiring.warn('Database', DATABASE_LEFT, databases),
   });
   const controller = wiring.controllerOf(kind, databases, gate);
   wiring.notifyConcerned(databases, databaseConcerns);

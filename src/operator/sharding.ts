@@ -218,11 +218,14 @@ export class Sharding {
 
   /** Whether it is there all the same: then another replica may know by now that what is in it is its own. */
   async #exists({ kind, key }: Outer): Promise<boolean> {
+    const resource = kind === 'spaces' ? DATABASE_SPACES : DATABASE_CLUSTERS;
     try {
-      const resource = kind === 'spaces' ? DATABASE_SPACES : DATABASE_CLUSTERS;
       return (await this.#api.get(resource, splitKey(key))) !== undefined;
     } catch (error) {
-      this.#log.warn({ err: error }, `Cannot look for ${key}, so nobody knows whose it is: ${messageOf(error)}`);
+      this.#log.warn(
+        { kind: resource.kind, ...splitKey(key), err: error },
+        `Cannot look for ${key}, so nobody knows whose it is: ${messageOf(error)}`,
+      );
       return true;
     }
   }

@@ -7,7 +7,7 @@ import type { Reference } from '../base/reference-index.ts';
 import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createSecrets, FinalizerIndex, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
-import type { KubeObject, ObjectKey } from '../kube/object.ts';
+import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { Controller, type ControllerOptions, isNews, type KeyGate } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/events.ts';
 import type { Informer } from '../runtime/informer.ts';
@@ -137,10 +137,10 @@ export class Wiring {
   }
 
   /** For a kind's world: an object goes, and what it stood for may stay. */
-  warn(reason: string, source: Informer<KubeObject>) {
+  warn(kind: string, reason: string, source: Informer<KubeObject>) {
     return (key: ObjectKey, message: string): void => {
       // In a namespace that goes no Event can be made any more.
-      this.#dependencies.log.warn({ reason, key }, message);
+      this.#dependencies.log.warn({ kind, ...splitKey(key), reason }, message);
       const object = source.store.get(key);
       if (object !== undefined) this.#recorder.record(object, { status: 'False', reason, message });
     };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { aCluster, aController, READY } from '../../test/support/toy-controller.ts';
 import { TOYS } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
+import { KubeError } from '../kube/api.ts';
 import { ready, stalled } from '../kube/summary.ts';
 import { isNews, type KeyGate } from './controller.ts';
 
@@ -52,6 +53,22 @@ test('Controller keeps to its pause where the watch tells of a status before the
   await create('a');
   await clock.advance(3_600_000);
   expect(pauses().map((ms) => Math.round(ms / 1_000))).toEqual([120, 240, 480, 960, 1_800]);
+});
+
+test('Controller says so where somebody else was faster, and looks again', async () => {
+  const { clock, api } = aCluster();
+  const patch = api.patch.bind(api);
+  let conflicts = 3;
+  api.patch = async (resource, ref, body, options) => {
+    if (options?.subresource === 'status' && conflicts-- > 0)
+      throw new KubeError('the object has been modified', { status: 409, reason: 'Conflict' });
+    return patch(resource, ref, body, options);
+  };
+  const { create, logged } = await aController({}, 2, { clock, api });
+  await create('a');
+  await clock.advance(60_000);
+  expect(logged.filter((line) => line.startsWith('Somebody else changed'))).toHaveLength(3);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ status: 'True' }] } });
 });
 
 test('Controller looks at what refers to a thing when that thing changes, and at nothing else', async () => {

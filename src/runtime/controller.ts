@@ -241,6 +241,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, outcome.pace === 'soon' ? SOON_BACKOFF : SLOW_BACKOFF);
         return;
       case 'conflict':
+        log.info({}, 'Somebody else changed the object or what belongs to it meanwhile: it is looked at again');
         this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key) });
         return;
       case 'failed': {

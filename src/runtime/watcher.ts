@@ -108,8 +108,7 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   const { api, resource, onEvent } = options;
   const { notOlderThan, inPages } = state;
   const keys = new Set<ObjectKey>();
-  // What was told of counts as seen, also where the list then breaks.
-  let newest = Number(notOlderThan);
+  let newest = Number(notOlderThan); // What was told of counts as seen, also where the list then breaks.
   // Each of thousands may lead to much.
   const pace = new Pace(options.clock);
   const tell = async (event: Told) => {
@@ -131,8 +130,8 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
     // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
     const cannot =
       error instanceof KubeError ? error.status !== 429 : !(error instanceof HttpError && error.isUnanswered);
-    const seen = Number.isNaN(newest) ? notOlderThan : String(newest);
-    return { state: { phase: 'list', notOlderThan: seen, inPages: inPages || cannot }, error };
+    const notBefore = Number.isNaN(newest) ? notOlderThan : String(newest);
+    return { state: { phase: 'list', notOlderThan: notBefore, inPages: inPages || cannot }, error };
   }
 }
 
