@@ -6,6 +6,7 @@ import { startKubeProxy } from '../support/kube-proxy.ts';
 import { cluster, wholeSpace } from '../support/manifests.ts';
 import { startOperator } from '../support/operator.ts';
 import { installOperator } from '../support/operator-bench.ts';
+import { RETRY_WAITS } from '../support/retry.ts';
 import { startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
 import { createTrap } from '../support/trap.ts';
@@ -40,6 +41,7 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 describe.concurrent('an operator that was frozen for longer than its lease changes nothing when it wakes up', {
+  ...RETRY_WAITS,
   timeout: 120_000,
 }, () => {
   test.for(POINTS)('not even $next', async ({ what }, { onTestFinished, expect }) => {

@@ -7,6 +7,7 @@ import { startKubeProxy } from '../support/kube-proxy.ts';
 import { cluster, user, wholeSpace } from '../support/manifests.ts';
 import { type StartingOperator, startOperator } from '../support/operator.ts';
 import { installOperator } from '../support/operator-bench.ts';
+import { RETRY_WAITS } from '../support/retry.ts';
 import { startCloud } from '../support/served-cloud.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -31,9 +32,10 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-test('a client always signs in with the password of the Secret, else the coming one, though the operator is killed', async ({
-  onTestFinished,
-}) => {
+test('a client always signs in with the password of the Secret, else the coming one, though the operator is killed', {
+  ...RETRY_WAITS,
+  timeout: 240_000,
+}, async ({ onTestFinished }) => {
   const trap = createTrap();
   const namespace = await makeNamespace();
   const cloud = await startCloud({ gate: trap.gate });
@@ -75,7 +77,7 @@ test('a client always signs in with the password of the Secret, else the coming 
   // A rotation that stands still between server and Secret is what the second password is for.
   expect(withNext).toBeGreaterThan(0);
   expect(await operator.stop()).toBe(0);
-}, 240_000);
+});
 
 /** Signs in again and again with what the Secret holds at the time, as documented for applications. */
 function watch(site: Site) {

@@ -6,6 +6,7 @@ import { startKubeProxy } from '../support/kube-proxy.ts';
 import { cluster, wholeSpace } from '../support/manifests.ts';
 import { spawnOperator, startOperator } from '../support/operator.ts';
 import { installOperator } from '../support/operator-bench.ts';
+import { RETRY_WAITS } from '../support/retry.ts';
 import { startCloud } from '../support/served-cloud.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -67,7 +68,9 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-describe.concurrent('killed and started again, the operator ends with one cluster and one password that works', () => {
+describe.concurrent('killed and started again, the operator ends with one cluster and one password that works', {
+  ...RETRY_WAITS,
+}, () => {
   const whens: readonly When[] = ['before', 'after'];
   const cases = [
     ...POINTS.flatMap((point) => whens.map((when) => ({ when, nth: 1, ...point }))),

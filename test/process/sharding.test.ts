@@ -10,6 +10,7 @@ import { startKubeProxy } from '../support/kube-proxy.ts';
 import { cluster, factorySecret, secret, space } from '../support/manifests.ts';
 import { type OperatorProcess, type StartingOperator, startOperator } from '../support/operator.ts';
 import { accountWith } from '../support/operator-rights.ts';
+import { RETRY_WAITS } from '../support/retry.ts';
 import { type ServedCloud, startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
 import { createTrap } from '../support/trap.ts';
@@ -88,6 +89,7 @@ function spaceNamed(cloud: ServedCloud, spaceID: string, isFirst: boolean) {
 }
 
 test('three operators on a real API server share the spaces; of one that is killed these move to the others, and no others', {
+  ...RETRY_WAITS,
   timeout: 180_000,
 }, async ({ onTestFinished }) => {
   const { cloud, site, replicas, shared, leases } = await startReplicas(3, onTestFinished);
@@ -112,6 +114,7 @@ test('three operators on a real API server share the spaces; of one that is kill
 });
 
 test('an operator that was stopped past its Lease, with an answer on its way, changes nothing in the space that it had', {
+  ...RETRY_WAITS,
   timeout: 180_000,
 }, async ({ onTestFinished }) => {
   const trap = createTrap('POST /clusters/deploy');
