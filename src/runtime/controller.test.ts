@@ -87,6 +87,16 @@ test('Controller looks at what refers to a thing when that thing changes, and at
   expect(passes.map(({ name }) => name).sort()).toEqual(['a', 'b']);
 });
 
+test('Controller remembers nothing of an object in whose place another one has come, though nobody heard that it went', async () => {
+  const { create, informer, clock, calls, passes } = await aController();
+  await create('a');
+  const former = informer.store.get('ns/a');
+  if (former === undefined) expect.fail('There is no toy');
+  informer.store.apply({ ...former, metadata: { ...former.metadata, uid: 'another', resourceVersion: '1000' } });
+  await clock.settle();
+  expect([calls, passes.length]).toEqual([['observe', 'forget ns/a', 'observe'], 2]);
+});
+
 test('Controller forgets what an object referred to when it is gone', async () => {
   const { create, controller, api, clock } = await aController();
   await create('a', { friend: 'x' });

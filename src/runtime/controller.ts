@@ -108,6 +108,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     });
     informer.onChange((key, before, after) => {
       const status = this.#refer(key, before, after);
+      // One that comes in its place owes nothing to it.
+      if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid) this.letGo(key);
       if (key === this.#writing && after !== undefined) return;
       if (before === undefined && after !== undefined && status !== undefined) this.#arrived(key, after, status);
       else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
@@ -185,7 +187,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.#arrived(key, object, parseStatus(this.#kind.definition, object.status), delayMs);
   }
 
-  /** The key is another process's from now on: nothing is remembered of it. */
+  /** The key is another process's from now on, or another object's: nothing is remembered of it. */
   letGo(key: ObjectKey): void {
     this.queue.forget(key);
     this.#passesAtOnce.delete(key);
@@ -310,14 +312,7 @@ function labelOf(outcome: Outcome): 'success' | 'requeue' | 'requeue_after' | 'e
 /** Whether a person or another controller changed something that a pass goes by: a status is only ever written by us. */
 export function isNews(before: AnyObject | undefined, after: AnyObject | undefined): boolean {
   if (before === undefined || after === undefined) return true;
-  const seen = ({ metadata }: AnyObject) =>
-    JSON.stringify([
-      metadata.uid,
-      metadata.generation,
-      metadata.deletionTimestamp,
-      metadata.finalizers,
-      metadata.annotations,
-      metadata.labels,
-    ]);
+  const seen = ({ metadata: { uid, generation, deletionTimestamp, finalizers, annotations, labels } }: AnyObject) =>
+    JSON.stringify([uid, generation, deletionTimestamp, finalizers, annotations, labels]);
   return seen(before) !== seen(after);
 }

@@ -33,6 +33,7 @@ export async function aController(
   const events: string[] = [];
   const logged: string[] = [];
   const fields: object[] = [];
+  const calls: string[] = [];
   const log = (about: object, message: string) => {
     logged.push(message);
     fields.push(about);
@@ -46,7 +47,7 @@ export async function aController(
       },
       decide: behaviour.decide ?? (() => ({ conditions: READY })),
     },
-    [],
+    calls,
   );
   const informer = new Informer<KubeObject>({
     api,
@@ -86,11 +87,13 @@ export async function aController(
     clock,
     api,
     controller,
+    informer,
     passes,
     pauses,
     events,
     logged,
     fields,
+    calls,
     create,
     change,
     stop,
