@@ -325,6 +325,20 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.secret()).toBeUndefined();
   });
 
+  it('waits for it where the cloud destroys none that is on its way, and says so, as nobody needs to do anything', async () => {
+    const bench = await kindBench({ spec: { deletionPolicy: 'Delete' }, knobs: PROVISION });
+    while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();
+    remove(bench);
+    await bench.pass();
+    await bench.pass();
+    expect(count(bench, 'destroy')).toBeGreaterThan(0);
+    expect(bench.ready()).toBe('Unknown Destroying');
+    expect(bench.told.at(-1)).toContain('is starting, and the cloud does not destroy it yet');
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+  });
+
   it('destroys it under its new id when the answer to renaming it was lost', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'lostAnswer', times: 1 });

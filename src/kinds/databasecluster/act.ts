@@ -146,6 +146,8 @@ async function taken(
   return {};
 }
 
+const AT_REST: ReadonlySet<string> = new Set(['running', 'suspended']);
+
 /** Right before, the cloud is asked whether it is still that cluster, and then, as that may have to wait, whether the object still says so. */
 async function destroy(
   world: ClusterWorld,
@@ -164,7 +166,13 @@ async function destroy(
   try {
     poller.learn(id, await client.destroy(id, signal), askedAt);
   } catch (error) {
-    if (error instanceof ApiError && error.kind === 'forbidden') {
+    if (!(error instanceof ApiError)) throw error;
+    // From which states it is accepted nobody promises: once the cluster is at rest it is tried again.
+    if ((error.kind === 'invalid' || error.kind === 'conflict') && !AT_REST.has(cluster.status)) {
+      const message = `Cluster "${id}" is ${cluster.status}, and the cloud does not destroy it yet: ${error.message}. It is tried again`;
+      throw new TransientError('Destroying', message);
+    }
+    if (error.kind === 'forbidden') {
       throw new TerminalError('DeletionBlocked', `${error.message}. Give the space an API token of level admin`, {
         cause: error,
       });

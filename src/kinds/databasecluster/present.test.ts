@@ -108,6 +108,32 @@ describe('clusterConditions()', () => {
     expect(typesAndStatuses(healthy.subject, seen)).toMatchObject({ CredentialsSecured: 'True', Available: 'False' });
   });
 
+  const availableOf = (...[subject, { seen }]: [typeof healthy.subject, ReturnType<typeof anObservation>]) =>
+    clusterConditions(subject, seen).find(({ type }) => type === 'Available');
+
+  it('keeps what was verified while the cloud has a word for the cluster that nobody knows', () => {
+    const seen = anObservation().status('maintenance').with({ endpoint: healthy.subject.status.endpoint });
+    expect(availableOf(healthy.subject, seen)?.status).toBe('True');
+  });
+
+  it.each(['suspending', 'destroying', 'resuming'])(
+    'does not say of a cluster that is %s that nobody tried',
+    (status) => {
+      expect(availableOf(healthy.subject, anObservation().status(status))).toMatchObject({
+        status: 'False',
+        reason: 'NoServer',
+        message: `No server runs: the cloud's word for the cluster is "${status}"`,
+      });
+    },
+  );
+
+  it('keeps what was verified while the object is to go and the cluster runs: its endpoint alone is not told any more', () => {
+    const { subject } = healthy.deleting();
+    const going = anObservation().with({ endpoint: undefined });
+    expect(availableOf(subject, going)?.status).toBe('True');
+    expect(availableOf(healthy.subject, going)).toMatchObject({ status: 'False', reason: 'NoServer' });
+  });
+
   it('does not know whether a login works at another server', () => {
     const seen = anObservation().with({ endpoint: 'https://other.test:443' });
     expect(typesAndStatuses(healthy.subject, seen.seen)).toMatchObject({ Available: 'False' });

@@ -90,23 +90,32 @@ function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | u
   return kept === undefined ? undefined : { type, status: kept.status, reason: kept.reason, message: kept.message };
 }
 
+/** In these a server that is shown as running goes down, or is not up yet. What a status means that nobody knows is not guessed. */
+const NOT_UP: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending', 'suspended', 'destroying']);
+
 /** A login that was verified at this server counts until it is tried again, whatever else is done to the cluster. */
 function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const type = 'Available';
   const silent = untold(subject);
   if (silent !== undefined && seen.endpoint !== undefined) return { type, ...silent };
   const kept = keptFrom(subject, type);
-  const verifiedAt = subject.status.credentials?.endpoint;
-  const runs = seen.cluster?.status === 'running' && seen.endpoint !== undefined && isOurs(subject, seen);
-  if (runs && kept?.status === 'True' && verifiedAt === seen.endpoint) return kept;
+  const isUp = isOurs(subject, seen) && !NOT_UP.has(seen.cluster?.status ?? '');
+  // Of a cluster that is to go no endpoint is told. Where it cannot go, it works as before.
+  const isSameServer = subject.deleting || subject.status.credentials?.endpoint === seen.endpoint;
+  if (isUp && kept?.status === 'True' && isSameServer && (seen.endpoint !== undefined || subject.deleting)) return kept;
   if (isBeingCreated(subject, seen))
     return { type, status: 'False', reason: 'NoServer', message: 'No server runs yet' };
-  const reason = seen.endpoint === undefined ? 'NoServer' : 'NotVerified';
-  const message =
-    seen.endpoint === undefined
-      ? `No server runs: the cloud's word for the cluster is "${seen.cluster?.status ?? 'missing'}"`
-      : `The login was not tried yet at ${seen.endpoint}`;
-  return { type, status: 'False', reason, message };
+  if (isUp && seen.endpoint !== undefined) {
+    const message = `The login was not tried yet at ${seen.endpoint}`;
+    return { type, status: 'False', reason: 'NotVerified', message };
+  }
+  const word = seen.cluster?.status ?? 'missing';
+  return {
+    type,
+    status: 'False',
+    reason: 'NoServer',
+    message: `No server runs: the cloud's word for the cluster is "${word}"`,
+  };
 }
 
 /** Asked for, and not there yet. In the same words before and after the cloud has begun: that is no news. */
