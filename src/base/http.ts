@@ -263,7 +263,8 @@ function codeOf(error: unknown): string {
 }
 
 function describe(error: unknown, code: string): string {
-  const message = messageOf(error) || 'Connection failed';
+  // What Node advises to whoever starts it is of no use to whoever reads this.
+  const message = (messageOf(error) || 'Connection failed').replace(/; if the root CA is installed locally,.*$/, '');
   return code === '' || message.includes(code) ? message : `${message} (${code})`;
 }
 

@@ -5,6 +5,7 @@ import { ServerClient } from '../database/client.ts';
 import { Session } from '../database/session.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { caOf } from '../kinds/databasespace/ca-bundle.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { readSecret } from '../kinds/secrets.ts';
@@ -14,7 +15,7 @@ import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { UsageError } from './arguments.ts';
 import { itemOf } from './inventory.ts';
-import { caOf, readSpace, type SpaceDependencies } from './space.ts';
+import { readSpace, type SpaceDependencies } from './space.ts';
 
 export interface ServerTarget {
   readonly namespace: string;

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { HttpTransport } from '../base/http.ts';
 import type { Random } from '../base/random.ts';
 import { CloudClient } from '../cloud/client.ts';
+import { caOf } from '../kinds/databasespace/ca-bundle.ts';
 import { credentialsFrom } from '../kinds/databasespace/credentials.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
@@ -28,10 +29,6 @@ export async function readSpace(
   const parsed = parseSpec(databaseSpaceDefinition, 'spec' in object ? object.spec : undefined);
   if (!parsed.ok) throw new Error(`DatabaseSpace "${ref.name}" cannot be used: ${parsed.message}`);
   return parsed.spec;
-}
-
-export function caOf({ caBundle }: Pick<DatabaseSpaceSpec, 'caBundle'>): string | undefined {
-  return caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString('utf8');
 }
 
 /** A client of the space's cloud, with the tokens that the caller may read. */

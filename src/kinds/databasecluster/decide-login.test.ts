@@ -155,6 +155,16 @@ describe('decideLogin()', () => {
     expect(conditionOf(decision, 'Available')?.status).toBe('False');
   });
 
+  it('tells a server that answers nonsense from one that does not answer', () => {
+    const nonsense = { login: 'unreachable', message: 'A web page', isNonsense: true, heldBack: false } as const;
+    const decision = decideCluster(healthy.subject, anObservation().login(nonsense).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'False ServerAnswerUnusable', summary: 'Reconciling' });
+    expect(conditionOf(decision, 'Available')).toMatchObject({
+      reason: 'ServerAnswerUnusable',
+      message: expect.stringContaining('Check serverURL of the space. It is tried again'),
+    });
+  });
+
   it('leaves what it told of a server that is down as it is while further calls are held back', () => {
     const heldBack = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true });
     const { endpoint } = heldBack.seen;

@@ -135,21 +135,23 @@ function running(
 function unreachable(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  { message: why, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
+  { message: why, isNonsense, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
 ): ClusterDecision {
   const { metadata, status } = subject;
   const ready = findStatusCondition(status.conditions, 'Ready');
   const worked = ready?.status === 'True' || ready?.status === 'False';
-  const about = { type: 'Available', reason: 'ServerUnreachable', generation: metadata.generation ?? 0 };
+  const reason = isNonsense ? 'ServerAnswerUnusable' : 'ServerUnreachable';
+  const about = { type: 'Available', reason, generation: metadata.generation ?? 0 };
   const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
   const message =
-    told ?? `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. It is tried again`;
-  const available: ConditionUpdate = { type: 'Available', status: 'False', reason: 'ServerUnreachable', message };
+    told ??
+    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}It is tried again`;
+  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   const secured = findStatusCondition(clusterConditions(subject, seen), 'CredentialsSecured');
   const say = worked ? failing : retrying;
   return {
     conditions: [
-      ...say('ServerUnreachable', message),
+      ...say(reason, message),
       ...clusterConditions(subject, seen, { secured: secured ?? notSecured(message), available }),
     ],
     tentative: !heldBack && status.credentials?.endpoint === seen.endpoint,

@@ -78,6 +78,8 @@ export type LoginObservation =
   | {
       readonly login: 'unreachable';
       readonly message: string;
+      /** It answered, with what makes no sense. */
+      readonly isNonsense?: boolean;
       /** As `isHeldBack`. */
       readonly heldBack: boolean;
     }

@@ -148,8 +148,9 @@ export async function observeLogin(
       verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
     };
   } catch (error) {
-    if (error instanceof ApiError) return { login: 'unreachable', message: error.message, heldBack: isHeldBack(error) };
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const isNonsense = error.kind === 'badAnswer';
+    return { login: 'unreachable', message: error.message, isNonsense, heldBack: isHeldBack(error) };
   }
 }
 

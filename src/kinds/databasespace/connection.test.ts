@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { aSpace } from '../../../test/support/builders.ts';
+import { FIRST, SECOND } from '../../../test/support/certificates.ts';
 import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
@@ -157,10 +158,26 @@ describe('SpaceConnections', () => {
         return () => Promise.reject(new Error('not used'));
       },
     });
-    connections.connect('a/one', spec({ caBundle: Buffer.from('PEM').toString('base64') }), TOKENS, LOGIN, '1');
-    expect(trusted).toEqual(['PEM']);
+    const pem = `# both\n${FIRST.cert}\n${SECOND.cert}`;
+    connections.connect('a/one', spec({ caBundle: base64(pem) }), TOKENS, LOGIN, '1');
+    expect(trusted).toEqual([pem]);
+  });
+
+  it.each([
+    ['hello', /^spec.caBundle holds no certificate. It must be/],
+    ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /^Certificate 1 in spec.caBundle cannot be read/],
+    [`${FIRST.cert}\n${SECOND.cert.replace(/MII./, '')}`, /^Certificate 2 in spec.caBundle cannot be read/],
+  ])('refuse what is no certificate, and go on with what they had: %s', (pem, message) => {
+    const { connections, spec, of } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    const before = of('a/one');
+    const connect = () => connections.connect('a/one', spec({ caBundle: base64(pem) }), TOKENS, LOGIN, '1');
+    expect(connect).toThrow(message);
+    expect(of('a/one')).toBe(before);
   });
 });
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('SpaceConnection.serverURL()', () => {
   it.each([

@@ -15,6 +15,7 @@ import { ServerClient } from '../../database/client.ts';
 import { Logins } from '../../database/logins.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Login } from '../secrets.ts';
+import { caOf } from './ca-bundle.ts';
 import { type Place, placeOf } from './place.ts';
 import type { DatabaseSpaceSpec } from './schema.ts';
 import { refusalOfServerURL, refusalOfURL, type UrlPolicy } from './url-policy.ts';
@@ -105,7 +106,7 @@ export class SpaceConnections {
 
   /**
    * `factoryVersion`: of the Secret that the factory login is from; while the login is the same, that of the first one counts.
-   * Connects the space as said; what is shared and unchanged goes on. Throws TerminalError where a URL is not allowed.
+   * Connects the space as said; what is shared and unchanged goes on. Throws TerminalError where a URL is not allowed, or caBundle is none.
    * Returns whether it is another connection than before.
    */
   connect(
@@ -117,7 +118,7 @@ export class SpaceConnections {
   ): boolean {
     const refusal = refusalOfURL(spec.baseURL, this.#options.urlPolicy);
     if (refusal !== undefined) throw new TerminalError('BaseURLNotAllowed', `baseURL ${refusal}`);
-    const ca = spec.caBundle === undefined ? undefined : Buffer.from(spec.caBundle, 'base64').toString('utf8');
+    const ca = caOf(spec);
     const { baseURL, teamID, spaceID } = spec;
     const digest = digestOf({ baseURL, teamID, spaceID, ca, credentials });
     const before = this.#entries.get(space);

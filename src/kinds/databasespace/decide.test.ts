@@ -72,7 +72,7 @@ describe('decideSpace()', () => {
     ['unavailable', 'False CloudUnreachable', 'Reconciling'],
     ['lost', 'False CloudUnreachable', 'Reconciling'],
     ['throttled', 'False CloudThrottled', 'Reconciling'],
-    ['badAnswer', 'False CloudUnreachable', 'Reconciling'],
+    ['badAnswer', 'False CloudAnswerUnusable', 'Reconciling'],
   ])('tells of a List that ends with %s', (kind, said, summary) => {
     const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError(kind) }));
     expect(outline(decision)).toMatchObject({ ready: said, summary });
@@ -199,6 +199,12 @@ describe('decideSpace()', () => {
     const observation = { ...aSpaceObservation({}, { keptSecrets: ['cloud-admin'] }), cloud: undefined };
     const decision = decideSpace(ready.but({ deleting: true }).subject, observation);
     expect(decision).toMatchObject({ release: true, steps: [{ do: 'FreeSecret', name: 'cloud-admin' }] });
+  });
+
+  it('tells a cloud that answers nonsense from one that does not answer', () => {
+    const said = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('badAnswer', 200) }));
+    expect(outline(said)).toMatchObject({ ready: 'False CloudAnswerUnusable', summary: 'Reconciling' });
+    expect(conditionOf(said, 'Ready')?.message).toContain('Check that baseURL is');
   });
 
   it('says the same throughout an outage, whether it could try or not', () => {

@@ -157,6 +157,19 @@ function inSecrets(names: readonly string[]): string {
   return `${unique.length === 1 ? 'Secret' : 'Secrets'} ${unique.map((name) => `"${name}"`).join(', ')}`;
 }
 
+/** What changes with each try is not told: a message that stays the same is not written again. */
+const UNREACHABLE = ['CloudUnreachable', 'Next try within a minute'] as const;
+const WORDS: Readonly<Partial<Record<ApiError['kind'], readonly [reason: string, remedy: string]>>> = {
+  throttled: [
+    'CloudThrottled',
+    'It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud',
+  ],
+  badAnswer: [
+    'CloudAnswerUnusable',
+    "Check that baseURL is the cloud's, and that no proxy answers in its place. Next try within a minute",
+  ],
+};
+
 function meaningOf(
   error: unknown,
   subject: SpaceSubject,
@@ -179,16 +192,11 @@ function meaningOf(
       ];
     }
   }
-  const isThrottled = error instanceof ApiError && error.kind === 'throttled';
-  const word = isThrottled ? 'CloudThrottled' : 'CloudUnreachable';
+  const [word, remedy] = WORDS[error instanceof ApiError ? error.kind : 'unreachable'] ?? UNREACHABLE;
   const before = readyOf(subject);
   // A process that found the outage when it began does not know since when; the condition of the one before does.
   const known = inventory === undefined && before?.reason === word ? before.lastTransitionTime : undefined;
   const since = known ?? secondsOf(failingSinceMs);
-  // What changes with each try is not told: a message that stays the same is not written again.
-  const remedy = isThrottled
-    ? 'It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud'
-    : 'Next try within a minute';
   return ['again', { word, message: `${message}${since === undefined ? '' : `, since ${since}`}. ${remedy}` }];
 }
 
