@@ -1,7 +1,7 @@
 import { Sheet } from './figure.ts';
 import type { Options, ScenarioName } from './options.ts';
 import type { OtherCommand } from './other-operator.ts';
-import { apiServerKilled } from './scenarios/api-server.ts';
+import { AWAY, apiServerKilled } from './scenarios/api-server.ts';
 import { coldStart } from './scenarios/cold-start.ts';
 import { failover } from './scenarios/failover.ts';
 import { newcomer } from './scenarios/newcomer.ts';
@@ -175,7 +175,7 @@ function others({ quiet, standing, crowds, churnS, restS, newcomers }: Options):
     },
     {
       name: 'S14',
-      setting: { provisionTime: '1s', pollInterval: '60s', audit: true },
+      setting: { provisionTime: `${AWAY.provisionS}s`, pollInterval: `${AWAY.pollS}s`, audit: true },
       parts: [
         { scenario: 'S14', run: (setting, sheet) => apiServerKilled(setting, sheet, namesOf(Math.min(...crowds))) },
       ],

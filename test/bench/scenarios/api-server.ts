@@ -7,16 +7,24 @@ import { minus, total } from '../measure/kube-requests.ts';
 import { canLookAtProcesses, forgetPeak, memoryOf } from '../measure/process.ts';
 import type { Setting } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
+import { dueAtMost, listsAtMost } from './quiet.ts';
 import { since } from './since.ts';
 
 const AWAY_MS = 10_000;
 const TIMEOUT_MS = 120_000;
 /** All watchers take turns until one is answered; each of them then has to ask twice more, with a pause before. */
 const RETURN_TARGET_S = 5;
+/** What S3 allows a new cluster of calls to its server. */
+const SERVER_CALLS = 5;
+/** The new cluster's: none before its deploy, and one each 0.75 s from then on, the last of which sees that it is up. */
+const STEP_S = 0.75;
+
+/** As the setting has them that S14 needs. */
+export const AWAY = { provisionS: 1, pollS: 60 } as const;
 
 /**
  * S14: the API server is killed and started again ten seconds later, beside clusters that are Ready. The setting must have
- * been started with `audit`.
+ * been started with `audit`, and as `AWAY` says.
  */
 export async function apiServerKilled(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
   const { controlPlane, username, tracker, cloud, signal } = setting;
@@ -27,6 +35,7 @@ export async function apiServerKilled(setting: Setting, sheet: Sheet, names: rea
   await untilQuiet(setting);
   if (canLookAtProcesses) forgetPeak(operator.pid);
   const before = await cloud.calls();
+  const killedAt = performance.now();
   const written = readFileSync(auditFile(controlPlane.directory), 'utf8').length;
   await controlPlane.killApiServer();
   await sleep(AWAY_MS, undefined, { signal });
@@ -41,15 +50,18 @@ export async function apiServerKilled(setting: Setting, sheet: Sheet, names: rea
   await untilQuiet(setting);
   const { kube } = await changes();
   const after = await cloud.calls();
+  const watchedS = (performance.now() - killedAt) / 1000;
   const log = readFileSync(auditFile(controlPlane.directory), 'utf8').slice(written);
   const lists = listsIn(log, username);
   sheet.add('API server answers → first act', (deployedAt - begin) / 1000, 's', RETURN_TARGET_S);
   sheet.add('Lists of Kubernetes, of one kind at most', Math.max(0, ...lists.values()), 'count', 1);
   for (const [resource, count] of lists) sheet.add(`  ${resource}`, count, 'count');
-  // All but those of the new cluster: its deploy, and the Lists while it comes up.
-  const calls = minus(after.cloud, before.cloud);
-  const others = total(calls) - (calls.get('deploy') ?? 0) - (calls.get('list') ?? 0);
-  sheet.add('management calls but deploy and Lists', others, 'count', 0);
+  const [calls, server] = [minus(after.cloud, before.cloud), minus(after.server, before.server)];
+  const ofSpace = calls.get('list') ?? 0;
+  const due = listsAtMost(watchedS, AWAY.pollS) + Math.ceil(AWAY.provisionS / STEP_S) + 1;
+  sheet.add('Lists of the space', ofSpace, 'count', due);
+  sheet.add('management calls but Lists and the new deploy', total(calls) - ofSpace - 1, 'count', 0);
+  sheet.add('calls to servers', total(server), 'count', dueAtMost(names.length + 1, watchedS) + SERVER_CALLS);
   sheet.add('Kubernetes writes', total(kube.writes), 'count');
   if (canLookAtProcesses) sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB');
 }

@@ -32,7 +32,7 @@ export async function quiet(
   sheet.add('time watched', windowS, 's');
   sheet.add('Kubernetes writes', total(kube.writes), 'count', 0);
   sheet.add('Kubernetes reads of one object', total(kube.reads), 'count');
-  sheet.add('Lists of the space', lists, 'count', Math.ceil(polls / SHORTEST_SHARE));
+  sheet.add('Lists of the space', lists, 'count', listsAtMost(windowS, pollIntervalS));
   sheet.add('tokens renewed', tokens, 'count', Math.ceil(windowS / TOKEN_LIVES_S));
   sheet.add('other management calls', total(cloud) - lists - tokens, 'count', 0);
   sheet.add('sign-ins to verify logins', total(server), 'count', dueAtMost(count, windowS));
@@ -40,6 +40,11 @@ export async function quiet(
     sheet.add('CPU', cpuSeconds(operator.pid) - cpuBefore, 's');
     sheet.add('memory, growth', memoryOf(operator.pid).residentMB - memoryBefore, 'MB');
   }
+}
+
+/** Lists of one space that are due in this time while nothing is under way there. */
+export function listsAtMost(seconds: number, intervalS: number): number {
+  return Math.ceil(seconds / (intervalS * SHORTEST_SHARE));
 }
 
 /**
