@@ -4,12 +4,15 @@ import { RateLimit } from './rate-limit.ts';
 
 /** One request to the management API, as the one saw it who answered. */
 export interface JournalEntry {
-  /** Wall clock in milliseconds. */
+  /** When it arrived, by the wall clock in milliseconds. */
   readonly at: number;
+  readonly method: string;
   /** '' where the path names none. */
   readonly space: string;
-  /** Id of the cluster that is to be deployed; '' for all other requests. */
-  readonly deploys: string;
+  /** Id of the cluster that it is about; '' for none. */
+  readonly cluster: string;
+  /** Whether the cluster is to be deployed. */
+  readonly deploys: boolean;
   /** 0: no answer was sent. */
   readonly status: number;
 }
@@ -36,16 +39,19 @@ export function limitedCloud(simulator: Simulator, requestsPerSecond: number | u
       if (request.authority !== cloudAuthority) return simulator.handle(request, signal);
       if (request.path === JOURNAL_PATH) return { kind: 'answer', answer: json(200, journal) };
       if (!LIMITED.test(request.path)) return simulator.handle(request, signal);
+      const at = clock.now();
       const outcome = await answered(request, signal);
       const status = outcome.kind === 'answer' ? outcome.answer.status : 0;
-      journal.push({ at: clock.now(), ...subjectOf(request), status });
+      journal.push({ at, ...subjectOf(request), status });
       return outcome;
     },
   };
 }
 
-function subjectOf({ path, body }: Incoming): Pick<JournalEntry, 'space' | 'deploys'> {
-  const space = /\/spaces\/([^/]+)\//.exec(path)?.[1] ?? '';
-  const deploys = path.endsWith('/deploy') ? String(JSON.parse(body).id) : '';
-  return { space, deploys };
+const SPACE = /\/spaces\/([^/]+)\/clusters(?:\/([^/]+))?/;
+
+function subjectOf({ method, path, body }: Incoming): Omit<JournalEntry, 'at' | 'status'> {
+  const [, space = '', named = ''] = SPACE.exec(path) ?? [];
+  const deploys = method === 'POST' && named === 'deploy';
+  return { method, space, cluster: deploys ? String(JSON.parse(body).id) : named, deploys };
 }

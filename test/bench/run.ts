@@ -21,6 +21,7 @@ import { until } from './wait.ts';
 const CROWD_POLL_S = 10;
 const CROWD_SETTING = { provisionTime: '3s-12s', pollInterval: `${CROWD_POLL_S}s` } as const;
 const UPDATED = 100;
+const MOST_CHANGED_IN_OUTAGE = 200;
 const READY_TIMEOUT_MS = 60_000;
 
 /** What another operator cannot be measured at: how it elects a leader is not known, nor what its objects look like. */
@@ -122,6 +123,7 @@ const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `
 function crowd(options: Options, count: number): Group {
   const names = namesOf(count);
   const changed = names.slice(0, Math.min(UPDATED, Math.ceil(count / 2)));
+  const changedInOutage = names.slice(0, Math.min(MOST_CHANGED_IN_OUTAGE, Math.ceil(count / 5)));
   const { newcomers, quietPolls, outageS, stormS } = options;
   const part = (scenario: ScenarioName, run: Part['run']): Part => ({ scenario, size: `N=${count}`, run });
   return {
@@ -138,7 +140,7 @@ function crowd(options: Options, count: number): Group {
         (kind): Part => ({
           scenario: 'S9',
           size: kind,
-          run: (setting, sheet) => outage(setting, sheet, changed.slice(0, 20), outageS, kind),
+          run: (setting, sheet) => outage(setting, sheet, changedInOutage, outageS, kind),
         }),
       ),
       part('S10', (setting, sheet) => storm(setting, sheet, changed, stormS)),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.ts';
 import type { Sheet } from '../figure.ts';
 import { NAMESPACE } from '../manifests.ts';
+import { mostInOneSecond } from '../measure/journal.ts';
 import { total } from '../measure/kube-requests.ts';
 import { eachOf, type Setting } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
@@ -22,6 +23,10 @@ export const OUTAGES = {
 
 export type Outage = keyof typeof OUTAGES;
 const RECOVERED_TARGET_S = 30;
+/** What the operator keeps to by itself (src/cloud/client.ts), in any second: it may not save up for the end of an outage. */
+const REQUESTS_PER_SECOND = 50;
+/** On top comes the probe that found the end, and what waited for a block of the event loop: of 50 ms at most. */
+const PEAK_TARGET = REQUESTS_PER_SECOND + 1 + Math.ceil(REQUESTS_PER_SECOND * 0.05);
 
 /** S9: the cloud is not reached for a while, in which some clusters are changed. An hour is scaled down to `seconds`. */
 export async function outage(
@@ -46,6 +51,7 @@ export async function outage(
   const requests = total(asked);
   const ours = new Map([...kube.writes].filter(([name]) => name.endsWith('/status')));
   sheet.add('time without the cloud', seconds, 's');
+  sheet.add('clusters changed meanwhile', names.length, 'count');
   sheet.add('requests to it meanwhile', requests, 'count', Math.ceil(seconds / PROBE_EVERY_S) + AT_FIRST + more);
   sheet.add(
     'status writes, without those of the space',
@@ -60,5 +66,7 @@ export async function outage(
   await tracker.until(() => names.every(isReady), `${names.length} changed clusters are Ready`, TIMEOUT_MS, signal);
   const tookS = (Math.max(...names.map((name) => tracker.readyAt(name) ?? 0)) - begin) / 1000;
   sheet.add('end of the outage → all changes made', tookS, 's', RECOVERED_TARGET_S);
+  const came = (await cloud.journal()).map(({ at }) => at).filter((at) => at >= begin);
+  sheet.add('requests then, the most in one second', mostInOneSecond(came), 'count', PEAK_TARGET);
   await untilQuiet(setting);
 }

@@ -178,7 +178,7 @@ const CROWDED = 50;
 
 /** The cloud's own log holds the last requests only. */
 function deployedAt(journal: readonly JournalEntry[], id: string): number {
-  const found = journal.find(({ deploys }) => deploys === id);
+  const found = journal.find(({ deploys, cluster }) => deploys && cluster === id);
   if (found === undefined) throw new Error(`The cloud was never asked to deploy ${id}`);
   return found.at;
 }

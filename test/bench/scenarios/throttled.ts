@@ -46,7 +46,7 @@ export async function throttled(setting: Setting, sheet: Sheet, demand: Demand):
   const tookS = (Math.max(...all.map((name) => tracker.readyAt(name) ?? 0)) - begin) / 1000;
 
   const journal = (await cloud.journal()).slice(before);
-  const deploys = journal.filter(({ deploys, status }) => deploys !== '' && status < 300);
+  const deploys = journal.filter(({ deploys, status }) => deploys && status < 300);
   const waits = deploys.filter(({ space }) => quiet.includes(space)).map(({ at }) => at - begin);
   const served = servedWhileContended(
     deploys.map(({ space: who, at }) => ({ who, at })),

@@ -26,7 +26,8 @@ describe('limitedCloud()', () => {
       const outcome = await limited.handle({ authority, method, path, headers: {}, body });
       return outcome.kind === 'answer' ? outcome.answer : undefined;
     };
-    return { clock, ask };
+    const journal = async () => JSON.parse((await ask(JOURNAL_PATH))?.body ?? '');
+    return { clock, simulator, ask, journal };
   };
   const CLUSTERS = '/api/v1/team/acme/spaces/staging/clusters';
 
@@ -46,14 +47,29 @@ describe('limitedCloud()', () => {
   });
 
   it('keeps a journal of who asked for what, refused or not', async () => {
-    const { clock, ask } = cloudWith(1);
+    const { clock, ask, journal } = cloudWith(1);
     await ask(`${CLUSTERS}/deploy`, { method: 'POST', body: '{"id":"orders"}' });
     await ask('/api/v1/auth', { method: 'POST' });
+    await ask(`${CLUSTERS}/users/suspend`, { method: 'POST' });
+    await ask(CLUSTERS);
     await ask('/_simulator/counters');
-    expect(JSON.parse((await ask(JOURNAL_PATH))?.body ?? '')).toEqual([
-      { at: clock.now(), space: 'staging', deploys: 'orders', status: 400 },
-      { at: clock.now(), space: '', deploys: '', status: 429 },
+    const at = clock.now();
+    expect(await journal()).toEqual([
+      { at, method: 'POST', space: 'staging', cluster: 'orders', deploys: true, status: 400 },
+      { at, method: 'POST', space: '', cluster: '', deploys: false, status: 429 },
+      { at, method: 'POST', space: 'staging', cluster: 'users', deploys: false, status: 429 },
+      { at, method: 'GET', space: 'staging', cluster: '', deploys: false, status: 429 },
     ]);
+  });
+
+  it('notes when a request arrived, however late it is answered', async () => {
+    const { clock, ask, journal, simulator } = cloudWith(undefined);
+    simulator.setKnobs({ latencyMs: [500, 500] });
+    const at = clock.now();
+    const asked = ask(CLUSTERS);
+    await clock.advance(500);
+    await asked;
+    expect(await journal()).toMatchObject([{ at, status: 400 }]);
   });
 
   it('limits nothing without a limit', async () => {
