@@ -133,7 +133,7 @@ function crowd(options: Options, count: number): Group {
     parts: [
       part('S4', (setting, sheet) => quiet(setting, sheet, count, quietPolls, CROWD_POLL_S)),
       part('S5', (setting, sheet) => restart(setting, sheet, count)),
-      part('S6', (setting, sheet) => update(setting, sheet, changed)),
+      part('S6', (setting, sheet) => update(setting, sheet, changed, newcomers)),
       part('S7', (setting, sheet) => users(setting, sheet, names[0] ?? '', options.users)),
       part('S8', (setting, sheet) => newcomer(setting, sheet, newcomers)),
       ...(Object.keys(OUTAGES) as Outage[]).map(

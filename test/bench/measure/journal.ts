@@ -1,3 +1,5 @@
+import type { JournalEntry } from '../limited-cloud.ts';
+
 const SECOND_MS = 1000;
 
 /** Of things that happened at these times, in milliseconds: the most in one second, whenever that begins. */
@@ -10,4 +12,18 @@ export function mostInOneSecond(times: readonly number[]): number {
     most = Math.max(most, index - first + 1);
   }
   return most;
+}
+
+/** The first request about the cluster that arrived at this time or later. Throws where there was none. */
+export function firstAbout(
+  journal: readonly JournalEntry[],
+  cluster: string,
+  sinceMs: number,
+  matches: (entry: JournalEntry) => boolean = () => true,
+): JournalEntry {
+  const found = journal
+    .filter((entry) => entry.cluster === cluster && entry.at >= sinceMs && matches(entry))
+    .toSorted((one, other) => one.at - other.at)[0];
+  if (found === undefined) throw new Error(`The cloud was not asked about ${cluster}`);
+  return found;
 }

@@ -6,12 +6,13 @@ import type { Condition } from '../../../src/kube/condition.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { runWatcher, type WatcherEvent } from '../../../src/runtime/watcher.ts';
 
-type Status = { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
+export type Status = { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 
 /** Follows the objects of one kind in a namespace as any user could, and notes when each of them becomes Ready. */
 export class Tracker {
   readonly #ready = new Map<string, { readonly at: number; readonly generation: number | undefined }>();
   readonly #listeners = new Set<() => void>();
+  readonly #observers = new Set<(object: AnyObject) => void>();
   readonly #abort = new AbortController();
   #failure: unknown;
 
@@ -33,6 +34,12 @@ export class Tracker {
 
   stop(): void {
     this.#abort.abort();
+  }
+
+  /** `observer` is told of each object that was written, until what this returns is called. */
+  observe(observer: (object: AnyObject) => void): () => void {
+    this.#observers.add(observer);
+    return () => void this.#observers.delete(observer);
   }
 
   /** When the object became Ready for its present generation, in wall-clock milliseconds; undefined: it is not. */
@@ -77,8 +84,10 @@ export class Tracker {
 
   #handle(event: WatcherEvent): void {
     const now = Date.now();
-    if (event.type === 'applied') this.#note(event.object, now);
-    else if (event.type === 'deleted') this.#ready.delete(event.object.metadata.name);
+    if (event.type === 'applied') {
+      this.#note(event.object, now);
+      for (const observer of this.#observers) observer(event.object);
+    } else if (event.type === 'deleted') this.#ready.delete(event.object.metadata.name);
     for (const listener of this.#listeners) listener();
   }
 

@@ -3,6 +3,7 @@ import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.t
 import type { Sheet } from '../figure.ts';
 import { NAMESPACE } from '../manifests.ts';
 import { total } from '../measure/kube-requests.ts';
+import { SupersededWrites } from '../measure/superseded.ts';
 import type { Setting } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
 import { since } from './since.ts';
@@ -15,6 +16,8 @@ export async function storm(setting: Setting, sheet: Sheet, names: readonly stri
   const { api, tracker, signal } = setting;
   const changes = await since(setting);
   const generations = new Map<string, number>();
+  const superseded = new SupersededWrites();
+  const unobserve = tracker.observe((object) => superseded.note(object, Date.now()));
   const begin = performance.now();
   let edits = 0;
   for (let size = 400; performance.now() - begin < seconds * 1000; size += 1) {
@@ -32,12 +35,14 @@ export async function storm(setting: Setting, sheet: Sheet, names: readonly stri
   await tracker.until(() => names.every(isReady), `${names.length} edited clusters are Ready`, TIMEOUT_MS, signal);
   const tookS = (Math.max(...names.map((name) => tracker.readyAt(name) ?? 0)) - lastAt) / 1000;
   await untilQuiet(setting);
+  unobserve();
   const { kube, cloud } = await changes();
   sheet.add('edits', edits, 'count');
   sheet.add('update requests for each edit', (cloud.get('update') ?? 0) / edits, 'per edit', 1);
   const status = kube.writes.get('databaseclusters/status') ?? 0;
   // That it is being changed, and that it is.
   sheet.add('status writes for each edit', status / edits, 'per edit', 2);
+  sheet.add('status writes for superseded generations', superseded.count, 'count', 0);
   sheet.add('Kubernetes writes, edits included', total(kube.writes), 'count');
   sheet.add('last edit → all Ready', Math.max(tookS, 0), 's');
 }

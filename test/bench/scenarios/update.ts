@@ -5,12 +5,13 @@ import { total } from '../measure/kube-requests.ts';
 import type { Setting } from '../setting.ts';
 import { eachOf } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
+import { editsWhenIdle } from './edit.ts';
 import { since } from './since.ts';
 
 const TIMEOUT_MS = 120_000;
 
-/** S6: some of the clusters get more storage, the others none of the trouble. */
-export async function update(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
+/** S6: some of the clusters get more storage, the others none of the trouble; then `edits` more, one by one. */
+export async function update(setting: Setting, sheet: Sheet, names: readonly string[], edits: number): Promise<void> {
   const { api, tracker, signal } = setting;
   const count = names.length;
   const changes = await since(setting);
@@ -39,4 +40,5 @@ export async function update(setting: Setting, sheet: Sheet, names: readonly str
   sheet.add('Kubernetes writes but events', writes / count, 'per cluster', 2);
   sheet.add('events', (kube.writes.get('events') ?? 0) / count, 'per cluster');
   sheet.add('Kubernetes reads of one object', total(kube.reads) / count, 'per cluster');
+  await editsWhenIdle(setting, sheet, names, edits);
 }
