@@ -4,6 +4,7 @@ import type { OtherCommand } from './other-operator.ts';
 import { AWAY, apiServerKilled } from './scenarios/api-server.ts';
 import { coldStart } from './scenarios/cold-start.ts';
 import { failover } from './scenarios/failover.ts';
+import { newUsers } from './scenarios/new-user.ts';
 import { newcomer } from './scenarios/newcomer.ts';
 import { OUTAGES, type Outage, outage } from './scenarios/outage.ts';
 import { quiet } from './scenarios/quiet.ts';
@@ -135,7 +136,10 @@ function crowd(options: Options, count: number): Group {
       part('S5', (setting, sheet) => restart(setting, sheet, count)),
       part('S6', (setting, sheet) => update(setting, sheet, changed, newcomers)),
       part('S7', (setting, sheet) => users(setting, sheet, names[0] ?? '', options.users)),
-      part('S8', (setting, sheet) => newcomer(setting, sheet, newcomers)),
+      part('S8', async (setting, sheet) => {
+        await newcomer(setting, sheet, newcomers);
+        await newUsers(setting, sheet, names, newcomers);
+      }),
       ...(Object.keys(OUTAGES) as Outage[]).map(
         (kind): Part => ({
           scenario: 'S9',

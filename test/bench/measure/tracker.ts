@@ -8,15 +8,26 @@ import { runWatcher, type WatcherEvent } from '../../../src/runtime/watcher.ts';
 
 export type Status = { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 
+/** Its condition says so, for its present generation. */
+function saysReady(object: AnyObject): boolean {
+  const { metadata, status } = object as KubeObject<unknown, Status>;
+  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+  return ready?.status === 'True' && status?.observedGeneration === metadata.generation;
+}
+
 /** Follows the objects of one kind in a namespace as any user could, and notes when each of them becomes Ready. */
 export class Tracker {
   readonly #ready = new Map<string, { readonly at: number; readonly generation: number | undefined }>();
   readonly #listeners = new Set<() => void>();
   readonly #observers = new Set<(object: AnyObject) => void>();
   readonly #abort = new AbortController();
+  readonly #isReady: (object: AnyObject) => boolean;
   #failure: unknown;
+  #hasListed = false;
 
-  constructor(api: KubeApi, namespace: string, resource: Resource = DATABASE_CLUSTERS) {
+  /** `isReady`: what counts as that. */
+  constructor(api: KubeApi, namespace: string, resource: Resource = DATABASE_CLUSTERS, isReady = saysReady) {
+    this.#isReady = isReady;
     const options = {
       api,
       resource,
@@ -34,6 +45,11 @@ export class Tracker {
 
   stop(): void {
     this.#abort.abort();
+  }
+
+  /** Whether it has seen all that there was when it began. */
+  get hasListed(): boolean {
+    return this.#hasListed;
   }
 
   /** `observer` is told of each object that was written, until what this returns is called. */
@@ -88,15 +104,14 @@ export class Tracker {
       this.#note(event.object, now);
       for (const observer of this.#observers) observer(event.object);
     } else if (event.type === 'deleted') this.#ready.delete(event.object.metadata.name);
+    else if (event.type === 'listed') this.#hasListed = true;
     for (const listener of this.#listeners) listener();
   }
 
   #note(object: AnyObject, now: number): void {
-    const { metadata, status } = object as KubeObject<unknown, Status>;
-    const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
-    const isReady = ready?.status === 'True' && status?.observedGeneration === metadata.generation;
-    const { name, generation } = metadata;
-    if (!isReady) this.#ready.delete(name);
-    else if (this.#ready.get(name)?.generation !== generation) this.#ready.set(name, { at: now, generation });
+    const { name, generation } = object.metadata;
+    const known = this.#ready.get(name);
+    if (!this.#isReady(object)) this.#ready.delete(name);
+    else if (known === undefined || known.generation !== generation) this.#ready.set(name, { at: now, generation });
   }
 }

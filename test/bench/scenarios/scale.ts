@@ -13,6 +13,7 @@ import type { Setting } from '../setting.ts';
 import { standingCrowd } from '../standing.ts';
 import { until, untilQuiet } from '../wait.ts';
 import { addEventLoop } from './event-loop.ts';
+import { newUsers } from './new-user.ts';
 import { newcomer, newcomerTook } from './newcomer.ts';
 import { dueAtMost } from './quiet.ts';
 import { since } from './since.ts';
@@ -50,6 +51,8 @@ export async function scale(setting: Setting, sheet: Sheet, crowd: Crowd): Promi
   await startBeside(setting, sheet, crowd, before);
   await churn(setting, sheet, crowd);
   await newcomer(setting, sheet, crowd.newcomers);
+  const clusters = Array.from({ length: crowd.clusters }, (_, index) => `standing-${index}`);
+  await newUsers(setting, sheet, clusters, crowd.newcomers);
   await startBusy(setting, sheet, crowd);
 }
 
