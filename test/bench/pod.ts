@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { load, loadAll } from 'js-yaml';
 import { bundle } from '../../tools/image/bundle.ts';
 import type { Program } from './child.ts';
+import { gcFiles } from './measure/gc.ts';
 
 /** Loaded before the operator. */
-const HOOKS = ['pod-login.mjs', 'event-loop.mjs'].map((name) => new URL(name, import.meta.url).href);
+const HOOKS = ['pod-login.mjs', 'event-loop.mjs', 'gc.mjs'].map((name) => new URL(name, import.meta.url).href);
 const DEPLOYMENT = fileURLToPath(new URL('../../deploy/base/operator.yaml', import.meta.url));
 const DOCKERFILE = fileURLToPath(new URL('../../Dockerfile', import.meta.url));
 /** What the image has in /app. */
@@ -30,7 +31,7 @@ export function inPod(args: readonly string[], env: NodeJS.ProcessEnv): Program 
 /**
  * The environment of the operator's container, as its image and deploy/base make it, once the operator is bundled as there. A
  * kubeconfig would need a library that takes more memory than ten thousand objects do, and that no pod loads. `folder`: for the
- * login's files.
+ * login's files, and what the garbage collector does.
  */
 export async function podEnvironment(kubeconfig: string, folder: string): Promise<NodeJS.ProcessEnv> {
   bundled ??= bundle(APP);
@@ -57,6 +58,7 @@ export async function podEnvironment(kubeconfig: string, folder: string): Promis
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
     MOORING_BENCH_LOGIN: login,
+    MOORING_BENCH_GC: gcFiles(folder),
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     NODE_OPTIONS: options.filter((option) => option !== undefined).join(' '),
   };

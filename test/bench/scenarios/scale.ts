@@ -5,6 +5,7 @@ import { SECRETS } from '../../../src/kube/api.ts';
 import type { Sheet } from '../figure.ts';
 import type { JournalEntry } from '../limited-cloud.ts';
 import { NAMESPACE, TOKENS } from '../manifests.ts';
+import { gcPauses } from '../measure/gc.ts';
 import { total } from '../measure/kube-requests.ts';
 import { percentile } from '../measure/percentile.ts';
 import { canLookAtProcesses, cpuSeconds, forgetPeak, memoryOf } from '../measure/process.ts';
@@ -12,7 +13,7 @@ import { metricsOf, type Operator, type OperatorMetrics } from '../operator.ts';
 import type { Setting } from '../setting.ts';
 import { standingCrowd } from '../standing.ts';
 import { until, untilQuiet } from '../wait.ts';
-import { addEventLoop } from './event-loop.ts';
+import { addEventLoop, addPauses } from './event-loop.ts';
 import { newUsers } from './new-user.ts';
 import { newcomer, newcomerTook } from './newcomer.ts';
 import { dueAtMost } from './quiet.ts';
@@ -92,6 +93,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   const doneS = (performance.now() - begin) / 1000;
   const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   const eventLoop = await operator.eventLoop();
+  const pauses = gcPauses(setting.controlPlane.directory, operator.pid, 0);
   await untilQuiet(setting);
   const watchedS = (performance.now() - begin) / 1000;
   const { kube, cloud, server } = await changes();
@@ -111,6 +113,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   // A user is verified by a sign-in of its own, and by a List that takes one of the admin's.
   sheet.add('calls to servers', total(server), 'count', dueAtMost(clusters + 2 * users, watchedS, SCALE_VERIFY_S));
   addEventLoop(sheet, eventLoop);
+  addPauses(sheet, pauses);
   if (!canLookAtProcesses) return;
   const { residentMB, heapMB } = await restOf(operator);
   sheet.add('CPU until all were looked at', cpu, 's');
@@ -146,6 +149,7 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, 
   const cpuBefore = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
   if (canLookAtProcesses) forgetPeak(operator.pid);
   operator.watchEventLoop();
+  const beganAt = Date.now();
   const begin = performance.now();
   let changed = 0;
   while (performance.now() - begin < churnS * 1000) {
@@ -167,6 +171,7 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, 
   sheet.add('  Kubernetes writes besides them', total(kube.writes) - changed, 'count', 0);
   sheet.add('  management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
   addEventLoop(sheet, eventLoop, '  ');
+  addPauses(sheet, gcPauses(setting.controlPlane.directory, operator.pid, beganAt), '  ');
   if (!canLookAtProcesses) return;
   const { residentMB, peakMB } = memoryOf(operator.pid);
   sheet.add('  CPU, each change', ((cpuSeconds(operator.pid) - cpuBefore) / changed) * 1000, 'ms');
