@@ -1,4 +1,4 @@
-// node tools/bootstrap.mjs test/bench/cloud.ts PORT STATE-FILE SPACES PROVISION-TIME [REQUESTS-PER-SECOND]
+// node tools/bootstrap.mjs test/bench/cloud.ts PORT STATE-FILE SPACES PROVISION-TIME LATENCY [REQUESTS-PER-SECOND]
 //
 // The simulated cloud as the benchmark runs it: as `mooring simulate` does, but the state is written only once, at its
 // end. Of ten thousand clusters it would be ten megabytes after each change, and the cloud would be measured.
@@ -11,11 +11,11 @@ import { startSimulatorServer } from '../../src/simulator/server.ts';
 import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
 import { limitedCloud } from './limited-cloud.ts';
 
-const [port, file = '', spaces = '', provisionTime, requestsPerSecond] = process.argv.slice(2);
+const [port, file = '', spaces = '', provisionTime, latency, requestsPerSecond] = process.argv.slice(2);
 const simulator = createSimulator({
   clock: systemClock,
   random: createSeededRandom(1),
-  knobs: { ...SIMULATE_KNOBS, ...parseKnobFlags({ 'provision-time': provisionTime }) },
+  knobs: { ...SIMULATE_KNOBS, ...parseKnobFlags({ 'provision-time': provisionTime, latency }) },
   teams: [createTeam('acme', spaces.split(','), true)],
   ...(existsSync(file) ? { state: parseState(readFileSync(file, 'utf8')) } : {}),
 });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { parseKnobFlags } from '../../src/simulator/knobs.ts';
 import type { OtherCommand } from './other-operator.ts';
 
 /** What to measure, and where to put it. */
@@ -9,6 +10,10 @@ export interface Options {
   readonly newcomers: number;
   /** Sizes of the crowd: S3 to S11 run once for each. */
   readonly crowds: readonly number[];
+  /** What the cloud is like for the crowds: a range of times, one time, and a limit on requests; undefined: none. */
+  readonly provisionTime: string;
+  readonly latency: string;
+  readonly requestsPerSecond: number | undefined;
   /** Further cold starts, each with the smallest crowd in so many spaces. */
   readonly spaces: readonly number[];
   /** How long a quiet crowd is watched, in polls of its space. */
@@ -74,6 +79,9 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
   --clusters N       size of the crowd (default 100, then 1000; at most 10000), and at most so many newcomers
   --spaces S,S       S3 also with the smallest crowd in so many spaces (default 10,100)
+  --provision T-T    how long a cluster of S3 comes up, drawn evenly (default 3s-12s)
+  --latency T        before each answer of the cloud and its servers, for S3 to S11 (default 0ms); S8 and S11 count it along
+  --rps N            requests a second that the cloud lets through, for S3 to S11 (default: all)
   --users N          users of S7 (default 500)
   --standing C,U     clusters and users that S13 begins with (default 1000,1000)
   --quiet-polls N    polls of 10 s that S4 watches (default 4; an hour is 360)
@@ -98,6 +106,9 @@ export function parseOptions(args: readonly string[]): Options {
       only: { type: 'string', default: '' },
       clusters: { type: 'string' },
       spaces: { type: 'string' },
+      provision: { type: 'string', default: '3s-12s' },
+      latency: { type: 'string', default: '0ms' },
+      rps: { type: 'string' },
       users: { type: 'string' },
       standing: { type: 'string' },
       'quiet-polls': { type: 'string' },
@@ -153,6 +164,9 @@ export function parseOptions(args: readonly string[]): Options {
     crowds: clusters === undefined ? usual.crowds : [clusters],
     spaces:
       values.spaces === undefined ? usual.spaces : values.spaces.split(',').map((text) => countOf('spaces', text)),
+    provisionTime: knob('provision', 'provision-time', values.provision),
+    latency: knob('latency', 'latency', values.latency),
+    requestsPerSecond: values.rps === undefined ? undefined : countOf('rps', values.rps),
     quietPolls: numberOr('quiet-polls', usual.quietPolls),
     users: numberOr('users', usual.users),
     quiet: usual.quiet,
@@ -166,6 +180,16 @@ export function parseOptions(args: readonly string[]): Options {
     compare: values.compare,
     help: values.help,
   };
+}
+
+/** Throws where the simulator would not take it. */
+function knob(option: string, flag: string, text: string): string {
+  try {
+    parseKnobFlags({ [flag]: text });
+    return text;
+  } catch {
+    throw new Error(`--${option} takes a duration such as 3s, or a range such as 1s-5s, not ${JSON.stringify(text)}`);
+  }
 }
 
 /** A server each takes a port below those that systems hand out by themselves. */

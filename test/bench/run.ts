@@ -20,7 +20,6 @@ import { until } from './wait.ts';
 
 /** Short, so that a few polls fit into a measurement: time is scaled, not faked. */
 const CROWD_POLL_S = 10;
-const CROWD_SETTING = { provisionTime: '3s-12s', pollInterval: `${CROWD_POLL_S}s` } as const;
 const UPDATED = 100;
 const MOST_CHANGED_IN_OUTAGE = 200;
 const READY_TIMEOUT_MS = 60_000;
@@ -95,7 +94,7 @@ function groupsOf(options: Options): readonly Group[] {
   return [
     alone(options),
     ...options.crowds.map((count) => crowd(options, count)),
-    ...options.spaces.map((spaces) => coldStartIn(spaces, Math.min(...options.crowds))),
+    ...options.spaces.map((spaces) => coldStartIn(options, spaces)),
     ...others(options),
   ];
 }
@@ -118,6 +117,11 @@ async function startReady(setting: Setting): Promise<void> {
   await until(() => operator.isReady(), 'the operator is ready', READY_TIMEOUT_MS, setting.signal);
 }
 
+function crowdSetting({ provisionTime, latency, requestsPerSecond }: Options): Group['setting'] {
+  const limit = requestsPerSecond === undefined ? {} : { requestsPerSecond };
+  return { provisionTime, latency, pollInterval: `${CROWD_POLL_S}s`, ...limit };
+}
+
 const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `crowd-${index}`);
 
 /** What needs a crowd, in this order. */
@@ -129,7 +133,7 @@ function crowd(options: Options, count: number): Group {
   const part = (scenario: ScenarioName, run: Part['run']): Part => ({ scenario, size: `N=${count}`, run });
   return {
     name: `N=${count}`,
-    setting: CROWD_SETTING,
+    setting: crowdSetting(options),
     begin: part('S3', (setting, sheet) => coldStart(setting, sheet, names)),
     parts: [
       part('S4', (setting, sheet) => quiet(setting, sheet, count, quietPolls, CROWD_POLL_S)),
@@ -153,11 +157,12 @@ function crowd(options: Options, count: number): Group {
   };
 }
 
-function coldStartIn(spaces: number, count: number): Group {
+function coldStartIn(options: Options, spaces: number): Group {
+  const count = Math.min(...options.crowds);
   const size = `N=${count} S=${spaces}`;
   return {
     name: size,
-    setting: { ...CROWD_SETTING, spaces },
+    setting: { ...crowdSetting(options), spaces },
     parts: [{ scenario: 'S3', size, run: (setting, sheet) => coldStart(setting, sheet, namesOf(count)) }],
   };
 }

@@ -23,6 +23,8 @@ import { SimulatedCloud } from './simulated-cloud.ts';
 export interface SettingOptions {
   /** Such as 3s, or 3s-12s: drawn evenly, always in the same order. */
   readonly provisionTime: string;
+  /** Before each answer of the cloud and its servers, such as 50ms. Default: none. */
+  readonly latency?: string;
   readonly pollInterval: string;
   /** Default: that of a DatabaseSpace. */
   readonly verifyIntervalS?: number;
@@ -78,10 +80,8 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
     const controlPlane = await startControlPlane({ log, signal, env, audit });
     toEnd.push(() => controlPlane.stop());
     const spaces = spaceNames(options.spaces ?? 1);
-    const { provisionTime, pollInterval, verifyIntervalS = VERIFY_INTERVAL_S, requestsPerSecond } = options;
-    const limit = requestsPerSecond === undefined ? {} : { requestsPerSecond };
-    const folder = controlPlane.directory;
-    const cloud = await SimulatedCloud.start({ provisionTime, spaces, folder, ...limit }, signal);
+    const { pollInterval, verifyIntervalS = VERIFY_INTERVAL_S } = options;
+    const cloud = await SimulatedCloud.start({ ...options, spaces, folder: controlPlane.directory }, signal);
     toEnd.push(() => cloud.end());
     const kubectl = kubectlOf(controlPlane, signal);
     await install(kubectl, spaceManifests(cloud.baseURL, { pollInterval, verifyIntervalS }, spaces));

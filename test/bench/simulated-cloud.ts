@@ -25,6 +25,8 @@ const CLOUD_OPERATIONS: ReadonlySet<string> = new Set([
 
 export interface CloudOptions {
   readonly provisionTime: string;
+  /** Before each answer of the management API and of servers, such as 50ms. Default: none. */
+  readonly latency?: string;
   /** Their ids. */
   readonly spaces: readonly string[];
   /** Of the management API, of all spaces together; the others are answered 429. Default: no limit. */
@@ -40,8 +42,8 @@ interface CloudSettings extends CloudOptions {
 const stateFile = ({ folder }: CloudSettings) => join(folder, 'cloud.json');
 
 async function startChild(settings: CloudSettings, signal: AbortSignal): Promise<Child> {
-  const { port, provisionTime, spaces, requestsPerSecond } = settings;
-  const args = [String(port), stateFile(settings), spaces.join(','), provisionTime];
+  const { port, provisionTime, latency = '0ms', spaces, requestsPerSecond } = settings;
+  const args = [String(port), stateFile(settings), spaces.join(','), provisionTime, latency];
   if (requestsPerSecond !== undefined) args.push(String(requestsPerSecond));
   const ready = (line: string) => (jsonLine(line) === undefined ? undefined : true);
   return (await Child.start(script('test/bench/cloud.ts', args), ready, signal)).child;

@@ -12,6 +12,8 @@ import { since } from './since.ts';
 const WRITES_TARGET = 6;
 const MANAGEMENT_TARGET = 1.2;
 const SERVER_TARGET = 5;
+/** A cluster may be told to take minutes to come up. */
+const TIMEOUT_MS = 300_000;
 
 /** S3: all clusters exist before the operator starts. The setting is left with all of them Ready, and at rest. */
 export async function coldStart(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
@@ -23,7 +25,7 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   const operator = await setting.startOperator();
   // What it read to start is not counted.
   const trafficBefore = canLookAtProcesses ? trafficOf(operator.pid) : undefined;
-  const timeoutMs = 120_000 + count * 200;
+  const timeoutMs = TIMEOUT_MS + count * 200;
   const all = () => tracker.readyTimes().length >= count;
   await tracker.until(all, `${count} clusters are Ready`, timeoutMs, signal);
   const cpu = canLookAtProcesses ? cpuSeconds(operator.pid) : 0;
