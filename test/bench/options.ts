@@ -66,10 +66,10 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S3  cold start: N clusters exist before the operator starts
   S4  quiet: what goes on while nothing changes
   S5  restart: kill -9 and start again beside N clusters that are Ready
-  S6  update: 100 of the N clusters are changed
+  S6  update: 100 of the N clusters are changed at once, then some one by one
   S7  users: 500 users on one of the clusters, at once
-  S8  newcomer beside the crowd: as S1, with the N clusters and the users there
-  S9  outage: the cloud fails for a while, in three ways, and clusters are changed meanwhile
+  S8  newcomer beside the crowd: as S1, with the N clusters and the users there; then new users
+  S9  outage: the cloud fails for a while, in three ways, and a fifth of the clusters, 200 at most, is changed meanwhile
   S10 storm: 100 edits a second
   S11 failover: the leader is killed, and told to stop; another one stands by
   S12 throttled: the cloud lets 10 requests a second through, for one noisy and nine quiet spaces
@@ -77,7 +77,8 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S14 the API server is killed, and started again 10 s later
 
   --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
-  --clusters N       size of the crowd (default 100, then 1000; at most 10000), and at most so many newcomers
+  --clusters N       size of the crowd (default 100, then 1000; at most 10000); of newcomers, and in each
+                     quiet space of S12, at most so many
   --spaces S,S       S3 also with the smallest crowd in so many spaces (default 10,100)
   --provision T-T    how long a cluster of S3 comes up, drawn evenly (default 3s-12s)
   --latency T        before each answer of the cloud and its servers, for S3 to S11 (default 0ms); S8 and S11 count it along
@@ -169,7 +170,7 @@ export function parseOptions(args: readonly string[]): Options {
     requestsPerSecond: values.rps === undefined ? undefined : countOf('rps', values.rps),
     quietPolls: numberOr('quiet-polls', usual.quietPolls),
     users: numberOr('users', usual.users),
-    quiet: usual.quiet,
+    quiet: Math.min(usual.quiet, clusters ?? usual.quiet),
     standing: standingOf(values.standing ?? `${usual.standing},${usual.standing}`),
     restS: usual.restS,
     churnS: numberOr('churn', usual.churnS),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load, loadAll } from 'js-yaml';
@@ -11,13 +11,21 @@ import { gcFiles } from './measure/gc.ts';
 const HOOKS = ['pod-login.mjs', 'event-loop.mjs', 'gc.mjs'].map((name) => new URL(name, import.meta.url).href);
 const DEPLOYMENT = fileURLToPath(new URL('../../deploy/base/operator.yaml', import.meta.url));
 const DOCKERFILE = fileURLToPath(new URL('../../Dockerfile', import.meta.url));
-/** What the image has in /app. */
-const APP = fileURLToPath(new URL('../../.mooring/app', import.meta.url));
+/** What the image has in /app: of this process only, as several may measure at once. */
+const APP = fileURLToPath(new URL(`../../.mooring/app-${process.pid}`, import.meta.url));
 const MAIN = join(APP, 'dist/main.js');
 const COMPILE_CACHE = join(APP, 'compile-cache');
 
 /** Once for all scenarios: they measure the same program, whatever is edited meanwhile. */
 let bundled: Promise<void> | undefined;
+
+function bundleOnce(): Promise<void> {
+  if (bundled === undefined) {
+    bundled = bundle(APP);
+    process.once('exit', () => rmSync(APP, { recursive: true, force: true }));
+  }
+  return bundled;
+}
 
 /** Flags for what a pod has and a process on this machine has not: a cloud that is reached by TLS, not on loopback. */
 export const POD_FLAGS = ['--allow-http'] as const;
@@ -34,8 +42,7 @@ export function inPod(args: readonly string[], env: NodeJS.ProcessEnv): Program 
  * login's files, and what the garbage collector does.
  */
 export async function podEnvironment(kubeconfig: string, folder: string): Promise<NodeJS.ProcessEnv> {
-  bundled ??= bundle(APP);
-  await bundled;
+  await bundleOnce();
   const { clusters, users, contexts } = load(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
   const login = join(folder, 'login');
   mkdirSync(login, { recursive: true, mode: 0o700 });

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { run } from '../../tools/control-plane/run.ts';
+import { SCENARIOS, type ScenarioName } from '../bench/options.ts';
 import { type Report, readReport } from '../bench/report.ts';
 
 const MAIN = fileURLToPath(new URL('../bench/main.ts', import.meta.url));
@@ -11,14 +12,56 @@ const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
 
 async function bench(...args: readonly string[]): Promise<Report & { readonly table: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const json = join(folder, 'figures.json');
-  const { code, stdout, stderr } = await run(process.execPath, [MAIN, '--quick', '--json', json, ...args]);
-  expect(code, stderr).toBe(0);
-  return { ...readReport(json), table: stdout };
+  try {
+    const json = join(folder, 'figures.json');
+    const { code, stdout, stderr } = await run(process.execPath, [MAIN, '--quick', '--json', json, ...args]);
+    expect(code, stderr).toBe(0);
+    return { ...readReport(json), table: stdout };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
-it('npm run bench measures newcomers, at Mooring and at another operator', { timeout: 300_000 }, async () => {
+/** All but S1, in parts that take about as long. What they do is mostly to wait, so they go on at the same time. */
+const PARTS: readonly (readonly ScenarioName[])[] = [
+  ['S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S10'],
+  ['S9', 'S11'],
+  ['S12', 'S13'],
+  ['S2', 'S14'],
+];
+const CROWD = ['--clusters', '2', '--spaces', '2', '--users', '2', '--standing', '3,4', '--provision', '0s'];
+const SHORT = ['--quiet-polls', '1', '--outage', '1', '--storm', '1', '--churn', '1'];
+
+/** What does not depend on time, and so must be so on any machine. */
+const EXPECTED: readonly (readonly [scenario: string, figure: string, value: number])[] = [
+  ['S3 N=2', 'Kubernetes writes', 6],
+  ['S4 N=2', 'Kubernetes writes', 0],
+  ['S5 N=2', 'Kubernetes writes', 0],
+  ['S6 N=2', 'update requests', 1],
+  ['S7 N=2', 'Kubernetes writes', 4],
+  ['S9 connections break', 'clusters changed meanwhile', 1],
+  ['S11 N=2', 'deploy requests for each new cluster', 1],
+  // That the copies are right shows when the operator starts beside them.
+  ['S13', 'Kubernetes writes at the start', 0],
+  ['S13', 'Kubernetes writes besides them', 0],
+  ['S13', 'tokens', 2],
+  ['S14', 'management calls but Lists and the new deploy', 0],
+];
+
+it.concurrent.each(PARTS)('npm run bench can run $0 and those beside it', { timeout: 600_000 }, async (...part) => {
+  const { figures } = await bench('--only', part.join(','), ...CROWD, ...SHORT);
+  const nameOf = (scenario: string) => scenario.split(' ')[0] ?? '';
+  expect(new Set(figures.map(({ scenario }) => nameOf(scenario)))).toEqual(new Set(part));
+  for (const figure of figures) expect(Number.isFinite(figure.value), JSON.stringify(figure)).toBe(true);
+  const measured = (scenario: string, name: string) =>
+    figures.find((one) => one.scenario === scenario && one.figure.trim() === name)?.value;
+  const expected = EXPECTED.filter(([scenario]) => part.some((name) => name === nameOf(scenario)));
+  expect(expected.map(([scenario, name]) => [scenario, name, measured(scenario, name)])).toEqual(expected);
+});
+
+it.concurrent('npm run bench measures newcomers, at Mooring and at another operator', {
+  timeout: 300_000,
+}, async () => {
   // Any program that keeps to the resources can be the other one: here it is Mooring, of which then nothing is known.
   const other = `${process.execPath} ${MOORING} controller --metrics-address=127.0.0.1:0 --health-address=127.0.0.1:0`;
   const {
@@ -43,13 +86,8 @@ it('npm run bench measures newcomers, at Mooring and at another operator', { tim
   }
 });
 
-it('npm run bench makes objects that the operator finds in order when it starts', { timeout: 300_000 }, async () => {
-  const { figures } = await bench('--only', 'S13', '--standing', '3,4', '--clusters', '1', '--churn', '1');
-  const measured = (name: string) => figures.find(({ figure }) => figure.trim() === name)?.value;
-  expect(measured('Kubernetes writes at the start')).toBe(0);
-  expect(measured('Kubernetes writes besides them')).toBe(0);
-  expect(measured('tokens')).toBe(2);
-  expect(measured('changes that do not matter')).toBeGreaterThan(0);
+it('All scenarios are tried here', () => {
+  expect(['S1', ...PARTS.flat()].toSorted()).toEqual(SCENARIOS.toSorted());
 });
 
 it('npm run bench refuses options that it does not know', async () => {
