@@ -18,8 +18,6 @@ import { LeaderElector } from './runtime/leader-election.ts';
 import type { WorkQueue } from './runtime/workqueue.ts';
 
 export interface OperatorDependencies extends ControllerDependencies {
-  /** Undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
   /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
   readonly secrets?: 'watch' | 'get' | undefined;
   /** The Lease to act under; undefined: alone, without one. */

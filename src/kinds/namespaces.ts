@@ -13,6 +13,10 @@ type LabelSelector = Immutable<{
     | undefined;
 }>;
 
+/** What to do where an object refers to one that may well be there. */
+export const NOT_WATCHED =
+  'this operator does not watch that namespace. Have it added to --namespaces, or refer to one that is watched';
+
 /** Whether another namespace than the object's own is admitted. Its labels are asked for only if they decide. */
 export async function admits(
   allowed: AllowedNamespaces | undefined,

@@ -196,7 +196,9 @@ export const commonStatus = {
       time: timestamp().describe('When it was last seen to go wrong.'),
     })
     .optional()
-    .describe('The last failure that is not mended yet.'),
+    .describe(
+      'The last step that failed, such as a request that was to change something, and is not mended yet. Why something cannot be looked at stands in the conditions alone.',
+    ),
 };
 
 /** The first columns of every kind. */

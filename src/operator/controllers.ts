@@ -145,6 +145,7 @@ function controllerOfClusters(
     space: (key) => spaceOf(spaces.store.get(key)),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.dependents(`clusters/${space}/${id}`),
+    watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
     namespaceLabels: wiring.namespaceLabels,
     leaving: (key) => leaving.from(key),
     mayFollow: (key) => leaving.mayFollow(key),
@@ -171,6 +172,7 @@ function serverWorldOf(
   return {
     connections,
     cluster: (key) => clusters.store.get(key),
+    watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
     namespaceLabels: wiring.namespaceLabels,
     servers: new Servers({ clock: dependencies.clock, secrets: wiring.secrets, onLoginRefused }),
     hasSpace: (key) => spaces.store.get(key) !== undefined,

@@ -30,6 +30,8 @@ export interface ControllerDependencies {
   readonly urlPolicy: UrlPolicy;
   /** Names this process in events. */
   readonly instance: string;
+  /** That are watched; undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
   /** Told before each step of any object. */
   readonly onStep?: ControllerOptions['onStep'];
 }

@@ -105,6 +105,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
       clock,
       connections,
       cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
+      watches: () => true,
       namespaceLabels: async (name) => options.labels?.[name],
       hasSpace: () => hasSpace,
       servers: new Servers({ clock, secrets, onLoginRefused: (key) => told.push(`refused ${key}`) }),

@@ -137,6 +137,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
         key === SPACE ? { spec: spaceSpec, ready: { status: 'True', reason: 'Observed', message: '' } } : undefined,
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
+      watches: () => true,
       namespaceLabels: async () => ({}),
       leaving: () => [],
       mayFollow: () => false,

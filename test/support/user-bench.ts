@@ -103,6 +103,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
       connections,
       secrets,
       cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
+      watches: () => true,
       namespaceLabels: async (name) => options.labels?.[name],
       hasSpace: (key) => cluster.world().space(key) !== undefined,
       servers: new Servers({ clock, secrets, onLoginRefused: (key) => told.push(`refused ${key}`) }),

@@ -27,7 +27,17 @@ describe('observeCluster() looks for the space and', () => {
 
   it('says when there is none', async () => {
     const seen = await observe(await kindBench(), aCluster(), { space: () => undefined });
-    expect(seen).toMatchObject({ space: 'waiting', reason: 'SpaceNotFound' });
+    expect(seen).toMatchObject({
+      space: 'waiting',
+      reason: 'SpaceNotFound',
+      message: expect.stringMatching(/: create it, or check spaceRef$/),
+    });
+  });
+
+  it('says so where it may be in a namespace that is not watched', async () => {
+    const watches = (namespace: string) => namespace !== 'platform';
+    const seen = await observe(await kindBench(), elsewhere, { space: () => undefined, watches });
+    expect(seen).toMatchObject({ message: expect.stringContaining('this operator does not watch that namespace') });
   });
 
   it('waits until it is listed', async () => {

@@ -3,7 +3,7 @@ import { isStatusConditionTrue } from '../../kube/condition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
-import { admits } from '../namespaces.ts';
+import { admits, NOT_WATCHED } from '../namespaces.ts';
 import { firstClaimant, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
@@ -105,10 +105,8 @@ async function findConnection(
   const space = world.space(key);
   const waiting = (reason: string, message: string): WithoutSpace => ({ space: 'waiting', reason, message });
   if (space === undefined) {
-    return waiting(
-      'SpaceNotFound',
-      `Waiting for DatabaseSpace "${name}" in namespace "${namespace}": create it, or check spaceRef`,
-    );
+    const remedy = world.watches(namespace ?? '') ? 'create it, or check spaceRef' : NOT_WATCHED;
+    return waiting('SpaceNotFound', `Waiting for DatabaseSpace "${name}" in namespace "${namespace}": ${remedy}`);
   }
   const own = subject.metadata.namespace ?? '';
   if (own !== namespace && !(await admits(space.spec?.allowedNamespaces, () => world.namespaceLabels(own, signal)))) {

@@ -24,6 +24,8 @@ export interface ClusterWorld {
   /** Keys of the DatabaseClusters that stand for this id, or want to, in this space. */
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
   /** Labels of a namespace; undefined: there is none. */
+  /** Whether this operator watches the namespace: what is in others it never sees. */
+  readonly watches: (namespace: string) => boolean;
   readonly namespaceLabels: (
     name: string,
     signal: AbortSignal,

@@ -21,6 +21,7 @@ interface Case {
   readonly cluster?: { readonly spec?: Fields; readonly status?: Fields; readonly leaves?: boolean } | undefined;
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly unwatched?: string;
   readonly spaceIs?: 'connected' | 'not connected' | 'gone';
 }
 
@@ -39,6 +40,7 @@ function look(given: Case) {
     connections: spaceIs === 'connected' ? connections : none,
     cluster: (key) => (key === 'shop/orders' ? object : undefined),
     hasSpace: () => spaceIs !== 'gone',
+    watches: (name) => name !== given.unwatched,
     namespaceLabels: async () => labels,
     servers: new Servers({ clock, secrets, onLoginRefused: () => {} }),
   };
@@ -54,6 +56,11 @@ const without = (type: string): Fields => ({
 });
 
 describe('the server of a cluster', () => {
+  it('is waited for, and why is said, where its namespace is not watched', async () => {
+    const message = expect.stringContaining('this operator does not watch that namespace');
+    expect(await look({ cluster: undefined, unwatched: 'shop' })).toMatchObject({ reason: 'ClusterNotFound', message });
+  });
+
   it('is open once its login is secured and it answers', async () => {
     const address = addressOf(bench.simulator, 'orders');
     expect(await look({})).toMatchObject({

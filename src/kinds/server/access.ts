@@ -3,7 +3,7 @@ import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../
 import { PAUSED } from '../../runtime/reconcile.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
-import { admits } from '../namespaces.ts';
+import { admits, NOT_WATCHED } from '../namespaces.ts';
 import type { ServerPlace, Servers } from './servers.ts';
 
 /** What is needed to find the server of a cluster and to work on it. */
@@ -12,6 +12,8 @@ export interface ServerWorld {
   /** A DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
   /** Labels of a namespace; undefined: there is none. */
+  /** Whether this operator watches the namespace: what is in others it never sees. */
+  readonly watches: (namespace: string) => boolean;
   readonly namespaceLabels: (
     name: string,
     signal: AbortSignal,
@@ -75,8 +77,10 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
   const { name, namespace = subject.metadata.namespace ?? '' } = subject.spec.clusterRef;
   const object = world.cluster(clusterKey);
   const called = `DatabaseCluster "${name}" in namespace "${namespace}"`;
-  if (object === undefined)
-    return waiting('missing', 'ClusterNotFound', `Waiting for ${called}: create it, or check clusterRef`);
+  if (object === undefined) {
+    const remedy = world.watches(namespace) ? 'create it, or check clusterRef' : NOT_WATCHED;
+    return waiting('missing', 'ClusterNotFound', `Waiting for ${called}: ${remedy}`);
+  }
   const cluster = clusterRecordOf(object);
   const own = subject.metadata.namespace ?? '';
   const allowed = cluster?.spec.allowedNamespaces;
