@@ -97,6 +97,21 @@ describe('simulate', () => {
     await running.stop();
   });
 
+  it.each([
+    [['--echo-secrets', '--output=json']],
+    [['--output=json', '--echo-secrets']],
+    [['--echo-secrets', 'true', '--output=json']],
+  ])('takes a knob that is true or false without a value for true: %j', async (flags) => {
+    const running = await start('--port=0', ...flags);
+    expect(running.errors()).toBe('');
+    const { baseURL } = JSON.parse(running.output) as Announced;
+    const transport = createUndiciTransport();
+    const knobs = await sender(transport, baseURL)('GET', '/_simulator/knobs');
+    expect(knobs.json()).toMatchObject({ values: { echoSecrets: true } });
+    await transport.close();
+    expect(await running.stop()).toBe(0);
+  });
+
   it('goes on from its state file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'simulate-'));
     const flags = ['--port=0', '--output=json', `--state-file=${join(folder, 'state.json')}`];

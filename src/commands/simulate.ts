@@ -108,12 +108,19 @@ interface Settings {
   readonly output: string;
 }
 
+/** `--echo-secrets` alone means `--echo-secrets=true`, as of every flag that is true or false. */
+function withValue(argument: string, index: number, argv: readonly string[]): string {
+  const isBoolean = Object.values(KNOB_SPECS).some(({ kind, flag }) => kind === 'boolean' && argument === `--${flag}`);
+  const next = argv[index + 1];
+  return isBoolean && (next === undefined || next.startsWith('-')) ? `${argument}=true` : argument;
+}
+
 /** Undefined when help is asked for. Throws an Error that says what is wrong. */
 function readSettings(argv: readonly string[]): Settings | undefined {
   const knobOptions = Object.fromEntries(
     Object.values(KNOB_SPECS).map((spec) => [spec.flag, { type: 'string' as const }]),
   );
-  const { values } = parseArgs({ args: [...argv], options: { ...knobOptions, ...OPTIONS } });
+  const { values } = parseArgs({ args: argv.map(withValue), options: { ...knobOptions, ...OPTIONS } });
   if (values.help) return undefined;
   const advertisedHost = values['advertised-host'];
   return {
