@@ -25,6 +25,11 @@ test('a server is trusted by the certificates that are given, and by no others',
   await expect((await bench({ ca: FIRST.cert }))()).resolves.toBe('ok');
   await expect((await bench({ ca: SECOND.cert }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
   await expect((await bench({}))()).rejects.toThrow(/: self-signed certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
+  let given: string = SECOND.cert;
+  const ask = await bench({ ca: () => given });
+  await expect(ask()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+  given = `${SECOND.cert}\n${FIRST.cert}`;
+  await expect(ask()).resolves.toBe('ok');
   const guard = { trusts: () => false, refusalOf: () => undefined };
   await expect((await bench({ ca: FIRST.cert, guard }))()).resolves.toBe('ok');
   await expect((await bench({ ca: SECOND.cert, guard }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);

@@ -73,8 +73,8 @@ const DEFAULT_TIMEOUTS: HttpTimeouts = { headersMs: 20_000, bodyMs: 20_000, tota
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface UndiciTransportOptions {
-  /** PEM certificates to trust instead of the system's. */
-  readonly ca?: string | undefined;
+  /** PEM certificates to trust instead of the system's; a function is asked before each connection, for those that are renewed. */
+  readonly ca?: string | (() => string) | undefined;
   /** PEM client certificate and key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -164,6 +164,7 @@ function askingFirst(refusal: () => string | undefined): Interceptor {
 
 function connectorOf(options: UndiciTransportOptions): Connector {
   const { ca, cert, key } = options;
+  if (typeof ca === 'function') return renewedConnector(ca, (given) => connectorOf({ ...options, ca: given }));
   const settings = {
     allowH2: false,
     timeout: CONNECT_TIMEOUT_MS,
@@ -183,6 +184,15 @@ function connectorOf(options: UndiciTransportOptions): Connector {
     const refusal = isIP(hostname) === 0 ? undefined : guard.refusalOf(hostname, hostname);
     if (refusal === undefined) guarded(target, callback);
     else callback(new HttpError('unreachable', refusal), null);
+  };
+}
+
+function renewedConnector(ca: () => string, trusting: (ca: string) => Connector): Connector {
+  let known = { ca: ca(), connect: trusting(ca()) };
+  return (target, callback) => {
+    const given = ca();
+    if (given !== known.ca) known = { ca: given, connect: trusting(given) };
+    known.connect(target, callback);
   };
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
+import type { KubeConnection } from './config.ts';
 import { loadPodConnection } from './in-pod.ts';
 
 let folder: string;
@@ -14,6 +15,8 @@ beforeEach(async () => {
   await writeFile(join(folder, 'token'), 'first\n');
 });
 
+const trustedBy = ({ tls: { ca } }: KubeConnection) => (typeof ca === 'function' ? ca() : ca);
+
 afterEach(() => rm(folder, { recursive: true }));
 
 test('loadPodConnection() reads what the kubelet puts into a pod', async () => {
@@ -21,10 +24,10 @@ test('loadPodConnection() reads what the kubelet puts into a pod', async () => {
   expect(connection).toMatchObject({
     server: 'https://10.96.0.1:443',
     namespace: 'mooring-system',
-    tls: { ca: 'CA' },
     inPod: true,
   });
   expect(await connection.authorize(false)).toEqual({ authorization: 'Bearer first' });
+  expect(trustedBy(connection)).toBe('CA');
 });
 
 test('loadPodConnection() writes IPv6 addresses as URLs have them', async () => {
@@ -42,6 +45,15 @@ test('loadPodConnection() reads the token again when it is old, and when it was 
   await writeFile(join(folder, 'token'), 'third');
   await clock.advance(31_000);
   expect(await authorize(false)).toEqual({ authorization: 'Bearer third' });
+});
+
+test('loadPodConnection() reads with the token whom to trust', async () => {
+  const clock = virtualClock();
+  const connection = await loadPodConnection(clock, '10.96.0.1', '443', folder);
+  await writeFile(join(folder, 'ca.crt'), 'CA and its successor');
+  await clock.advance(31_000);
+  await connection.authorize(false);
+  expect(trustedBy(connection)).toBe('CA and its successor');
 });
 
 test('loadPodConnection() says which file is missing', async () => {

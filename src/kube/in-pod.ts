@@ -18,14 +18,20 @@ export async function loadPodConnection(
   folder: string = SERVICE_ACCOUNT,
 ): Promise<KubeConnection> {
   const read = (name: string) => readFile(join(folder, name), 'utf8');
-  const readHeaders = async () => ({ authorization: `Bearer ${(await read('token')).trim()}` });
-  const [ca, namespace, initial] = await Promise.all([read('ca.crt'), read('namespace'), readHeaders()]);
+  let ca = '';
+  const readLogin = async () => {
+    const [token, certificates] = await Promise.all([read('token'), read('ca.crt')]);
+    // The kubelet renews both, and who signs for the API server may change while the pod runs.
+    ca = certificates;
+    return { authorization: `Bearer ${token.trim()}` };
+  };
+  const [namespace, initial] = await Promise.all([read('namespace'), readLogin()]);
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     inPod: true,
     namespace: namespace.trim(),
-    tls: { ca },
-    authorize: renewed(clock, initial, readHeaders),
+    tls: { ca: () => ca },
+    authorize: renewed(clock, initial, readLogin),
   };
 }
 

@@ -27,7 +27,7 @@ export async function startKubeProxy(
 ): Promise<KubeProxy> {
   const { server, tls, authorize } = await loadKubeConnection(systemClock, kubeconfig);
   const token = ((await authorize(false))['authorization'] ?? '').replace('Bearer ', '');
-  const agent = new Agent({ keepAlive: true, ca: tls.ca });
+  const agent = new Agent({ keepAlive: true, ca: typeof tls.ca === 'function' ? tls.ca() : tls.ca });
   let requests = 0;
   const proxy = createServer(async (request, response) => {
     requests++;
