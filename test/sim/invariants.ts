@@ -1,9 +1,11 @@
 import { ACCEPT_IDENTITY } from '../../src/kinds/databasecluster/observation.ts';
+import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
 import { SECRETS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
+import { OnServers } from './on-servers.ts';
 import { clusterOf, FACTORY, isIdentity, isOurs, signsIn } from './owned.ts';
 import { tokenOf } from './people.ts';
 import { contentsOf, specOf, statusOf, USERS } from './view.ts';
@@ -12,11 +14,13 @@ import type { World } from './world.ts';
 /** What must hold after every effect, whatever goes wrong. Each has a name, by which docs/reliability.md tells of it. */
 export const INVARIANTS = {
   'one cluster an object': 'No object has more than one cluster, or a second one where recreatePolicy is Never',
-  'written down first': 'A cluster is created only when a status says that it is about to be',
-  'held by a finalizer': 'A cluster is created only while a finalizer holds its object',
-  'nothing ended unasked': 'A cluster is destroyed or suspended only where a manifest asks for just that',
-  'others left alone': 'Clusters and Secrets of others stay as they are',
-  'no identity confused': 'A status tells of no cluster but one that its object created, or may take over',
+  'written down first': 'A cluster or database is created only when a status says that it is about to be',
+  'held by a finalizer': 'A cluster, user or database is created only while our finalizer holds its object',
+  'nothing ended unasked':
+    'A cluster is destroyed or suspended, a user or database deleted only where a manifest asks for just that',
+  'others left alone': 'Clusters, users, databases and Secrets of others stay as they are',
+  'no identity confused':
+    'A status tells of no cluster, user or database but one that its object created, or may take over',
   'factory login retired': 'Nothing is Ready while the login that new clusters come with signs in',
   'a password works': 'One of the passwords in each of our Secrets signs in, unless somebody else changed it',
   'what is published works': 'While an object is Ready, a password in the Secret that its status names signs in',
@@ -51,8 +55,7 @@ export class Invariants {
   readonly #world: World;
   /** Clusters of others, as they must stay. */
   readonly #foreign = new Map<Cluster, string>();
-  /** Users that others made on any server, with the digest of their password. */
-  readonly #foreignUsers = new Map<Cluster, Map<string, string>>();
+  readonly #onServers: OnServers;
   readonly #known = new Set<Cluster>();
   /** Clusters that the operator created, and the uid of the object that asked for it. */
   readonly #createdFor = new Map<Cluster, string>();
@@ -74,6 +77,7 @@ export class Invariants {
 
   constructor(world: World) {
     this.#world = world;
+    this.#onServers = new OnServers(world, (invariant, message) => this.fail(invariant, message));
     world.simulator.onChange(() => this.#look());
     for (const level of ['read', 'write', 'admin']) this.#canaries.add(tokenOf(level));
   }
@@ -83,24 +87,14 @@ export class Invariants {
     if (!known) this.violations.push({ invariant, message });
   }
 
-  /** From now on the user, which is another's, may be taken over. */
-  userMayBeAdopted(username: string): void {
-    for (const users of this.#foreignUsers.values()) users.delete(username);
-  }
-
   /** What happens in the cloud meanwhile is not the operator's doing. */
   whileOthersAct(work: () => void): void {
-    const before = this.#users();
+    // What went before is the operator's.
+    this.#look();
     this.#othersAct = true;
     work();
+    this.#look();
     this.#othersAct = false;
-    for (const [cluster, users] of this.#users()) {
-      for (const [username, hash] of users) {
-        if (before.get(cluster)?.get(username) === hash || username === FACTORY.username) continue;
-        const foreign = this.#foreignUsers.get(cluster) ?? new Map();
-        this.#foreignUsers.set(cluster, foreign.set(username, hash));
-      }
-    }
     for (const cluster of this.#foreign.keys()) {
       if (cluster.gone) this.#foreign.delete(cluster);
       else this.#foreign.set(cluster, fingerprint(cluster));
@@ -151,10 +145,7 @@ export class Invariants {
     for (const [cluster, was] of this.#foreign)
       if (cluster.gone || fingerprint(cluster) !== was)
         this.fail('others left alone', `Foreign cluster ${cluster.id} was touched`);
-    for (const [{ gone, status, database }, users] of this.#foreignUsers)
-      for (const [username, hash] of users)
-        if (!gone && status !== 'destroying' && database.users.get(username)?.passwordHash !== hash)
-          this.fail('others left alone', `User ${username} of somebody else was touched`);
+    this.#onServers.checkStatuses();
   }
 
   /** Once, at the end: it reads everything that was ever shown. */
@@ -168,6 +159,7 @@ export class Invariants {
   #look(): void {
     const objects = this.#objects();
     for (const object of objects) this.#hear(object);
+    this.#onServers.look(this.#othersAct);
     for (const cluster of this.#world.view.clusters()) {
       if (!this.#known.has(cluster)) this.#meet(cluster, objects);
       const ending = cluster.status === 'destroying' || cluster.status === 'suspending' ? cluster.status : undefined;
@@ -208,7 +200,7 @@ export class Invariants {
       return;
     }
     const { uid, finalizers = [] } = asking.metadata;
-    if (finalizers.length === 0)
+    if (!finalizers.includes(CLUSTER_FINALIZER))
       this.fail('held by a finalizer', `Cluster ${cluster.id} was created without a finalizer`);
     const before = [...this.#createdFor].filter(([, other]) => other === uid).map(([other]) => other);
     const isExtra = before.some((other) => !other.gone) || specOf(asking)['recreatePolicy'] !== 'Always';
@@ -302,12 +294,6 @@ export class Invariants {
     const { password, nextPassword } = contentsOf(secret);
     for (const each of [password, nextPassword])
       if (each !== undefined && each !== FACTORY.password) this.#canaries.add(each);
-  }
-
-  #users(): Map<Cluster, Map<string, string>> {
-    const hashes = ({ database }: Cluster) =>
-      new Map([...database.users.values()].map(({ username, passwordHash }) => [username, passwordHash]));
-    return new Map(this.#world.view.clusters().map((cluster) => [cluster, hashes(cluster)]));
   }
 
   #objects(): readonly FakeObject[] {

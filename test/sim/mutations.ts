@@ -1,4 +1,5 @@
 import type { Mutation } from './mutate.ts';
+import { ON_SERVERS } from './mutations-on-servers.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
 const ELECTION = 'runtime/leader-election.ts';
@@ -7,7 +8,6 @@ const DELETION = 'kinds/databasecluster/decide-deletion.ts';
 const ACT = 'kinds/databasecluster/act.ts';
 const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
-const USER = 'kinds/databaseuser/decide.ts';
 
 const MEMBERSHIP = 'operator/membership.ts';
 
@@ -356,24 +356,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [['kinds/verification.ts', 'if (lastMs > nowMs) return 0;', 'if (lastMs > nowMs && nowMs < 0) return 0;']],
     hunt: ['password-lost'],
   },
-  {
-    name: 'user-promote-unverified',
-    about: "A user's new password is published before the server has taken it",
-    changes: [[USER, "if (login.works === 'next')\n", "if (login.works !== 'none')\n"]],
-    hunt: ['user-rotate'],
-  },
-  {
-    name: 'database-adopt-silently',
-    about: "Somebody else's database is taken for our own, and deleted with the object",
-    changes: [
-      [
-        'kinds/database/decide-existence.ts',
-        "if (created || subject.spec.adoptionPolicy === 'IfExists') {",
-        "if (created || subject.spec.adoptionPolicy !== 'IfExists') {",
-      ],
-    ],
-    hunt: ['database-of-others'],
-  },
+  ...ON_SERVERS,
   {
     name: 'kept-as-the-cache-says',
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',

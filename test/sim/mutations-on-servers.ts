@@ -1,0 +1,116 @@
+import type { Mutation } from './mutate.ts';
+
+const RECONCILE = 'runtime/reconcile.ts';
+const USER = 'kinds/databaseuser/decide.ts';
+
+/** Deliberate mistakes with users and databases. */
+export const ON_SERVERS: readonly Mutation[] = [
+  {
+    name: 'user-promote-unverified',
+    about: "A user's new password is published before the server has taken it",
+    changes: [[USER, "if (login.works === 'next')\n", "if (login.works !== 'none')\n"]],
+    hunt: ['user-rotate'],
+  },
+  {
+    name: 'database-adopt-silently',
+    about: "Somebody else's database is taken for our own, and deleted with the object",
+    changes: [
+      [
+        'kinds/database/decide-existence.ts',
+        "if (created || subject.spec.adoptionPolicy === 'IfExists') {",
+        "if (created || subject.spec.adoptionPolicy !== 'IfExists') {",
+      ],
+    ],
+    hunt: ['database-of-others'],
+  },
+  {
+    name: 'user-without-finalizer',
+    about: 'A user is created before the finalizer is written',
+    changes: [
+      [
+        RECONCILE,
+        '!this.#hasFinalizer()) await this.#addFinalizer();',
+        "!this.#hasFinalizer() && !this.#kind.finalizer.endsWith('/user')) await this.#addFinalizer();",
+      ],
+    ],
+    hunt: ['user'],
+  },
+  {
+    name: 'database-without-finalizer',
+    about: 'A database is created before the finalizer is written',
+    changes: [
+      [
+        RECONCILE,
+        '!this.#hasFinalizer()) await this.#addFinalizer();',
+        "!this.#hasFinalizer() && !this.#kind.finalizer.endsWith('/database')) await this.#addFinalizer();",
+      ],
+    ],
+    hunt: ['database'],
+  },
+  {
+    name: 'database-unannounced',
+    about: 'That a database is about to be created is not written down',
+    changes: [
+      [
+        'kinds/database/decide-existence.ts',
+        'if (!vanished && isAnnounced(subject, seen)) return',
+        'if (!vanished) return',
+      ],
+      [
+        'kinds/database/act.ts',
+        'const { operation } = subject.status;\n  if (operation === undefined) throw',
+        "const operation = subject.status.operation ?? { type: 'CreateDatabase', target: name, startedAt: new Date(world.clock.now()).toISOString() };\n  if (operation === undefined) throw",
+      ],
+    ],
+    hunt: ['database'],
+  },
+  {
+    name: 'user-adopt-silently',
+    about: "Somebody else's user gets a password of ours, whatever adoptionPolicy says",
+    changes: [
+      [
+        USER,
+        "known || subject.spec.adoptionPolicy === 'IfExists';",
+        "known || subject.spec.adoptionPolicy !== 'Always';",
+      ],
+    ],
+    hunt: ['user-of-others'],
+  },
+  {
+    name: 'user-deleted-unasked',
+    about: 'A user is deleted with its object, whatever deletionPolicy says',
+    changes: [
+      ['kinds/databaseuser/decide-deletion.ts', "spec.deletionPolicy === 'Retain'", "spec.deletionPolicy === 'Never'"],
+      [
+        'kinds/databaseuser/observe.ts',
+        "subject.deleting && subject.spec.deletionPolicy === 'Retain'",
+        "subject.deleting && subject.spec.deletionPolicy === 'Never'",
+      ],
+    ],
+    hunt: ['user-retain'],
+  },
+  {
+    name: 'user-of-others-deleted',
+    about: "Somebody else's user is deleted with an object that only has its name",
+    changes: [
+      [
+        'kinds/databaseuser/decide-deletion.ts',
+        "login.login !== 'ending' || login.whose === 'others'",
+        "login.login !== 'ending'",
+      ],
+    ],
+    hunt: ['race-for-username'],
+  },
+  {
+    name: 'database-dropped-unasked',
+    about: 'A database is dropped with its object, whatever deletionPolicy says',
+    changes: [
+      [
+        'kinds/database/decide-deletion.ts',
+        "spec.deletionPolicy === 'Delete' &&",
+        "spec.deletionPolicy !== 'Never' &&",
+      ],
+    ],
+    hunt: ['database-retain'],
+  },
+];

@@ -1,0 +1,224 @@
+import { DATABASE_FINALIZER } from '../../src/kinds/database/resource.ts';
+import { USER_FINALIZER } from '../../src/kinds/databaseuser/resource.ts';
+import { USER_LABEL } from '../../src/kinds/secrets.ts';
+import { SECRETS } from '../../src/kube/api.ts';
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
+import type { Cluster } from '../../src/simulator/cloud/state.ts';
+import type { Invariant } from './invariants.ts';
+import { isIdentity, signsIn } from './owned.ts';
+import { DATABASES, specOf, statusOf, USERS } from './view.ts';
+import type { World } from './world.ts';
+
+/** A user or a database on the server of a cluster. */
+interface Thing {
+  readonly kind: 'user' | 'database';
+  readonly name: string;
+  /** Another one each time that it is changed: a user's password, a database's schema and data. */
+  readonly content: unknown;
+}
+
+interface Known extends Thing {
+  /** Uids of the objects that it was created for; none: others made it, or it came with the cluster. */
+  readonly makers: ReadonlySet<string>;
+}
+
+/** An object that stands for a user or database, as it was seen last. */
+interface Claim {
+  readonly uid: string;
+  readonly kind: Thing['kind'];
+  /** Its own name. */
+  readonly object: string;
+  /** That of the user or database. */
+  readonly name: string;
+  /** Name of the DatabaseCluster. */
+  readonly cluster: string;
+  readonly held: boolean;
+  /** Its status says that it is about to be created. */
+  readonly announced: boolean;
+  readonly retains: boolean;
+  /** Its manifest has asked, at some time, for the end of what it stands for. A request may arrive late: it stands. */
+  readonly asked: boolean;
+  /** At some time its manifest has said that what was there before may be taken over, or its Secret proved that it is its own. */
+  readonly mayAdopt: boolean;
+  /** By the world's clock; undefined: it is there. */
+  readonly goneAt?: number;
+}
+
+/** What was sent for an object may land for so long after it went. */
+const LANDING_MS = 60_000;
+
+/** What must hold of users and databases on servers, at each change of them. */
+export class OnServers {
+  readonly #world: World;
+  readonly #fail: (invariant: Invariant, message: string) => void;
+  readonly #known = new Map<Cluster, ReadonlyMap<string, Known>>();
+  readonly #claims = new Map<string, Claim>();
+  /** By the name of a DatabaseCluster: those that it has stood for. */
+  readonly #stoodFor = new Map<string, Set<Cluster>>();
+
+  constructor(world: World, fail: (invariant: Invariant, message: string) => void) {
+    this.#world = world;
+    this.#fail = fail;
+  }
+
+  /** Sees what changed since the last look. `byOthers`: it is not the operator's doing. */
+  look(byOthers: boolean): void {
+    const { view } = this.#world;
+    this.#hear();
+    for (const cluster of view.clusters()) {
+      const before = this.#known.get(cluster);
+      const now = new Map(thingsOn(cluster).map((thing) => [`${thing.kind} ${thing.name}`, thing]));
+      const known = new Map<string, Known>();
+      for (const [key, thing] of now) {
+        const was = before?.get(key);
+        // What a new cluster comes with was there before any object that stands for it.
+        const others = byOthers || before === undefined;
+        known.set(key, { ...thing, makers: others ? (was?.makers ?? new Set()) : this.#judge(cluster, was, thing) });
+      }
+      for (const [key, was] of before ?? [])
+        if (!now.has(key) && !byOthers && !cluster.gone) this.#judgeEnd(cluster, was);
+      this.#known.set(cluster, known);
+    }
+    this.#prove();
+  }
+
+  /** No status tells of what its object neither made nor may take over. */
+  checkStatuses(): void {
+    for (const object of [...this.#world.view.objects(USERS), ...this.#world.view.objects(DATABASES)]) {
+      const claim = this.#claims.get(object.metadata.uid);
+      const told = toldBy(object);
+      if (claim === undefined || claim.mayAdopt || told === undefined) continue;
+      for (const [cluster, things] of this.#known) {
+        const thing = things.get(`${claim.kind} ${told.name}`);
+        if (thing === undefined || cluster.gone || !isIdentity(told.createdAt, cluster)) continue;
+        if (thing.makers.has(claim.uid)) continue;
+        const message = `${object.metadata.name} stands for ${claim.kind} ${told.name}, which is another's`;
+        this.#fail('no identity confused', message);
+      }
+    }
+  }
+
+  #hear(): void {
+    const { view, clock } = this.#world;
+    for (const object of view.objects()) {
+      const { createdAt } = statusOf(object);
+      const stoodFor = this.#stoodFor.get(object.metadata.name) ?? new Set();
+      this.#stoodFor.set(object.metadata.name, stoodFor);
+      for (const cluster of view.clusters()) if (isIdentity(createdAt, cluster)) stoodFor.add(cluster);
+    }
+    const here = new Set<string>();
+    for (const resource of [USERS, DATABASES]) {
+      for (const object of view.objects(resource)) {
+        const { uid } = object.metadata;
+        here.add(uid);
+        this.#claims.set(uid, claimOf(resource === USERS ? 'user' : 'database', object, this.#claims.get(uid)));
+      }
+    }
+    for (const claim of this.#claims.values())
+      if (claim.goneAt === undefined && !here.has(claim.uid))
+        this.#claims.set(claim.uid, { ...claim, goneAt: clock.monotonic() });
+  }
+
+  /**
+   * A Secret of ours with a password that signs in, such as a restored one, proves whose the user is: a recreated object
+   * may go on with it. After changes are judged, as they must not be their own excuse.
+   */
+  #prove(): void {
+    for (const claim of this.#claims.values()) {
+      if (claim.kind === 'database' || claim.mayAdopt || claim.goneAt !== undefined) continue;
+      for (const cluster of this.#stoodFor.get(claim.cluster) ?? []) {
+        const was = this.#known.get(cluster)?.get(`user ${claim.name}`);
+        if (was === undefined || was.makers.has(claim.uid)) continue;
+        const isProven = this.#world.kube
+          .all(SECRETS)
+          .some((secret) => secret.metadata.labels?.[USER_LABEL] === claim.object && signsIn(secret, cluster));
+        if (isProven) this.#claims.set(claim.uid, { ...claim, mayAdopt: true });
+      }
+    }
+  }
+
+  /** Who made it, after it was created, changed, or left as it was. */
+  #judge(cluster: Cluster, was: Known | undefined, thing: Thing): ReadonlySet<string> {
+    if (was !== undefined && was.content === thing.content) return was.makers;
+    const claims = this.#claimsTo(cluster, thing);
+    const what = `${thing.kind} ${thing.name} of cluster ${cluster.id}`;
+    if (was !== undefined) {
+      if (!claims.some((claim) => this.#isOnItsWay(claim) && hasIt(claim, was)))
+        this.#fail('others left alone', `${what} was changed, and stands for no object that may change it`);
+      return was.makers;
+    }
+    const makers = claims.filter(({ held, goneAt }) => held && goneAt === undefined);
+    // What lands after its object went, and would have been retained anyway, is nobody's any more.
+    const isLeft = claims.some((claim) => claim.goneAt !== undefined && claim.retains && this.#isOnItsWay(claim));
+    if (makers.length === 0 && !isLeft) this.#fail('held by a finalizer', `${what} was created without a finalizer`);
+    if (thing.kind === 'database' && !isLeft && !makers.some(({ announced }) => announced))
+      this.#fail('written down first', `${what} was created, and no status says so`);
+    return new Set(makers.map(({ uid }) => uid));
+  }
+
+  #judgeEnd(cluster: Cluster, was: Known): void {
+    if (this.#claimsTo(cluster, was).some((claim) => claim.asked && hasIt(claim, was))) return;
+    this.#fail(
+      'nothing ended unasked',
+      `${was.kind} ${was.name} of cluster ${cluster.id} was deleted, and no manifest asks for it`,
+    );
+  }
+
+  #claimsTo(cluster: Cluster, { kind, name }: Thing): readonly Claim[] {
+    return [...this.#claims.values()].filter(
+      (claim) => claim.kind === kind && claim.name === name && this.#stoodFor.get(claim.cluster)?.has(cluster),
+    );
+  }
+
+  #isOnItsWay({ goneAt }: Claim): boolean {
+    return goneAt === undefined || this.#world.clock.monotonic() < goneAt + LANDING_MS;
+  }
+}
+
+function hasIt({ uid, mayAdopt }: Claim, { makers }: Known): boolean {
+  return makers.has(uid) || mayAdopt;
+}
+
+/** All but the login that the cluster came with: that one is a DatabaseCluster's. */
+function thingsOn({ database }: Cluster): readonly Thing[] {
+  const users = [...database.users.values()].filter(({ username }) => username !== database.defaultUser);
+  return [
+    ...users.map(({ username, passwordHash }): Thing => ({ kind: 'user', name: username, content: passwordHash })),
+    ...[...database.databases.values()].map(
+      ({ name, committed }): Thing => ({ kind: 'database', name, content: committed }),
+    ),
+  ];
+}
+
+function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefined): Claim {
+  const { name, uid, finalizers = [], deletionTimestamp } = object.metadata;
+  const spec = specOf(object) as Readonly<Record<string, string>> & { readonly clusterRef: { readonly name: string } };
+  const isUser = kind === 'user';
+  // As the schemas have it where the manifest says nothing.
+  const policy = spec['deletionPolicy'] ?? (isUser ? 'Delete' : 'Retain');
+  const thing = (isUser ? spec['username'] : spec['name']) ?? name;
+  return {
+    uid,
+    kind,
+    object: name,
+    name: thing,
+    cluster: spec.clusterRef.name,
+    held: finalizers.includes(isUser ? USER_FINALIZER : DATABASE_FINALIZER),
+    announced: statusOf(object).operation?.target === thing,
+    retains: policy === 'Retain',
+    asked: before?.asked === true || (deletionTimestamp !== undefined && policy === 'Delete'),
+    mayAdopt: before?.mayAdopt === true || spec['adoptionPolicy'] === 'IfExists',
+  };
+}
+
+/** Of what the status tells, and when the cluster was created that it is on. */
+function toldBy(object: FakeObject): { readonly name: string; readonly createdAt: string } | undefined {
+  const { username, connection, name, cluster } = object['status'] as {
+    readonly username?: string;
+    readonly connection?: { readonly cluster: string };
+    readonly name?: string;
+    readonly cluster?: string;
+  };
+  const [told, createdAt] = [username ?? name, connection?.cluster ?? cluster];
+  return told === undefined || createdAt === undefined ? undefined : { name: told, createdAt };
+}
