@@ -29,7 +29,7 @@ export const INVARIANTS = {
   'one writer a space': 'With shards, nobody changes anything in a space before its last writer let go of it',
   'no write without a change': 'No patch leaves an object as it was',
   'no secret shown': 'No password or token is in a status, an Event, a log line or a metric',
-  'no hot key': 'Passes of an object rest at least as long as their backoff',
+  'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
   'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
   'nothing needless': 'No password is changed where the scenario gives no cause',
   'quiet at rest': 'When all is done, nothing is written and nothing asked for but to look',

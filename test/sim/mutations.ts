@@ -243,6 +243,14 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['change'],
   },
   {
+    name: 'backoff-never-grows',
+    about: 'What failed is tried again each second, for ever',
+    changes: [
+      ['runtime/rate-limiter.ts', 'initialMs * 2 ** Math.min(failures + 1, 30)', 'initialMs * (failures < 0 ? 2 : 1)'],
+    ],
+    hunt: ['change'],
+  },
+  {
     name: 'forget-410',
     about: 'A watch that is too old is opened again at the same version',
     changes: [

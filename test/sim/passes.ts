@@ -1,16 +1,40 @@
+import { INVALID_SPAN_CONTEXT, type Span, type SpanOptions, trace } from '@opentelemetry/api';
 import type { Metrics } from '../../src/runtime/metrics.ts';
 
-/** Metrics of which only passes are counted, by kind. */
-export function countingMetrics(passed: (kind: string) => void): Metrics {
+/** How a pass ended. */
+export type PassResult = 'success' | 'error' | 'requeue' | 'requeue_after';
+
+/** The pass that has begun right now, and whose span tells which object it is of. */
+let begun: { key: string } | undefined;
+
+/** From now on spans are told to nobody, but those of passes name them. */
+export function watchPasses(): void {
+  const span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+  const startActiveSpan = (name: string, { attributes = {} }: SpanOptions, work: (span: Span) => unknown) => {
+    if (name === 'reconcile' && begun !== undefined) {
+      begun.key = `${attributes['kind']} ${attributes['name']}`;
+      begun = undefined;
+    }
+    return work(span);
+  };
+  // That of an earlier world, or of the operator with another mistake.
+  trace.disable();
+  // The operator calls it in this form only.
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => span }) as never });
+}
+
+/** Metrics of which only passes are told, when they end, by the kind and name of their object. */
+export function passMetrics(passed: (key: string, result: PassResult) => void): Metrics {
   const nothing = () => {};
   return {
     contentType: 'text/plain',
     text: async () => '',
-    controller: (kind) => ({
+    controller: () => ({
       queue: { added: nothing, retried: nothing, started: nothing, finished: nothing },
       started: () => {
-        passed(kind);
-        return nothing;
+        const pass = { key: '' };
+        begun = pass;
+        return (result) => passed(pass.key, result);
       },
       watchQueue: nothing,
     }),

@@ -8,8 +8,9 @@ import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam, type Simulator } from '../../src/simulator/simulator.ts';
 import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { type Effect, type Fault, TURNS } from './faults.ts';
+import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
-import { countingMetrics } from './passes.ts';
+import { type PassResult, passMetrics, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan, Strike } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
@@ -21,8 +22,6 @@ import { Writers } from './writers.ts';
 const SECOND_MS = 1_000;
 const FROZEN_MS = 45 * SECOND_MS;
 const LANDING_MS = 30 * SECOND_MS;
-/** Of one object. */
-const PASSES_A_MINUTE = 60;
 /** More effects at the same moment are no work but a loop. */
 const ENDLESS = 5_000;
 const FLAKINESS = 1 / 3;
@@ -56,6 +55,7 @@ export class World {
   readonly #subject: Subject;
   readonly #chance;
   readonly #writers = new Writers(this);
+  readonly #hotKeys = new HotKeys();
   readonly #living = new Set<Process>();
   readonly #stop = new AbortController();
   /** A process went on after its time, of which no clock of its own told. */
@@ -64,7 +64,6 @@ export class World {
   chance: (() => Fault | undefined) | undefined;
   #processes = 0;
   #count = 0;
-  #passes = { minute: -1, counts: new Map<string, number>() };
   #instant = { at: -1, effects: 0 };
   #counting = false;
   /** The next process dies at its first effect. */
@@ -103,6 +102,7 @@ export class World {
     this.people = new People(this);
     this.weather = new Weather(this.clock);
     this.invariants = new Invariants(this);
+    watchPasses();
   }
 
   async start(): Promise<void> {
@@ -196,8 +196,8 @@ export class World {
       random: createSeededRandom((this.#plan.seed ?? 0) * 1000 + 100 + number),
       transport: () => transportOf(process, surroundings, this.simulator.transport, (origin) => origin === cloud),
       log,
-      metrics: countingMetrics((kind) => {
-        if (process.alive) this.#passed(kind);
+      metrics: passMetrics((key, result) => {
+        if (process.alive) this.#passed(process, key, result);
       }),
       namespaces: undefined,
       concurrency: 4,
@@ -316,16 +316,9 @@ export class World {
     await strike(struck, process, fault);
   }
 
-  /** Some passes follow one another at once, but on average a key rests. */
-  #passed(kind: string): void {
-    const minute = Math.floor(this.clock.monotonic() / MINUTE_MS);
-    if (minute !== this.#passes.minute) this.#passes = { minute, counts: new Map() };
-    const count = (this.#passes.counts.get(kind) ?? 0) + 1;
-    this.#passes.counts.set(kind, count);
-    if (count <= PASSES_A_MINUTE) return;
-    const objects = KINDS.reduce((sum, resource) => sum + this.view.objects(resource).length, 0);
-    if (count > PASSES_A_MINUTE * Math.max(1, objects))
-      this.invariants.fail('no hot key', `${count} passes of ${kind} in a minute`);
+  #passed({ number }: Process, key: string, result: PassResult): void {
+    const problem = this.#hotKeys.problem(`${key} in process ${number}`, result, this.clock.monotonic());
+    if (problem !== undefined) this.invariants.fail('no hot key', problem);
   }
 
   /** No time passes in an endless loop: it would never end here. And what follows from what is broken says nothing. */
