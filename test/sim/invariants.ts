@@ -31,7 +31,8 @@ export const INVARIANTS = {
   'no secret shown': 'No password or token is in a status, an Event, a log line or a metric',
   'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
   'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
-  'nothing needless': 'No password is changed where the scenario gives no cause',
+  'nothing needless':
+    'No password is changed where the scenario gives no cause, and no request changes nothing but for a fault',
   'quiet at rest': 'When all is done, nothing is written and nothing asked for but to look',
   'it comes to an end': 'After the faults, each object is Ready or says why not, within a bound',
   'the same end': 'After the faults, everything is as it would be without them',

@@ -1,15 +1,13 @@
 import type { Mutation } from './mutate.ts';
+import { OF_REPLICAS } from './mutations-of-replicas.ts';
 import { ON_SERVERS } from './mutations-on-servers.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
-const ELECTION = 'runtime/leader-election.ts';
 const EXISTENCE = 'kinds/databasecluster/decide-existence.ts';
 const DELETION = 'kinds/databasecluster/decide-deletion.ts';
 const ACT = 'kinds/databasecluster/act.ts';
 const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
-
-const MEMBERSHIP = 'operator/membership.ts';
 
 /** Deliberate mistakes, each of which the simulation must find. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -251,6 +249,30 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['change'],
   },
   {
+    name: 'update-twice',
+    about: 'A cluster is told twice what it should be',
+    changes: [
+      [
+        ACT,
+        'const cluster = await client.update(\n',
+        'await client.update(id, { ...fields, backupConfiguration: backup }, signal);\n  const cluster = await client.update(\n',
+      ],
+    ],
+    hunt: ['change'],
+  },
+  {
+    name: 'put-twice',
+    about: 'A server is given the same password twice',
+    changes: [
+      [
+        ACT_LOGIN,
+        'await logins.setPassword(login, next.username, next.password, signal);',
+        'for (let i = 0; i < 2; i++) await logins.setPassword(i ? next : login, next.username, next.password, signal);',
+      ],
+    ],
+    hunt: ['rotate'],
+  },
+  {
     name: 'forget-410',
     about: 'A watch that is too old is opened again at the same version',
     changes: [
@@ -262,90 +284,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     hunt: ['change-of-mind 1:gap'],
   },
-  {
-    name: 'ignore-fence',
-    about: 'What was begun under the Lease goes on after it',
-    changes: [
-      [
-        'operator.ts',
-        'return elector === undefined || elector.isLeader() ? undefined :',
-        'return elector === undefined || elector !== undefined ? undefined :',
-      ],
-    ],
-    hunt: ['deploy replicas=2'],
-  },
-  {
-    name: 'ignore-lease',
-    about: 'Each process works, whoever holds the Lease',
-    changes: [
-      [
-        'operator.ts',
-        'lease === undefined || shardBySpace ? undefined : electorFor(given, lease)',
-        "lease === undefined || shardBySpace || lease.name !== '' ? undefined : electorFor(given, lease)",
-      ],
-    ],
-    hunt: ['deploy replicas=2'],
-  },
-  {
-    name: 'own-without-a-look',
-    about: 'A replica takes a space without a look at who else has it',
-    changes: [
-      [
-        MEMBERSHIP,
-        'standing.others.every((other) => this.#ownerOf(shard, other.view) !== other.identity)',
-        'standing.others.every((other) => this.#ownerOf(shard, other.view) !== identity || true)',
-      ],
-    ],
-    hunt: ['two-spaces replicas=2 shards'],
-  },
-  {
-    name: 'give-before-it-ends',
-    about: 'A replica says that it has let go of a space while a pass is in hand there',
-    changes: [
-      [
-        MEMBERSHIP,
-        '[...inHand()].every((shard) => this.#keeps(shard))',
-        '[...inHand()].every((shard) => this.#keeps(shard) || true)',
-      ],
-    ],
-    hunt: Array.from({ length: 30 }, (_, index) => `two-spaces-busy replicas=2 shards ${index + 1}:crashAfter`),
-  },
-  {
-    name: 'outlive-the-lease',
-    about: 'A replica that shares spaces goes on after its Lease ran out',
-    changes: [
-      [
-        MEMBERSHIP,
-        'this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) >= renewDeadlineMs;',
-        'this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) < -renewDeadlineMs * 1e9;',
-      ],
-    ],
-    hunt: ['two-spaces replicas=2 shards'],
-  },
-  {
-    name: 'inherit-at-once',
-    about: 'A replica counts as dead at the first look at its Lease that finds no renewal',
-    changes: [
-      [
-        MEMBERSHIP,
-        'const isOver = now - seen.since >= seen.durationMs;',
-        'const isOver = now - seen.since >= seen.durationMs / 15;',
-      ],
-    ],
-    hunt: ['two-spaces replicas=2 shards'],
-  },
-  {
-    name: 'trust-the-monotonic-clock',
-    about: 'The time for which a machine was suspended does not count for the Lease',
-    changes: [
-      [
-        ELECTION,
-        'Math.max(clock.monotonic() - monotonic, clock.now() - wall)',
-        'Math.min(clock.monotonic() - monotonic, Math.abs(clock.now() - wall))',
-      ],
-    ],
-    hunt: ['deploy replicas=2'],
-  },
+  ...OF_REPLICAS,
   {
     name: 'no-redaction',
     about: 'What the other side says is told as it is',

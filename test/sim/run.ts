@@ -52,6 +52,8 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   const isExcused = world.isTurned || world.haveTwoActed;
   const needless = world.effects.find(({ what }) => never?.test(what) && !isExcused);
   if (needless !== undefined) invariants.fail('nothing needless', `There was no need to ${needless.what}`);
+  const repeated = world.haveTwoActed ? undefined : world.needless.problem(plan.strikes);
+  if (repeated !== undefined) invariants.fail('nothing needless', repeated);
   invariants.check();
   invariants.checkSecrecy(world.view.shown() + world.logs.join(''));
   const end = world.view.summary();

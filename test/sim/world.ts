@@ -1,3 +1,4 @@
+import type { HttpTransport } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { createOperator } from '../../src/operator.ts';
@@ -10,6 +11,7 @@ import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { type Effect, type Fault, TURNS } from './faults.ts';
 import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
+import { NeedlessRequests } from './needless.ts';
 import { type PassResult, passMetrics, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan, Strike } from './plan.ts';
@@ -47,6 +49,7 @@ export class World {
   readonly people: People;
   readonly invariants: Invariants;
   readonly weather: Weather;
+  readonly needless: NeedlessRequests;
   readonly trace: string[] = [];
   readonly logs: string[] = [];
   readonly effects: Effect[] = [];
@@ -101,6 +104,7 @@ export class World {
     this.view = new View(this.kube, this.simulator);
     this.people = new People(this);
     this.weather = new Weather(this.clock);
+    this.needless = new NeedlessRequests(this.simulator);
     this.invariants = new Invariants(this);
     watchPasses();
   }
@@ -182,6 +186,7 @@ export class World {
     this.#living.add(process);
     const surroundings = this.#surroundings();
     const cloud = new URL(this.simulator.baseURL).origin;
+    const watched: HttpTransport = (request) => this.needless.watch(request, () => this.simulator.transport(request));
     const log = createLog({
       level: 'debug',
       format: 'json',
@@ -194,7 +199,7 @@ export class World {
       secrets: this.#plan.secrets,
       clock: process.clock,
       random: createSeededRandom((this.#plan.seed ?? 0) * 1000 + 100 + number),
-      transport: () => transportOf(process, surroundings, this.simulator.transport, (origin) => origin === cloud),
+      transport: () => transportOf(process, surroundings, watched, (origin) => origin === cloud),
       log,
       metrics: passMetrics((key, result) => {
         if (process.alive) this.#passed(process, key, result);
