@@ -6,12 +6,12 @@ import { huntMutations } from './mutations-main.ts';
 import { parsePlan, textOf } from './plan.ts';
 import type { Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
-import { playPlan, playSeed, shrunk } from './seeds.ts';
+import { playPlan, playSeed, seedOf, shrunk } from './seeds.ts';
 
 const USAGE = `Usage: npm run sim -- [options]
 
   --minutes N         random seeds for so long (default 1)
-  --seed S            the first seed (default 1); alone: only this one
+  --seed S            the first seed (default: one that the clock gives); alone: only this one
   --play 'PLAN'       one run, as a failure prints it
   --every [SCENARIO…] every fault at every step, of all scenarios or these
   --replicas N        with --every: so many processes, and what befalls their Lease
@@ -43,7 +43,7 @@ async function main(): Promise<boolean> {
   if (values.mutations === true) return huntMutations(positionals, values.update === true);
   if (values.play !== undefined) return told(await playPlan(parsePlan(values.play)));
   if (values.every === true) return every();
-  const first = Number(values.seed ?? 1);
+  const first = Number(values.seed ?? seedOf(Date.now()));
   if (values.seed !== undefined && values.minutes === undefined) return told(await playSeed(first));
   return seeds(first, Number(values.minutes ?? 1));
 }
@@ -80,6 +80,7 @@ async function every(): Promise<boolean> {
 
 async function seeds(first: number, minutes: number): Promise<boolean> {
   const end = performance.now() + minutes * MINUTE_MS;
+  console.log(`From seed ${first}`);
   let seed = first;
   for (; performance.now() < end; seed++) {
     const run = await playSeed(seed);

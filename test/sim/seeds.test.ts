@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { describeEverySeed } from './every-seed.ts';
 import { parsePlan, planOf, textOf } from './plan.ts';
 import { SCENARIOS } from './scenarios.ts';
-import { playSeed } from './seeds.ts';
+import { PLAYED, playSeed, seedOf } from './seeds.ts';
 
 const SEEDS = 300;
 const NAMES = SCENARIOS.map(({ name }) => name);
 
-describeEverySeed(1, 1_000);
+describeEverySeed(1, PLAYED / 2);
 
 test('A seed stands for one run, and its text for the same one', async () => {
   const seed = 11;
@@ -15,6 +15,13 @@ test('A seed stands for one run, and its text for the same one', async () => {
   expect(other.effects).toEqual(one.effects);
   expect(other.end).toBe(one.end);
   expect(parsePlan(textOf(planOf(seed, NAMES)))).toEqual(planOf(seed, NAMES));
+});
+
+test('Whoever plays on begins at another seed each time, and with none that is played here', () => {
+  const begins = Array.from({ length: 100 }, (_, index) => seedOf(1_700_000_000_000 + index * 60_000));
+  expect(new Set(begins).size).toBe(100);
+  expect(Math.min(...begins)).toBeGreaterThan(PLAYED);
+  expect(seedOf(0)).toBe(PLAYED + 1);
 });
 
 test('Seeds reach every scenario, several processes, with shards and without, and most faults', () => {

@@ -2,6 +2,11 @@ import { type Plan, planOf, shrink } from './plan.ts';
 import { play, type Run } from './run.ts';
 import { SCENARIOS } from './scenarios.ts';
 
+/** Seeds that CI plays each time. */
+export const PLAYED = 2_000;
+/** Seeds of two calls of a day are far apart, and none is longer than people can copy. */
+const SEEDS = 1_000_000_000;
+
 const ends = new Map<string, string>();
 
 /** What a scenario ends in when nothing goes wrong and nothing takes time. */
@@ -16,6 +21,11 @@ async function expectedEnd(scenario: string): Promise<string> {
 /** Plays a plan, and holds it to the end that its scenario has without faults. */
 export async function playPlan(plan: Plan): Promise<Run> {
   return play(plan, plan.strikes.length === 0 ? undefined : await expectedEnd(plan.scenario));
+}
+
+/** The seed to begin with at this time: not one that was played before. */
+export function seedOf(nowMs: number): number {
+  return PLAYED + 1 + (Math.floor(nowMs / 10) % (SEEDS - PLAYED));
 }
 
 /** Plays what the seed stands for. */
