@@ -28,7 +28,8 @@ export const INVARIANTS = {
   'one writer': 'Nothing is changed by a process that can know by its clocks that it does not hold the Lease',
   'one writer a space': 'With shards, nobody changes anything in a space before its last writer let go of it',
   'no write without a change': 'No patch leaves an object as it was',
-  'no secret shown': 'No password or token is in a status, an Event, a log line or a metric',
+  'no secret shown':
+    'No password or token is in a status, an Event, a Lease, metadata, a log line or the labels of a metric',
   'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
   'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
   'nothing needless':

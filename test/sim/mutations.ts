@@ -298,6 +298,30 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['deploy 4:wrongToken'],
   },
   {
+    name: 'metrics-tell-requests',
+    about: 'The label of a metric tells what was sent',
+    changes: [
+      [
+        'base/api-call.ts',
+        'operation: this.#operation.name, code, durationMs',
+        'operation: this.#exchange.body ?? this.#operation.name, code, durationMs',
+      ],
+    ],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'password-in-metadata',
+    about: 'An annotation of a Secret tells its password',
+    changes: [
+      [
+        'kinds/databaseuser/content.ts',
+        '[SECRET_ANNOTATIONS.passwordChangedAt]: changedAt',
+        '[SECRET_ANNOTATIONS.passwordChangedAt]: current ?? changedAt',
+      ],
+    ],
+    hunt: ['user'],
+  },
+  {
     name: 'verify-never-after-a-jump',
     about: 'A wall clock that was set back keeps logins from being verified',
     changes: [['kinds/verification.ts', 'if (lastMs > nowMs) return 0;', 'if (lastMs > nowMs && nowMs < 0) return 0;']],

@@ -1,5 +1,5 @@
 import { INVALID_SPAN_CONTEXT, type Span, type SpanOptions, trace } from '@opentelemetry/api';
-import type { Metrics } from '../../src/runtime/metrics.ts';
+import type { Metrics, ScrapedState } from '../../src/runtime/metrics.ts';
 
 /** How a pass ended. */
 export type PassResult = 'success' | 'error' | 'requeue' | 'requeue_after';
@@ -23,8 +23,17 @@ export function watchPasses(): void {
   trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => span }) as never });
 }
 
-/** Metrics of which only passes are told, when they end, by the kind and name of their object. */
-export function passMetrics(passed: (key: string, result: PassResult) => void): Metrics {
+/** Whom metrics are told to. */
+export interface MetricsTold {
+  /** A pass ended; `key`: kind and name of its object. */
+  passed(key: string, result: PassResult): void;
+  /** A series is shown under these labels. */
+  labelled(labels: object): void;
+  onScrape(collect: () => ScrapedState): void;
+}
+
+/** Metrics without figures: of passes it is told when they end, of all others what their labels would show. */
+export function metricsTold({ passed, labelled, onScrape }: MetricsTold): Metrics {
   const nothing = () => {};
   return {
     contentType: 'text/plain',
@@ -38,9 +47,9 @@ export function passMetrics(passed: (key: string, result: PassResult) => void): 
       },
       watchQueue: nothing,
     }),
-    apiRequest: nothing,
-    kubeRequest: nothing,
-    driftCorrected: nothing,
-    onScrape: nothing,
+    apiRequest: (api, { operation, code }) => labelled({ api, operation, code }),
+    kubeRequest: labelled,
+    driftCorrected: (kind, field) => labelled({ kind, field }),
+    onScrape,
   };
 }

@@ -2,6 +2,7 @@ import { GROUP, VERSION } from '../../src/base/group.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
 import { EVENTS, type Resource, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
+import { LEASES } from '../../src/kube/lease.ts';
 import type { FakeKube, FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
@@ -67,9 +68,11 @@ export class View {
     return [SECRETS, ...KINDS].every((resource) => this.#kube.all(resource).length === 0);
   }
 
-  /** Everything that people can read without a right to read Secrets. */
+  /** All objects, but of those that may hold secrets only the metadata. */
   shown(): string {
-    return JSON.stringify([...KINDS, EVENTS].flatMap((resource) => this.#kube.all(resource)));
+    const whole = [...KINDS, EVENTS, LEASES].flatMap((resource) => this.#kube.all(resource));
+    const rest = [SECRETS, CONFIG_MAPS].flatMap((resource) => this.#kube.all(resource));
+    return JSON.stringify([...whole, ...rest.map(({ metadata }) => metadata)]);
   }
 
   /** What there is, but for what differs between any two runs. */

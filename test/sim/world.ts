@@ -2,6 +2,7 @@ import type { HttpTransport } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { createOperator } from '../../src/operator.ts';
+import type { ScrapedState } from '../../src/runtime/metrics.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
@@ -12,7 +13,7 @@ import { type Effect, type Fault, TURNS } from './faults.ts';
 import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
 import { NeedlessRequests } from './needless.ts';
-import { type PassResult, passMetrics, watchPasses } from './passes.ts';
+import { metricsTold, type PassResult, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan, Strike } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
@@ -59,6 +60,9 @@ export class World {
   readonly #chance;
   readonly #writers = new Writers(this);
   readonly #hotKeys = new HotKeys();
+  /** What the labels of metrics showed, each once. */
+  readonly #labels = new Set<string>();
+  readonly #scrapes: (() => ScrapedState)[] = [];
   readonly #living = new Set<Process>();
   readonly #stop = new AbortController();
   /** A process went on after its time, of which no clock of its own told. */
@@ -160,6 +164,15 @@ export class World {
     await this.until(() => condition() || isTurned(), what);
   }
 
+  /** Everything that anybody can read without a right to read Secrets. */
+  shown(): string {
+    const gauges = this.#scrapes.map((collect) => {
+      const { resources, spaces, ...rest } = collect();
+      return JSON.stringify([[...resources], [...spaces], rest]);
+    });
+    return [this.view.shown(), ...this.logs, ...this.#labels, ...gauges].join('');
+  }
+
   /** Until when what the faults brought about lasts, by the world's clock. */
   get troubledUntil(): number {
     return this.#troubledUntil;
@@ -201,8 +214,12 @@ export class World {
       random: createSeededRandom((this.#plan.seed ?? 0) * 1000 + 100 + number),
       transport: () => transportOf(process, surroundings, watched, (origin) => origin === cloud),
       log,
-      metrics: passMetrics((key, result) => {
-        if (process.alive) this.#passed(process, key, result);
+      metrics: metricsTold({
+        passed: (key, result) => {
+          if (process.alive) this.#passed(process, key, result);
+        },
+        labelled: (labels) => this.#labels.add(JSON.stringify(labels)),
+        onScrape: (collect) => this.#scrapes.push(collect),
       }),
       namespaces: undefined,
       concurrency: 4,
