@@ -30,6 +30,7 @@ export const FAULTS = {
   wrongToken: 'a person replaces the API tokens by wrong ones, and puts them right after five minutes',
   delete: 'a person deletes the object',
   recreate: 'a person deletes the object and creates it again',
+  deleteAround: 'a person deletes what the object is in: the space of a cluster, the cluster of a user or database',
   loseSecret: 'a person deletes the Secrets that the operator wrote',
   terminate: 'a person deletes the namespace',
 } as const;
@@ -42,7 +43,13 @@ export const FAULT_NAMES = Object.keys(FAULTS) as readonly Fault[];
 export const OF_CHANCE: readonly Fault[] = FAULT_NAMES.filter((name) => name !== 'stopMachine');
 
 /** After these, something else may be asked for than before, so that the scenario ends elsewhere. */
-export const TURNS: ReadonlySet<Fault> = new Set<Fault>(['delete', 'recreate', 'loseSecret', 'terminate']);
+export const TURNS: ReadonlySet<Fault> = new Set<Fault>([
+  'delete',
+  'recreate',
+  'deleteAround',
+  'loseSecret',
+  'terminate',
+]);
 
 /** What takes the Lease from a process, or makes it late: these are played with two processes. */
 export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>([

@@ -255,13 +255,23 @@ export class Invariants {
         this.fail('others left alone', `Secret ${name}, which a person wrote, was changed`);
     }
     if (this.passwordIsLost) return;
-    this.#checkPublished([...secrets.values()].filter(isOurs), objects);
+    const published = [...secrets.values()].filter((secret) => isOurs(secret) && !this.#goesWithUser(secret));
+    this.#checkPublished(published, objects);
     for (const cluster of this.#createdFor.keys()) {
       if (cluster.gone || cluster.status === 'destroying') continue;
       if (passwordIs(cluster.database, FACTORY.username, FACTORY.password)) continue;
       if (![...secrets.values()].some((secret) => signsIn(secret, cluster)))
         this.fail('a password is known', `No Secret has a login that cluster ${cluster.id} accepts`);
     }
+  }
+
+  /** Of a user whose object goes or is gone, nobody needs the Secret any more: Kubernetes deletes it after its owner. */
+  #goesWithUser({ metadata }: FakeObject): boolean {
+    const owners = (metadata as { readonly ownerReferences?: readonly { kind: string; uid: string }[] })
+      .ownerReferences;
+    const owner = owners?.find(({ kind }) => kind === USERS.kind);
+    const user = this.#world.view.objects(USERS).find(({ metadata: { uid } }) => uid === owner?.uid);
+    return owner !== undefined && (user === undefined || user.metadata.deletionTimestamp !== undefined);
   }
 
   /** A login that moves to another Secret is, for a moment, in both: one of them has the password that works. */

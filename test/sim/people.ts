@@ -3,7 +3,7 @@ import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { CLUSTER_SPEC } from '../support/specs.ts';
 import { isOurs } from './owned.ts';
-import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, SPACES, statusOf } from './view.ts';
+import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, SPACES, specOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -85,6 +85,16 @@ export class People {
     this.#world.kube.remove(resource, { namespace: NAMESPACE, name });
   }
 
+  /** Deletes what the object is in. */
+  removeAround(name: string, resource: Resource): void {
+    const object = this.#find(resource, name);
+    const { spaceRef, clusterRef } = (object === undefined ? {} : specOf(object)) as Readonly<
+      Record<string, { readonly name: string } | undefined>
+    >;
+    if (spaceRef !== undefined) this.remove(spaceRef.name, SPACES);
+    if (clusterRef !== undefined) this.remove(clusterRef.name, CLUSTERS);
+  }
+
   pause(name: string, resource: Resource): Promise<void> {
     this.#later(5 * MINUTE_MS, () => this.edit({ annotations: { [`${GROUP}/paused`]: null } }, name, resource));
     return this.edit({ annotations: { [`${GROUP}/paused`]: 'true' } }, name, resource);
@@ -138,18 +148,13 @@ export class People {
 
   /** Statuses as an operator of an earlier version wrote them: without the fields that came later. */
   ageStatuses(): void {
-    for (const object of this.#world.kube.all(CLUSTERS)) {
-      const { operation, credentials } = statusOf(object);
-      const status = {
-        ...(operation === undefined ? {} : { operation: { by: null } }),
-        ...(credentials === undefined ? {} : { credentials: { factoryVersion: null, verifiedAt: null } }),
-        backup: null,
-        lastHandledReconcileAt: null,
-      };
-      const { namespace, name } = object.metadata;
-      this.#world.invariants.peopleWrite(() =>
-        this.#world.kube.patch(CLUSTERS, { namespace, name }, { status }, { subresource: 'status' }),
-      );
+    const { kube, invariants } = this.#world;
+    for (const resource of KINDS) {
+      for (const object of kube.all(resource)) {
+        const { namespace, name } = object.metadata;
+        const status = { lastHandledReconcileAt: null, ...laterFields(resource, object) };
+        invariants.peopleWrite(() => kube.patch(resource, { namespace, name }, { status }, { subresource: 'status' }));
+      }
     }
   }
 
@@ -165,5 +170,28 @@ export class People {
 
   #later(ms: number, work: () => Promise<void> | void): void {
     this.#world.clock.after(ms, () => void work());
+  }
+}
+
+/** What an earlier version did not write into the status of such an object, and can be missing. */
+function laterFields(resource: Resource, object: FakeObject): Fields {
+  const { operation, credentials, connection, appliedSchema } = object['status'] as Readonly<Record<string, object>>;
+  const unsigned = operation === undefined ? {} : { operation: { by: null } };
+  switch (resource) {
+    case SPACES:
+      return { keptSecrets: null, unmanagedClusters: null };
+    case CLUSTERS:
+      return {
+        ...unsigned,
+        ...(credentials === undefined ? {} : { credentials: { factoryVersion: null, verifiedAt: null } }),
+        backup: null,
+      };
+    case USERS:
+      return connection === undefined ? {} : { connection: { sourceResourceVersion: null } };
+    default: {
+      const sources = (appliedSchema ?? []) as readonly { readonly resourceVersion?: string }[];
+      const applied = sources.map(({ resourceVersion: _, ...rest }) => rest);
+      return { ...unsigned, foreignSchemaHash: null, ...(sources.length === 0 ? {} : { appliedSchema: applied }) };
+    }
   }
 }

@@ -104,6 +104,8 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
       return people.remove(name, resource);
     case 'recreate':
       return people.recreate(name, resource);
+    case 'deleteAround':
+      return people.removeAround(name, resource);
     case 'loseSecret':
       return people.loseSecrets();
     case 'terminate':
