@@ -112,7 +112,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     let decision: Decision<Status, Step>;
     try {
       const observation = await kind.observe(subject, this.#signal);
-      decision = gate(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
+      decision = withheld(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
     } catch (error) {
       const failure = failureOf(error);
       if (failure.lasting === 'conflict') throw error;
@@ -255,7 +255,7 @@ function invalidSpec(message: string): Decision<never, never> {
 }
 
 /** Steps are data, so what a person forbade is filtered here once for all kinds. */
-function gate<Spec, Status extends StatusBase, Observation, Step>(
+function withheld<Spec, Status extends StatusBase, Observation, Step>(
   kind: Kind<Spec, Status, Observation, Step>,
   subject: Subject<Spec, Status>,
   decision: Decision<Status, Step>,

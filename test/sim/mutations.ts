@@ -75,7 +75,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'act-on-stale-cache',
     about: 'The object is not read once more before a cluster is created or destroyed',
-    changes: [['kinds/fence.ts', '  if (!same)\n', '  if (!same && live === undefined)\n']],
+    changes: [['kinds/confirm.ts', '  if (!same)\n', '  if (!same && live === undefined)\n']],
     hunt: Array.from({ length: 12 }, (_, index) => `spared seed=${index + 1}`),
   },
   {

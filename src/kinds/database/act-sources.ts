@@ -1,4 +1,4 @@
-import { fence } from '../fence.ts';
+import { confirm } from '../confirm.ts';
 import type { OpenServer } from '../server/access.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import type { DatabaseStatusPatch } from './present.ts';
@@ -33,7 +33,7 @@ export async function applySchema(
 ): Promise<DatabaseStatusPatch> {
   const texts = await textsOf(world, subject, plan, signal);
   if (texts === undefined) return {};
-  await fence(world.api, DATABASES, subject, signal);
+  await confirm(world.api, DATABASES, subject, signal);
   const { servers, clock, memory } = world;
   const refusal = await runInTransaction(world, access, name, texts, 'commit', signal);
   if (refusal !== undefined) {

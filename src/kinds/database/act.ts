@@ -1,6 +1,6 @@
 import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
-import { fence } from '../fence.ts';
+import { confirm } from '../confirm.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
 import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
@@ -53,7 +53,7 @@ async function create(
 ): Promise<DatabaseStatusPatch> {
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating database "${name}" was not written down first`);
-  await fence(world.api, DATABASES, subject, signal);
+  await confirm(world.api, DATABASES, subject, signal);
   const { memory, clock, servers } = world;
   const { attempts } = memory;
   const first = attempts.neverMade(subject.key, operation);
@@ -82,7 +82,7 @@ async function remove(
   name: string,
   signal: AbortSignal,
 ): Promise<undefined> {
-  await fence(world.api, DATABASES, subject, signal);
+  await confirm(world.api, DATABASES, subject, signal);
   const { servers } = world;
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { confirm as confirmObject } from '../confirm.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { fence as fenceObject } from '../fence.ts';
 import { differences } from './differences.ts';
 import { ACCEPT_IDENTITY, type ClusterSubject, isSame } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
@@ -9,8 +9,8 @@ import type { ClusterWorld } from './world.ts';
 /* What is asked right before an effect that cannot be taken back: a cache and a List may be older than what matters. */
 
 /** Before anything is created or ended, the object itself is asked for once more. */
-export function fence(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<void> {
-  return fenceObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
+export function confirm(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<void> {
+  return confirmObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }
 
 /** Asks the cloud for the cluster: whether it is the one, and as it was, that the step was decided on. If not, the next pass sees what it is. */

@@ -3,7 +3,7 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
-import { fence, isAsDecidedOn, isFree } from './act-guard.ts';
+import { confirm, isAsDecidedOn, isFree } from './act-guard.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
@@ -50,7 +50,7 @@ export async function actOnCluster(
     case 'Suspend':
       return corrected(world, subject, connection, step.id, ['state'], signal, async () => {
         // The last that is done to the cluster is as final as destroying it.
-        if (subject.deleting) await fence(world, subject, signal);
+        if (subject.deleting) await confirm(world, subject, signal);
         return learn(world, connection, step.id, () => connection.client.suspend(step.id, signal));
       });
     case 'Resume':
@@ -90,7 +90,7 @@ async function create(
 ): Promise<ClusterStatusPatch> {
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
-  await fence(world, subject, signal);
+  await confirm(world, subject, signal);
   const { clock, memory } = world;
   const { attempts } = memory;
   const askedAt = clock.monotonic();
@@ -161,7 +161,7 @@ async function destroy(
   const cluster = await client.get(id, signal);
   poller.learn(id, cluster, lookedAt);
   if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return;
-  await fence(world, subject, signal);
+  await confirm(world, subject, signal);
   const askedAt = world.clock.monotonic();
   try {
     poller.learn(id, await client.destroy(id, signal), askedAt);

@@ -1,5 +1,5 @@
 import { ApiError } from '../../base/api-error.ts';
-import { fence } from '../fence.ts';
+import { confirm } from '../confirm.ts';
 import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
 import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
@@ -16,7 +16,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
   const { world, subject, access, signal } = work;
   const { servers } = world;
   const value = await passwordOf(work, password);
-  await fence(world.api, DATABASE_USERS, subject, signal);
+  await confirm(world.api, DATABASE_USERS, subject, signal);
   try {
     await servers.asAdmin(access, (client, token) => client.createUser(token, username, value, signal), signal);
   } catch (error) {
@@ -37,7 +37,7 @@ export async function putPassword(work: Work, { username, password, drifted }: P
   const { world, subject, access, signal } = work;
   const { memory, servers } = world;
   const value = await passwordOf(work, password);
-  await fence(world.api, DATABASE_USERS, subject, signal);
+  await confirm(world.api, DATABASE_USERS, subject, signal);
   memory.doubt(subject.key);
   try {
     await servers.asAdmin(access, (client, token) => client.updateUser(token, username, value, signal), signal);
@@ -57,7 +57,7 @@ export async function putPassword(work: Work, { username, password, drifted }: P
 
 export async function deleteUser({ world, subject, access, signal }: Work, step: Delete): Promise<undefined> {
   const { username } = step;
-  await fence(world.api, DATABASE_USERS, subject, signal);
+  await confirm(world.api, DATABASE_USERS, subject, signal);
   const { servers } = world;
   await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal), signal);
   servers.userChanged(access, username, false);

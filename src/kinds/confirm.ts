@@ -14,7 +14,7 @@ interface Decided {
  * than a person's last word. `orders`: annotations by which a person says what may be done, besides those of every kind.
  * Throws TransientError ObjectChanged if it is not as it was.
  */
-export async function fence(
+export async function confirm(
   api: KubeApi,
   resource: Resource,
   { metadata, deleting }: Decided,
