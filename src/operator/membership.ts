@@ -1,3 +1,17 @@
+/*
+ * Shares shards between replicas so that no shard ever has two owners, and a replica that comes or goes moves only its own.
+ * Each replica has a Lease, which it renews as a leader does its own, and publishes there between whom it thinks that shards
+ * are shared: its view. Under a view the owner of a shard is the member with the highest hash of both (rendezvous hashing).
+ * - A replica owns a shard if it is the owner under its own published view, and if no other live replica's published view
+ *   says of that other one that it is. It looks at the others after it has published: of two that claim one shard, at least
+ *   one sees the other's claim.
+ * - Before it publishes a view under which it loses shards, it has let go of them and what was in hand has ended.
+ * - With each renewal it renews the Lease of a single leader as well, in the name of all: a process that is started to act alone, as in
+ *   a rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
+ * - A replica that was not seen to renew for the lease's duration is dead once its Lease could be taken from it in the
+ *   version that was seen. By then it does not act any more: it stops by itself at the renew deadline, by either clock.
+ */
+
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -58,19 +72,7 @@ interface Standing {
   readonly wall: number;
 }
 
-/**
- * Shares shards between replicas so that no shard ever has two owners, and a replica that comes or goes moves only its own.
- * Each replica has a Lease, which it renews as a leader does its own, and publishes there between whom it thinks that shards
- * are shared: its view. Under a view the owner of a shard is the member with the highest hash of both (rendezvous hashing).
- * - A replica owns a shard if it is the owner under its own published view, and if no other live replica's published view
- *   says of that other one that it is. It looks at the others after it has published: of two that claim one shard, at least
- *   one sees the other's claim.
- * - Before it publishes a view under which it loses shards, it has let go of them and what was in hand has ended.
- * - With each renewal it renews the Lease of a single leader as well, in the name of all: a process that is started to act alone, as in
- *   a rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
- * - A replica that was not seen to renew for the lease's duration is dead once its Lease could be taken from it in the
- *   version that was seen. By then it does not act any more: it stops by itself at the renew deadline, by either clock.
- */
+/** One replica, as above. */
 export class Membership {
   readonly #options: Required<MembershipOptions>;
   readonly #seen = new Map<string, Seen>();
