@@ -88,7 +88,7 @@ describe('docs/conditions.md', () => {
   test('has every reason that the code gives, and no other', () => {
     const code = sources(
       // Not the schemas, which are about the spec.
-      'src/kinds/{secrets,fence}.ts',
+      'src/kinds/{secrets,confirm}.ts',
       'src/kinds/*/!(*schema|rules|resource).ts',
       'src/kube/failure.ts',
       'src/runtime/{reconcile,controller}.ts',
