@@ -3,6 +3,7 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
+import { isOfAnother, loginOf } from './login-of.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -45,9 +46,11 @@ export async function preparePassword(
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from);
   const data = { ...login, nextPassword: generatePassword(world.random) };
   const { namespace = '', name } = subject.metadata;
+  const annotations = loginOf(subject, connection.place);
+  const labels = { [OWNER_LABEL]: ownerValue(name) };
   if (known.secret === undefined)
-    await world.secrets.create(namespace, known.secretName, { data, labels: { [OWNER_LABEL]: ownerValue(name) } });
-  else await world.secrets.patch(namespace, known.secretName, known.secret, { data });
+    await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
+  else await world.secrets.patch(namespace, known.secretName, known.secret, { data, annotations });
   return true;
 }
 
@@ -95,6 +98,7 @@ export async function promotePassword(
   if (secret === undefined || next === undefined) return;
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { password: next.password, nextPassword: null },
+    annotations: loginOf(subject, connection.place),
   });
 }
 
@@ -127,5 +131,6 @@ async function deleteOurs(
 ): Promise<void> {
   const namespace = subject.metadata.namespace ?? '';
   const secret = await world.secrets.read(namespace, name, signal);
-  if (secret !== undefined && isOurSecret(subject, secret)) await world.secrets.delete(namespace, name, secret);
+  if (secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret)) return;
+  await world.secrets.delete(namespace, name, secret);
 }

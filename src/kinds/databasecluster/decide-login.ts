@@ -39,7 +39,9 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     case 'unreachable':
       return unreachable(subject, seen, login);
     case 'secretTaken': {
-      const message = `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
+      const message = login.isOfAnother
+        ? `Secret "${login.secretName}" holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: set adminCredentials.secretName to another name, or remove it, if nobody needs that login any more`
+        : `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
       return {
         conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
         retry: 'slowly',

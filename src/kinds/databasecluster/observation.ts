@@ -83,8 +83,8 @@ export type LoginObservation =
       /** As `isHeldBack`. */
       readonly heldBack: boolean;
     }
-  /** The Secret's name is taken by a Secret that is not ours. */
-  | { readonly login: 'secretTaken'; readonly secretName: string }
+  /** The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may be there still. */
+  | { readonly login: 'secretTaken'; readonly secretName: string; readonly isOfAnother?: boolean }
   | {
       readonly login: 'tried';
       readonly secretName: string;

@@ -7,6 +7,7 @@ import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { untilVerification } from '../verification.ts';
+import { isInUse } from './login-of.ts';
 import {
   adminSecretName,
   type ClusterSubject,
@@ -133,6 +134,10 @@ export async function observeLogin(
     const logins = connection.logins(endpoint, currentID(subject));
     const found = await findWorking(logins, known, due, signal);
     const working = found === 'none' && logins.heldBy(adminUsername(known)) !== undefined ? 'held' : found;
+    // Nobody else may know the password of a cluster that was let go of: it is not written over.
+    const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
+    if (isTheirs && isInUse(subject, known.secret, connection))
+      return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true };
     if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;

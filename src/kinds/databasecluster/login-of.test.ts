@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster } from '../../../test/support/builders.ts';
+import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
+
+const REF = { namespace: 'shop', name: 'orders' };
+
+/** The object is deleted, its cluster stays, and another object of that name is created. */
+async function replaced(bench: KindBench, changes: object): Promise<void> {
+  await bench.edit({ deletionPolicy: 'Retain' });
+  await bench.pass();
+  bench.kube.remove(DATABASE_CLUSTERS, REF);
+  for (let pass = 0; pass < 20 && bench.kube.all(DATABASE_CLUSTERS).length > 0; pass++) {
+    await bench.pass();
+    await bench.clock.advance(5_000);
+  }
+  await bench.pass();
+  const object = { apiVersion: 'mooring.dev/v1alpha1', kind: 'DatabaseCluster', metadata: { name: REF.name } };
+  const { spec } = aCluster().subject;
+  await bench.kube.create(DATABASE_CLUSTERS, REF.namespace, { ...object, spec: { ...spec, ...changes } });
+}
+
+describe('The Secret of a cluster that was let go of', () => {
+  it('keeps the only password of that cluster where another object of the name has another cluster', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { clusterID: 'orders-2' });
+    await bench.until('False SecretNotOurs');
+    expect(bench.told.at(-1)).toContain(
+      'holds the login of another cluster, which an earlier object of this name left',
+    );
+    expect(bench.secret()).toEqual(kept);
+    expectOneWorkingLogin(bench, 'orders');
+
+    await bench.edit({ adminCredentials: { secretName: 'orders-2-admin' } });
+    await bench.until('True Running');
+    expect(bench.secret()).toEqual(kept);
+    expect(bench.secret('orders-2-admin')?.['password']).not.toBe(kept?.['password']);
+  });
+
+  it('stays as well where that other cluster is destroyed with its object', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { clusterID: 'orders-2', deletionPolicy: 'Delete' });
+    await bench.until('False SecretNotOurs');
+    bench.kube.remove(DATABASE_CLUSTERS, REF);
+    for (let pass = 0; pass < 20 && bench.kube.all(DATABASE_CLUSTERS).length > 0; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    expect(bench.secret()).toEqual(kept);
+  });
+
+  it('is used again where an object of the name adopts that cluster', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { adoptionPolicy: 'IfExists' });
+    await bench.until('True Running');
+    expect(bench.secret()).toEqual(kept);
+  });
+
+  it('is written over where that cluster is gone', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    bench.simulator.vanish('orders');
+    await replaced(bench, { clusterID: 'orders-2' });
+    await bench.until('True Running');
+    expect(bench.secret()?.['password']).not.toBe(kept?.['password']);
+    expectOneWorkingLogin(bench, 'orders-2');
+  });
+});

@@ -1,0 +1,40 @@
+import { GROUP } from '../../base/group.ts';
+import type { SpaceConnection } from '../databasespace/connection.ts';
+import type { Place } from '../databasespace/place.ts';
+import type { SecretContents } from '../secrets.ts';
+import { type ClusterSubject, createdAtOf } from './observation.ts';
+
+/*
+ * Of which cluster the login in an admin Secret is. An object may be created in the place of one that was deleted and whose
+ * cluster stays (deletionPolicy Retain), with the Secret that holds the one password which that cluster knows.
+ */
+
+/** When the cluster was created, and where it is. */
+const LOGIN_OF = `${GROUP}/login-of`;
+
+function placeText({ baseURL, teamID, spaceID }: Place): string {
+  return `${baseURL} ${teamID}/${spaceID}`;
+}
+
+/** Annotations of a Secret that is about to hold a login of this object's cluster. */
+export function loginOf({ status }: Pick<ClusterSubject, 'status'>, place: Place): Readonly<Record<string, string>> {
+  return { [LOGIN_OF]: `${status.createdAt ?? ''} ${placeText(place)}` };
+}
+
+/** The Secret says that its login is another cluster's. One that says nothing is taken for this one's: a person may have restored it. */
+export function isOfAnother({ status }: Pick<ClusterSubject, 'status'>, { annotations }: SecretContents): boolean {
+  const [createdAt] = (annotations[LOGIN_OF] ?? '').split(' ', 1);
+  return createdAt !== undefined && createdAt !== '' && createdAt !== status.createdAt;
+}
+
+/** The same, and that cluster may well be there: it is not known to be gone. */
+export function isInUse(
+  subject: Pick<ClusterSubject, 'status'>,
+  secret: SecretContents,
+  { place, poller }: Pick<SpaceConnection, 'place' | 'poller'>,
+): boolean {
+  if (!isOfAnother(subject, secret)) return false;
+  const [createdAt, ...where] = (secret.annotations[LOGIN_OF] ?? '').split(' ');
+  if (where.join(' ') !== placeText(place)) return true;
+  return [...poller.clusters()].some((cluster) => createdAtOf(cluster) === createdAt);
+}
