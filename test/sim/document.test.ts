@@ -7,6 +7,7 @@ import { FAULT_NAMES } from './faults.ts';
 import { INVARIANTS } from './invariants.ts';
 import { mutated } from './mutate.ts';
 import { MUTATIONS } from './mutations.ts';
+import { READ_FAULT_NAMES } from './reads.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
@@ -20,7 +21,7 @@ describe('docs/reliability.md', () => {
 
   it('names for each kind of mistake what looks for it, and nothing that is not there', () => {
     const known = new Set([
-      ...[...FAULT_NAMES, ...SCENARIOS.map(({ name }) => name)].map((name) => `\`${name}\``),
+      ...[...FAULT_NAMES, ...READ_FAULT_NAMES, ...SCENARIOS.map(({ name }) => name)].map((name) => `\`${name}\``),
       ...Object.keys(INVARIANTS).map((name) => `"${name}"`),
     ]);
     const isThere = (named: string) => known.has(named) || existsSync(join(ROOT, named.slice(1, -1)));

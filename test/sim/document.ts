@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { FAULTS } from './faults.ts';
 import { INVARIANTS } from './invariants.ts';
 import type { Mutation } from './mutate.ts';
+import { READ_FAULTS } from './reads.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 const PATH = new URL('../../docs/reliability.md', import.meta.url);
@@ -17,6 +18,7 @@ export interface Found {
 /** Tables of docs/reliability.md that follow from the code, by the name between their marks. */
 export const TABLES = {
   faults: () => table(['Fault', 'What happens'], Object.entries(FAULTS)),
+  looks: () => table(['Fault', 'What happens'], Object.entries(READ_FAULTS)),
   invariants: () => table(['Invariant', 'What must hold'], Object.entries(INVARIANTS)),
   scenarios: () => `${SCENARIOS.map(({ name }) => `\`${name}\``).join(', ')}.`,
 } as const;

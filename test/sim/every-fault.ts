@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { playEvery } from './every.ts';
+import { playEvery, playEveryRead } from './every.ts';
 import type { Fault } from './faults.ts';
 import { type Plan, textOf } from './plan.ts';
+import type { Run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
 const SHOWN = 3;
@@ -17,19 +18,38 @@ export function describeEveryFault(
     it.each(scenarios.map(({ name }) => name))(
       '%s ends as it does without faults, and does no harm on the way',
       async (scenario) => {
-        const reports: string[] = [];
-        const failed: string[] = [];
-        let runs = 0;
-        for await (const { plan, violations, report } of playEvery({ ...planned, scenario, strikes: [] }, faults)) {
-          runs++;
-          if (violations.length === 0) continue;
-          failed.push(textOf(plan));
-          if (reports.length < SHOWN) reports.push(report);
-        }
-        expect(failed, `${failed.length} of ${runs} runs fail:\n${reports.join('\n\n')}`).toEqual([]);
+        const runs = await expectGood(playEvery({ ...planned, scenario, strikes: [] }, faults));
         expect(runs).toBeGreaterThan(faults?.size ?? 10);
       },
       TIMEOUT_MS,
     );
   });
+}
+
+/** Each of the scenarios, with everything that can go wrong at a look, at each of its looks. */
+export function describeEveryRead(scenarios: readonly Scenario[]): void {
+  describe('Every fault at every look', () => {
+    it.each(scenarios.map(({ name }) => name))(
+      '%s ends as it does without faults, and does no harm on the way',
+      async (scenario) => {
+        await expectGood(playEveryRead({ scenario, strikes: [] }));
+      },
+      TIMEOUT_MS,
+    );
+  });
+}
+
+/** Resolves with how many there were. */
+async function expectGood(runs: AsyncIterable<Run>): Promise<number> {
+  const reports: string[] = [];
+  const failed: string[] = [];
+  let count = 0;
+  for await (const { plan, violations, report } of runs) {
+    count++;
+    if (violations.length === 0) continue;
+    failed.push(textOf(plan));
+    if (reports.length < SHOWN) reports.push(report);
+  }
+  expect(failed, `${failed.length} of ${count} runs fail:\n${reports.join('\n\n')}`).toEqual([]);
+  return count;
 }

@@ -1,5 +1,6 @@
 import { FAULT_NAMES, type Fault, NOTHING_ALONE, strikes } from './faults.ts';
 import type { Plan } from './plan.ts';
+import { READ_FAULT_NAMES, worthStriking } from './reads.ts';
 import { play, type Run } from './run.ts';
 import { scenarioNamed } from './scenarios.ts';
 
@@ -16,4 +17,13 @@ export async function* playEvery(base: Plan, faults: ReadonlySet<Fault> = new Se
       yield await play({ ...base, strikes: [{ at: effect.index, fault }] }, clean.end);
     }
   }
+}
+
+/** Plays a plan without faults, and then with everything that can go wrong at a look, at every look. */
+export async function* playEveryRead(base: Plan): AsyncGenerator<Run> {
+  const clean = await play(base);
+  yield clean;
+  if (clean.violations.length > 0) return;
+  for (const { index } of worthStriking(clean.reads))
+    for (const fault of READ_FAULT_NAMES) yield await play({ ...base, reads: [{ at: index, fault }] }, clean.end);
 }

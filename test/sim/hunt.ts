@@ -1,5 +1,5 @@
-import { playEvery } from './every.ts';
-import { parsePlan } from './plan.ts';
+import { playEvery, playEveryRead } from './every.ts';
+import { isStruck, type Plan, parsePlan } from './plan.ts';
 import type { Run } from './run.ts';
 import { playPlan } from './seeds.ts';
 
@@ -9,15 +9,19 @@ export interface Catch {
   readonly runs: number;
 }
 
-/** The first run that breaks an invariant; undefined: none does. Of a plan without strikes, every fault is tried. */
+/** The first run that breaks an invariant; undefined: none does. Of a plan without strikes, every fault is tried, at looks last. */
 export async function hunt(plans: readonly string[]): Promise<Catch | undefined> {
   let runs = 0;
   for (const plan of plans.map(parsePlan)) {
-    const all = plan.strikes.length > 0 ? [await playPlan(plan)] : playEvery(plan);
-    for await (const run of all) {
+    for await (const run of isStruck(plan) ? [await playPlan(plan)] : playAll(plan)) {
       runs++;
       if (run.violations.length > 0) return { run, runs };
     }
   }
   return undefined;
+}
+
+async function* playAll(plan: Plan): AsyncGenerator<Run> {
+  yield* playEvery(plan);
+  yield* playEveryRead(plan);
 }

@@ -1,9 +1,10 @@
 // npm run sim: plays the whole operator against faults until it breaks; see docs/reliability.md.
 import { parseArgs } from 'node:util';
-import { playEvery } from './every.ts';
+import { playEvery, playEveryRead } from './every.ts';
 import { FAULTS, FOR_REPLICAS } from './faults.ts';
 import { huntMutations } from './mutations-main.ts';
 import { parsePlan, textOf } from './plan.ts';
+import { READ_FAULTS } from './reads.ts';
 import type { Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
 import { playPlan, playSeed, seedOf, shrunk } from './seeds.ts';
@@ -50,7 +51,8 @@ async function main(): Promise<boolean> {
 
 function list(): boolean {
   console.log(`Scenarios: ${SCENARIOS.map(({ name }) => name).join(', ')}\n`);
-  for (const [name, about] of Object.entries(FAULTS)) console.log(`${name.padEnd(16)}${about}`);
+  for (const [name, about] of [...Object.entries(FAULTS), ...Object.entries(READ_FAULTS)])
+    console.log(`${name.padEnd(16)}${about}`);
   return true;
 }
 
@@ -66,11 +68,14 @@ async function every(): Promise<boolean> {
     const begin = process.cpuUsage();
     let runs = 0;
     const plan = { scenario: scenario.name, replicas, strikes: [] };
-    for await (const run of playEvery(plan, replicas > 1 ? FOR_REPLICAS : undefined)) {
-      runs++;
-      if (run.violations.length === 0) continue;
-      failures++;
-      console.log(run.report);
+    const all = replicas > 1 ? [playEvery(plan, FOR_REPLICAS)] : [playEvery(plan), playEveryRead(plan)];
+    for (const each of all) {
+      for await (const run of each) {
+        runs++;
+        if (run.violations.length === 0) continue;
+        failures++;
+        console.log(run.report);
+      }
     }
     const { user, system } = process.cpuUsage(begin);
     console.log(`${scenario.name}: ${runs} runs, ${((user + system) / 1e6).toFixed(1)} s`);

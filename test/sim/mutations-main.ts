@@ -42,6 +42,6 @@ function said({ run, runs }: Catch): string {
 function foundBy(mutation: Mutation, { run: { plan, violations } }: Catch): Found {
   const [violation] = violations;
   if (violation === undefined) throw new Error('What was caught has a violation');
-  const fault = plan.strikes[0]?.fault ?? (plan.seed === undefined ? 'none' : 'chance');
+  const fault = plan.strikes[0]?.fault ?? plan.reads?.[0]?.fault ?? (plan.seed === undefined ? 'none' : 'chance');
   return { mutation, scenario: plan.scenario, fault, invariant: violation.invariant };
 }

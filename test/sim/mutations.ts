@@ -322,6 +322,18 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['user'],
   },
   {
+    name: 'cut-answer-is-whole',
+    about: 'A list that ends too early counts as one with fewer in it',
+    changes: [
+      [
+        'base/json-stream.ts',
+        'const outer = parseJson(splitter.end());',
+        'let outer = options.member === undefined ? [] : { [options.member]: [] };\n  try {\n    outer = parseJson(splitter.end());\n  } catch {}',
+      ],
+    ],
+    hunt: ['user-of-others'],
+  },
+  {
     name: 'verify-never-after-a-jump',
     about: 'A wall clock that was set back keeps logins from being verified',
     changes: [['kinds/verification.ts', 'if (lastMs > nowMs) return 0;', 'if (lastMs > nowMs && nowMs < 0) return 0;']],

@@ -3,6 +3,7 @@ import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import type { Fault } from './faults.ts';
 import type { Strike } from './plan.ts';
+import type { ReadStrike } from './reads.ts';
 
 /** To get a token, and what a transaction is made of but its commit. */
 const CHANGES_NOTHING = /\/(?:auth|signin|transactions\/open|transactions\/[^/]+\/(?:query|close))$/;
@@ -33,8 +34,8 @@ export class NeedlessRequests {
   }
 
   /** What no fault explains: one repetition follows from each. Undefined: nothing. */
-  problem(strikes: readonly Strike[]): string | undefined {
-    const explained = strikes.reduce((sum, { fault }) => sum + (UNWRITTEN.has(fault) ? TRIES : 1), 0);
+  problem(strikes: readonly Strike[], reads: readonly ReadStrike[] = []): string | undefined {
+    const explained = strikes.reduce((sum, { fault }) => sum + (UNWRITTEN.has(fault) ? TRIES : 1), reads.length);
     if (this.#found.length <= explained) return undefined;
     return `There was no need for the last of ${this.#found.length} requests that changed nothing: ${this.#found.join(', ')}`;
   }

@@ -1,6 +1,7 @@
 import type { Random } from '../../src/base/random.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { FAULT_NAMES, FAULTS, type Fault, OF_CHANCE } from './faults.ts';
+import { READ_FAULT_NAMES, READ_FAULTS, type ReadFault, type ReadStrike } from './reads.ts';
 
 /** A fault, and the effect that it strikes: they are counted from 1, over all processes. */
 export interface Strike {
@@ -12,6 +13,8 @@ export interface Strike {
 export interface Plan {
   readonly scenario: string;
   readonly strikes: readonly Strike[];
+  /** What goes wrong at looks. */
+  readonly reads?: readonly ReadStrike[];
   /** Processes of the operator at once; more than one share a Lease. Default 1. */
   readonly replicas?: number;
   /** The processes share the spaces, instead of one of them acting. */
@@ -22,8 +25,8 @@ export interface Plan {
   readonly seed?: number;
 }
 
-/** `deploy replicas=2 seed=7 3:crashAfter 9:freeze`: what `npm run sim -- --play` takes. */
-export function textOf({ scenario, strikes, replicas = 1, shards, secrets, seed }: Plan): string {
+/** `deploy replicas=2 seed=7 3:crashAfter 9:freeze r4:hang`: what `npm run sim -- --play` takes. */
+export function textOf({ scenario, strikes, reads = [], replicas = 1, shards, secrets, seed }: Plan): string {
   return [
     scenario,
     ...(replicas === 1 ? [] : [`replicas=${replicas}`]),
@@ -31,6 +34,7 @@ export function textOf({ scenario, strikes, replicas = 1, shards, secrets, seed 
     ...(secrets === undefined ? [] : [`secrets=${secrets}`]),
     ...(seed === undefined ? [] : [`seed=${seed}`]),
     ...strikes.map(({ at, fault }) => `${at}:${fault}`),
+    ...reads.map(({ at, fault }) => `r${at}:${fault}`),
   ].join(' ');
 }
 
@@ -38,21 +42,25 @@ export function textOf({ scenario, strikes, replicas = 1, shards, secrets, seed 
 export function parsePlan(text: string): Plan {
   const [scenario = '', ...words] = text.trim().split(/\s+/);
   const strikes: Strike[] = [];
+  const reads: ReadStrike[] = [];
   const options: { replicas?: number; seed?: number; shards?: true; secrets?: 'get' } = {};
   for (const word of words) {
     const option = /^(replicas|seed)=(\d+)$/.exec(word);
     const strike = /^(\d+):(\w+)$/.exec(word);
+    const read = /^r(\d+):(\w+)$/.exec(word);
     if (option !== null) options[option[1] as 'replicas' | 'seed'] = Number(option[2]);
     else if (word === 'shards') options.shards = true;
     else if (word === 'secrets=get') options.secrets = 'get';
     else if (strike !== null && isFault(strike[2] ?? ''))
       strikes.push({ at: Number(strike[1]), fault: strike[2] as Fault });
+    else if (read !== null && Object.hasOwn(READ_FAULTS, read[2] ?? ''))
+      reads.push({ at: Number(read[1]), fault: read[2] as ReadFault });
     else
       throw new Error(
-        `Cannot read "${word}": it must be replicas=N, shards, secrets=get, seed=N or N:fault, of ${FAULT_NAMES.join()}`,
+        `Cannot read "${word}": it must be replicas=N, shards, secrets=get, seed=N, N:fault, of ${FAULT_NAMES.join()}, or rN:fault, of ${READ_FAULT_NAMES.join()}`,
       );
   }
-  return { scenario, strikes, ...options };
+  return { scenario, strikes, ...(reads.length === 0 ? {} : { reads }), ...options };
 }
 
 function isFault(name: string): name is Fault {
@@ -73,6 +81,8 @@ export function planOf(seed: number, scenarios: readonly string[]): Plan {
     fault: pick(OF_CHANCE, random),
   }));
   const shards = replicas > 1 && random.float() < 0.5;
+  const reads =
+    random.float() < 0.7 ? [] : [{ at: 1 + Math.floor(random.float() * REACH), fault: pick(READ_FAULT_NAMES, random) }];
   const once = new Map(strikes.map((strike) => [strike.at, strike]));
   return {
     scenario,
@@ -80,6 +90,7 @@ export function planOf(seed: number, scenarios: readonly string[]): Plan {
     ...(shards ? { shards } : {}),
     seed,
     strikes: [...once.values()].toSorted((one, other) => one.at - other.at),
+    ...(reads.length === 0 ? {} : { reads }),
   };
 }
 
@@ -87,6 +98,11 @@ function pick<T>(choices: readonly T[], random: Random): T {
   const choice = choices[Math.floor(random.float() * choices.length)];
   if (choice === undefined) throw new Error('There is nothing to choose from');
   return choice;
+}
+
+/** Whether something goes wrong in it. */
+export function isStruck({ strikes, reads = [] }: Plan): boolean {
+  return strikes.length + reads.length > 0;
 }
 
 /** The plan with as little in it as still fails, by leaving out one thing after the other. */
@@ -99,5 +115,6 @@ function* smallerThan(plan: Plan): Generator<Plan> {
   const { seed: _, ...timeless } = plan;
   if (plan.seed !== undefined) yield timeless;
   if ((plan.replicas ?? 1) > 1) yield { ...plan, replicas: (plan.replicas ?? 1) - 1 };
+  for (const read of plan.reads ?? []) yield { ...plan, reads: plan.reads?.filter((other) => other !== read) ?? [] };
   for (const strike of plan.strikes) yield { ...plan, strikes: plan.strikes.filter((other) => other !== strike) };
 }

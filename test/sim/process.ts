@@ -7,6 +7,7 @@ import { Reachability } from '../../src/kube/reachability.ts';
 import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import type { Effect, Fault } from './faults.ts';
+import { answerWith, type ReadFault } from './reads.ts';
 import type { Weather } from './weather.ts';
 
 /** One process of the operator. Once it is dead its calls have no effect and never end. */
@@ -43,6 +44,8 @@ export type Freezing = Extract<Fault, 'freeze' | 'suspendMachine' | 'stopMachine
 /** What the world does around each call of a process. */
 export interface Surroundings {
   readonly weather: Weather;
+  /** Called before a look; what it answers goes wrong with it. */
+  beforeRead(process: Process, what: string): ReadFault | undefined;
   /** Called before an effect; what it answers goes wrong with this effect. */
   before(process: Process, effect: Omit<Effect, 'index'>): Promise<Fault | undefined>;
   after(process: Process): void;
@@ -293,7 +296,9 @@ export function transportOf(
     await resumed(process);
     await world.travel();
     if (world.fails()) throw lost(`${request.method} ${origin}: ECONNRESET`);
-    const answer = await settled(send());
+    const fault = world.beforeRead(process, `GET ${pathname}`);
+    const pause = (ms: number) => sleep(process.clock, ms, request.signal);
+    const answer = await settled(fault === undefined ? send() : answerWith(fault, request, send, pause));
     await world.travel();
     await resumed(process);
     return answer();

@@ -1,7 +1,8 @@
 import type { Effect } from './faults.ts';
 import type { Invariant } from './invariants.ts';
 import { MINUTE_MS } from './people.ts';
-import { type Plan, textOf } from './plan.ts';
+import { isStruck, type Plan, textOf } from './plan.ts';
+import type { Read } from './reads.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { KINDS, readyOf, statusOf } from './view.ts';
@@ -15,6 +16,8 @@ export interface Run {
   readonly report: string;
   /** Those until it came to rest: what a fault may strike. */
   readonly effects: readonly Effect[];
+  /** Those until then as well. */
+  readonly reads: readonly Read[];
   readonly end: string;
 }
 
@@ -35,6 +38,7 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   const world = new World(plan, scenario.subject);
   const { invariants } = world;
   let effects: readonly Effect[] = [];
+  let reads: readonly Read[] = [];
   try {
     await world.start();
     await scenario.prepare?.(world);
@@ -43,7 +47,8 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
     await scenario.act(world);
     if (!world.isTurned) await world.wait(() => scenario.ends(world), `the end of ${scenario.name}`);
     effects = await aftermath(world, scenario, plan, expectedEnd);
-    if (invariants.violations.length === 0) await quiet(world, plan.strikes.length === 0);
+    reads = [...world.reads];
+    if (invariants.violations.length === 0) await quiet(world, !isStruck(plan));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     if (invariants.violations.length === 0) invariants.fail('it comes to an end', why);
@@ -52,29 +57,31 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   const isExcused = world.isTurned || world.haveTwoActed;
   const needless = world.effects.find(({ what }) => never?.test(what) && !isExcused);
   if (needless !== undefined) invariants.fail('nothing needless', `There was no need to ${needless.what}`);
-  const repeated = world.haveTwoActed ? undefined : world.needless.problem(plan.strikes);
+  const repeated = world.haveTwoActed ? undefined : world.needless.problem(plan.strikes, plan.reads);
   if (repeated !== undefined) invariants.fail('nothing needless', repeated);
   invariants.check();
   invariants.checkSecrecy(world.shown());
   const end = world.view.summary();
   world.stop();
   const { violations } = invariants;
-  return { plan, violations, effects, end, report: violations.length === 0 ? '' : reportOf(plan, world, end) };
+  return { plan, violations, effects, reads, end, report: violations.length === 0 ? '' : reportOf(plan, world, end) };
 }
 
 /** Lets follow what follows, until all is as it should be in the end; returns the effects that a fault may strike. */
 async function aftermath(
   world: World,
   scenario: Scenario,
-  { strikes }: Plan,
+  { strikes, reads = [] }: Plan,
   expectedEnd: string | undefined,
 ): Promise<readonly Effect[]> {
   const begin = world.clock.monotonic();
-  const isStruck = () => world.clock.monotonic() < begin + STRUCK_MINUTES * MINUTE_MS;
+  const maybeStruck = () => world.clock.monotonic() < begin + STRUCK_MINUTES * MINUTE_MS;
   const isFree = () => world.isTurned || scenario.mayEndElsewhere === true;
   const wrong = () => (isFree() ? restless(world) : unlike(world, scenario, expectedEnd));
   const last = Math.max(0, ...strikes.map(({ at }) => at));
-  const mayStrike = () => isStruck() && (strikes.length === 0 || world.effects.length < last);
+  const lastRead = Math.max(0, ...reads.map(({ at }) => at));
+  const isClean = strikes.length + reads.length === 0;
+  const mayStrike = () => maybeStruck() && (isClean || world.effects.length < last || world.reads.length < lastRead);
   const bound = () => Math.max(begin, world.troubledUntil) + BOUND_MINUTES * MINUTE_MS;
   while (world.clock.monotonic() < bound()) {
     await world.clock.advance(MINUTE_MS);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeEverySeed } from './every-seed.ts';
 import { parsePlan, planOf, textOf } from './plan.ts';
+import { READ_FAULT_NAMES } from './reads.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { PLAYED, playSeed, seedOf } from './seeds.ts';
 
@@ -30,4 +31,7 @@ test('Seeds reach every scenario, several processes, with shards and without, an
   expect(new Set(plans.map(({ replicas = 1 }) => replicas))).toEqual(new Set([1, 2, 3]));
   expect(plans.filter(({ shards }) => shards).length).toBeGreaterThan(30);
   expect(new Set(plans.flatMap(({ strikes }) => strikes.map(({ fault }) => fault))).size).toBeGreaterThan(25);
+  expect(new Set(plans.flatMap(({ reads = [] }) => reads.map(({ fault }) => fault))).size).toBe(
+    READ_FAULT_NAMES.length,
+  );
 });

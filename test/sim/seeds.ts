@@ -1,4 +1,4 @@
-import { type Plan, planOf, shrink } from './plan.ts';
+import { isStruck, type Plan, planOf, shrink } from './plan.ts';
 import { play, type Run } from './run.ts';
 import { SCENARIOS } from './scenarios.ts';
 
@@ -20,7 +20,7 @@ async function expectedEnd(scenario: string): Promise<string> {
 
 /** Plays a plan, and holds it to the end that its scenario has without faults. */
 export async function playPlan(plan: Plan): Promise<Run> {
-  return play(plan, plan.strikes.length === 0 ? undefined : await expectedEnd(plan.scenario));
+  return play(plan, isStruck(plan) ? await expectedEnd(plan.scenario) : undefined);
 }
 
 /** The seed to begin with at this time: not one that was played before. */

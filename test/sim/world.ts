@@ -15,8 +15,9 @@ import { Invariants } from './invariants.ts';
 import { NeedlessRequests } from './needless.ts';
 import { metricsTold, type PassResult, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
-import type { Plan, Strike } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
+import type { Read, ReadFault } from './reads.ts';
 import { LASTS_MS, LEASE_NAMESPACE, RESTART_MS, type Subject, strike } from './strike.ts';
 import { CLUSTERS, KINDS, View } from './view.ts';
 import { Weather } from './weather.ts';
@@ -54,8 +55,9 @@ export class World {
   readonly trace: string[] = [];
   readonly logs: string[] = [];
   readonly effects: Effect[] = [];
+  readonly reads: Read[] = [];
   readonly #plan: Plan;
-  #strikes: readonly Strike[];
+  #areStrikesOver = false;
   readonly #subject: Subject;
   readonly #chance;
   readonly #writers = new Writers(this);
@@ -84,7 +86,6 @@ export class World {
     subject: Subject = { resource: CLUSTERS, name: 'orders' },
   ) {
     this.#plan = plan;
-    this.#strikes = plan.strikes;
     this.#subject = subject;
     const seed = (plan.seed ?? 0) * 10;
     this.#chance = createSeededRandom(seed + 3);
@@ -126,7 +127,7 @@ export class World {
 
   /** From now on nothing goes wrong any more. */
   endStrikes(): void {
-    this.#strikes = [];
+    this.#areStrikesOver = true;
   }
 
   stop(): void {
@@ -256,6 +257,7 @@ export class World {
     return {
       weather: this.weather,
       before: (process, effect) => this.#before(process, effect),
+      beforeRead: (process, what) => this.#beforeRead(process, what),
       after: () => this.invariants.check(),
       crash: (process) => {
         this.#note(`process ${process.number} is killed`);
@@ -321,10 +323,24 @@ export class World {
     this.effects.push({ ...given, index });
     const fault: Fault | undefined = this.#crashNext
       ? 'crashBefore'
-      : (this.#strikes.find(({ at }) => at === index)?.fault ?? this.chance?.());
+      : this.#areStrikesOver
+        ? undefined
+        : (this.#plan.strikes.find(({ at }) => at === index)?.fault ?? this.chance?.());
     this.#crashNext = false;
     this.#note(`${who}${index}: ${given.what}${fault === undefined ? '' : `  <= ${fault}`}`);
     if (fault !== undefined) await this.#strike(process, fault);
+    return fault;
+  }
+
+  #beforeRead({ number }: Process, what: string): ReadFault | undefined {
+    if (!this.#counting) return undefined;
+    const index = this.reads.length + 1;
+    this.reads.push({ index, what, after: this.#count });
+    const fault = this.#areStrikesOver ? undefined : this.#plan.reads?.find(({ at }) => at === index)?.fault;
+    if (fault !== undefined) {
+      this.#note(`process ${number} r${index}: ${what}  <= ${fault}`);
+      this.#troubledUntil = Math.max(this.#troubledUntil, this.clock.monotonic() + MINUTE_MS);
+    }
     return fault;
   }
 

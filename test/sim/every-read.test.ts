@@ -1,0 +1,4 @@
+import { describeEveryRead } from './every-fault.ts';
+import { SCENARIOS } from './scenarios.ts';
+
+describeEveryRead(SCENARIOS);
