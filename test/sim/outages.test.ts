@@ -161,7 +161,8 @@ test('A call to a server or to the cloud that fails now and then is no news', as
   crowd.stop();
   expect(names.filter((name) => !crowd.isReady(name))).toEqual([]);
   expect(all().filter(({ ready }) => ready?.status !== 'True')).toEqual([]);
-  expect([...told.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(10);
+  // By chance a few looks fail for longer than the seconds that are waited; each failure told would be some 900.
+  expect([...told.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(20);
 }, 120_000);
 
 test('A cloud that fails at updates only goes on to be listed, and to deploy what is new', async () => {

@@ -9,8 +9,10 @@ import { type ClusterSubject, createdAtOf } from './observation.ts';
  * cluster stays (deletionPolicy Retain), with the Secret that holds the one password which that cluster knows.
  */
 
-/** When the cluster was created, and where it is. */
-const LOGIN_OF = `${GROUP}/login-of`;
+const SECRET_ANNOTATIONS = {
+  /** When the cluster was created, and where it is. */
+  loginOf: `${GROUP}/login-of`,
+};
 
 function placeText({ baseURL, teamID, spaceID }: Place): string {
   return `${baseURL} ${teamID}/${spaceID}`;
@@ -18,12 +20,12 @@ function placeText({ baseURL, teamID, spaceID }: Place): string {
 
 /** Annotations of a Secret that is about to hold a login of this object's cluster. */
 export function loginOf({ status }: Pick<ClusterSubject, 'status'>, place: Place): Readonly<Record<string, string>> {
-  return { [LOGIN_OF]: `${status.createdAt ?? ''} ${placeText(place)}` };
+  return { [SECRET_ANNOTATIONS.loginOf]: `${status.createdAt ?? ''} ${placeText(place)}` };
 }
 
 /** The Secret says that its login is another cluster's. One that says nothing is taken for this one's: a person may have restored it. */
 export function isOfAnother({ status }: Pick<ClusterSubject, 'status'>, { annotations }: SecretContents): boolean {
-  const [createdAt] = (annotations[LOGIN_OF] ?? '').split(' ', 1);
+  const [createdAt] = (annotations[SECRET_ANNOTATIONS.loginOf] ?? '').split(' ', 1);
   return createdAt !== undefined && createdAt !== '' && createdAt !== status.createdAt;
 }
 
@@ -34,7 +36,7 @@ export function isInUse(
   { place, poller }: Pick<SpaceConnection, 'place' | 'poller'>,
 ): boolean {
   if (!isOfAnother(subject, secret)) return false;
-  const [createdAt, ...where] = (secret.annotations[LOGIN_OF] ?? '').split(' ');
+  const [createdAt, ...where] = (secret.annotations[SECRET_ANNOTATIONS.loginOf] ?? '').split(' ');
   if (where.join(' ') !== placeText(place)) return true;
   return [...poller.clusters()].some((cluster) => createdAtOf(cluster) === createdAt);
 }

@@ -87,9 +87,8 @@ export const OTHERS: readonly Scenario[] = [
     name: 'renamed-elsewhere',
     prepare: running,
     act: async (world) => world.others((simulator) => simulator.changeCluster('orders', { id: 'orders-x' })),
-    ends: (world) => isReady(world) && world.view.cluster() !== undefined,
-    // The new object's cluster may be another one beside it, for which the Secret of the first is written over.
-    without: ['recreate'],
+    // The cluster of an object that is created anew may be another one: then the Secret of the first is not written over.
+    ends: ({ view }) => ['True Running', 'False SecretNotOurs'].includes(view.ready()) && view.cluster() !== undefined,
   },
   {
     name: 'drift',
