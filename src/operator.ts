@@ -22,7 +22,7 @@ export interface OperatorDependencies extends ControllerDependencies {
   readonly secrets?: 'watch' | 'get' | undefined;
   /** The Lease to act under; undefined: alone, without one. */
   readonly lease: OwnLease | undefined;
-  /** All replicas act, each on spaces of its own; they agree by Leases in the namespace of `lease`, which one of them would hold. */
+  /** All replicas act, each on spaces of its own; they agree by Leases in the namespace of `lease`, and hold that one together. */
   readonly shardBySpace?: boolean | undefined;
 }
 
@@ -68,7 +68,8 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
   const { clock, log, metrics } = dependencies;
   const informers = createInformers(dependencies);
-  const sharding = shardBySpace && lease !== undefined ? new Sharding({ ...given, ...lease }, informers) : undefined;
+  const shared = lease && { ...given, ...lease, api: given.api, leases: lease.api ?? given.api };
+  const sharding = shardBySpace && shared ? new Sharding(shared, informers) : undefined;
   const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, (kind) =>
     sharding?.gateOf(kind),
   );

@@ -5,7 +5,7 @@ import type { KubeConnection } from '../kube/config.ts';
 
 /** For what many workers ask at once; more wait for their turn. Watches are not among these. */
 const CONNECTIONS = 64;
-/** Renewals, one at a time, and a watch. */
+/** Renewals, a few at a time, and a watch. */
 const LEASE_CONNECTIONS = 4;
 
 type Given = Omit<KubeClientOptions, 'server' | 'transport' | 'authorize'>;

@@ -1,97 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { sleep } from '../base/clock.ts';
-import type { KubeApi } from '../kube/api.ts';
+import { aReplica, aWorld, NAMESPACE, SHARDS, sorted } from '../../test/support/replicas.ts';
 import { LEASES } from '../kube/lease.ts';
-import { LeaderElector } from '../runtime/leader-election.ts';
-import { FakeKube } from '../sandbox/fake-kube.ts';
-import { processClock, type VirtualClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { Membership, ownerOf } from './membership.ts';
+import { ownerOf } from './membership.ts';
 
 // Hours of many replicas' time.
 vi.setConfig({ testTimeout: 30_000 });
-
-const NAMESPACE = 'system';
-const LEADER = 'mooring';
-const SHARDS = Array.from({ length: 30 }, (_, index) => `space-${index}`);
-
-function aWorld() {
-  const clock = virtualClock();
-  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
-  /** Of replicas. */
-  const leases = () => api.all(LEASES).flatMap(({ metadata: { name } }) => (name === LEADER ? [] : [name]));
-  return { clock, api, leases };
-}
-
-/** A process that is started to act alone. */
-function aLeader({ clock, api }: { readonly clock: VirtualClock; readonly api: KubeApi }, identity = 'leader') {
-  const stop = new AbortController();
-  const random = createSeededRandom(1);
-  const elector = new LeaderElector({ api, clock, random, namespace: NAMESPACE, name: LEADER, identity });
-  const ended = elector.run(stop.signal, {
-    onStartedLeading: (told) => new Promise((resolve) => told.addEventListener('abort', () => resolve())),
-    onStoppedLeading: () => {},
-  });
-  return { stop, ended, isLeader: () => elector.isLeader(), holds: () => (elector.isLeader() ? SHARDS : []) };
-}
-
-/** One replica with a clock, a connection and a fate of its own. Its work ends as soon as it is told to stop. */
-function aReplica(
-  world: { readonly clock: VirtualClock; readonly api: KubeApi },
-  identity: string,
-  latencyMs: () => number = () => 0,
-) {
-  const clock = processClock(world.clock);
-  const failures: unknown[] = [];
-  const stop = new AbortController();
-  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost; so with 'deafToWrites'. */
-  const link: { state: 'up' | 'cut' | 'deaf' | 'deafToWrites' } = { state: 'up' };
-  const inHand = new Set<string>();
-  const never = new Promise<never>(() => {});
-  const reach = async <T>(call: () => Promise<T>): Promise<T> => {
-    await clock.running();
-    await sleep(world.clock, latencyMs());
-    if (link.state === 'cut') return never;
-    const answer = await call();
-    await sleep(world.clock, latencyMs());
-    await clock.running();
-    return link.state === 'deaf' ? never : answer;
-  };
-  const write = async <T>(call: () => Promise<T>): Promise<T> => {
-    const answer = await reach(call);
-    return link.state === 'deafToWrites' ? never : answer;
-  };
-  const api: KubeApi = {
-    get: (...args) => reach(() => world.api.get(...args)),
-    list: (...args) => reach(() => world.api.list(...args)),
-    watch: (...args) => world.api.watch(...args),
-    create: (...args) => write(() => world.api.create(...args)),
-    patch: (...args) => write(() => world.api.patch(...args)),
-    delete: (...args) => write(() => world.api.delete(...args)),
-  };
-  const state = { ended: false };
-  const membership = new Membership({
-    api,
-    clock,
-    namespace: NAMESPACE,
-    name: LEADER,
-    identity,
-    inHand: () => inHand,
-    onChange: () => {},
-    onFailure: (error) => failures.push(error),
-  });
-  const ended = membership
-    .run(stop.signal, (told) => new Promise((resolve) => told.addEventListener('abort', () => resolve())))
-    .then(() => {
-      state.ended = true;
-    });
-  /** What it does something for: what it owns, and what it has begun and may still change. */
-  const holds = () => SHARDS.filter((shard) => membership.owns(shard) || (inHand.has(shard) && membership.isMember()));
-  const owned = () => SHARDS.filter((shard) => membership.owns(shard));
-  return { identity, membership, clock, link, stop, inHand, holds, owned, ended, state, failures };
-}
-
-const sorted = (...lists: readonly (readonly string[])[]) => lists.flat().sort();
 
 test('A replica that is alone owns all shards', async () => {
   const world = aWorld();
@@ -229,52 +143,6 @@ test('A replica that found its time to be over owns nothing before it has renewe
   expect([one.owned(), one.state.ended]).toEqual([SHARDS, false]);
 });
 
-test('Replicas own nothing while a leader of an operator that was started without shards holds its Lease', async () => {
-  const world = aWorld();
-  const leader = aLeader(world);
-  await world.clock.advance(1_000);
-  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
-  await world.clock.advance(120_000);
-  expect([leader.isLeader(), one.owned(), two.owned()]).toEqual([true, [], []]);
-  leader.stop.abort();
-  await world.clock.settle();
-  await leader.ended;
-  await world.clock.advance(10_000);
-  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
-});
-
-test('A process that is started to act alone waits for the last replica to end, and no longer where that one says so', async () => {
-  const world = aWorld();
-  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
-  await world.clock.advance(20_000);
-  const leader = aLeader(world);
-  await world.clock.advance(120_000);
-  expect([leader.isLeader(), sorted(one.owned(), two.owned())]).toEqual([false, [...SHARDS].sort()]);
-  one.stop.abort();
-  await world.clock.advance(30_000);
-  expect([leader.isLeader(), two.owned()]).toEqual([false, SHARDS]);
-  two.stop.abort();
-  await world.clock.advance(1_000);
-  expect([leader.isLeader(), two.holds()]).toEqual([true, []]);
-  leader.stop.abort();
-});
-
-test('A process that is started to act alone acts when replicas that died could not act any more', async () => {
-  const world = aWorld();
-  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
-  await world.clock.advance(20_000);
-  one.clock.freeze();
-  two.link.state = 'cut';
-  const leader = aLeader(world);
-  for (let seconds = 0; seconds < 60; seconds++) {
-    await world.clock.advance(1_000);
-    if (leader.isLeader()) expect(two.holds()).toEqual([]);
-  }
-  one.clock.thaw();
-  expect([leader.isLeader(), one.holds()]).toEqual([true, []]);
-  leader.stop.abort();
-});
-
 test('A replica whose Lease a person deletes ends, and the others wait for as long as if it had died', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
@@ -284,38 +152,6 @@ test('A replica whose Lease a person deletes ends, and the others wait for as lo
   expect([two.state.ended, one.owned().length < SHARDS.length]).toEqual([true, true]);
   await world.clock.advance(20_000);
   expect(one.owned()).toEqual(SHARDS);
-});
-
-test('No shard ever has two owners while processes that act alone and replicas come and go', async () => {
-  let [alone, shared] = [0, 0];
-  for (let seed = 1; seed <= 6; seed++) {
-    const world = aWorld();
-    const random = createSeededRandom(seed);
-    const draw = (count: number) => Math.floor(random.float() * count);
-    const replicas: ReturnType<typeof aReplica>[] = [];
-    const leaders: ReturnType<typeof aLeader>[] = [];
-    const fates = [
-      (turn: number) => replicas.push(aReplica(world, `replica-${seed}-${turn}`, () => random.float() * 400)),
-      (turn: number) => leaders.push(aLeader(world, `leader-${seed}-${turn}`)),
-      () => leaders[draw(leaders.length)]?.stop.abort(),
-      () => replicas[draw(replicas.length)]?.stop.abort(),
-      () => replicas[draw(replicas.length)]?.clock.freeze(),
-      () => Object.assign(replicas[draw(replicas.length)]?.link ?? {}, { state: 'cut' }),
-      () => replicas.forEach(({ clock, link }) => void [clock.thaw(), Object.assign(link, { state: 'up' })]),
-    ];
-    for (let turn = 0; turn < 60; turn++) {
-      fates[draw(fates.length)]?.(turn);
-      for (let step = draw(20); step >= 0; step--) {
-        await world.clock.advance(random.float() * 1_500);
-        const held = [...replicas, ...leaders].flatMap(({ holds }) => holds());
-        expect(held.length, `seed ${seed}, turn ${turn}`).toBe(new Set(held).size);
-        if (leaders.some(({ isLeader }) => isLeader())) alone++;
-        else if (held.length > 0) shared++;
-      }
-    }
-    for (const { stop } of [...replicas, ...leaders]) stop.abort();
-  }
-  expect([alone > 100, shared > 100]).toEqual([true, true]);
 });
 
 test('No shard ever has two owners, whatever freezes, is cut off, comes or goes, and each has one in the end', async () => {

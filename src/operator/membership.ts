@@ -83,8 +83,8 @@ export class Membership {
   /** What `owns` follows from. */
   #known = '';
   #resourceVersion = '';
-  /** Of the single leader's Lease, as this replica wrote it last in the name of all. */
-  #sharedVersion = '';
+  /** This replica has acted, or might have, while all held the single leader's Lease. */
+  #hasShared = false;
   /** Found to be over by a clock, which may be set back since; until the next renewal. */
   #over = false;
   #lost = false;
@@ -135,12 +135,11 @@ export class Membership {
       if (!this.#lost) await sleep(clock, retryPeriodMs, ended.signal);
     }
     signal.removeEventListener('abort', onAbort);
-    const isLast = this.#standing?.others.length === 0;
     this.#standing = undefined;
     stop.abort();
     if (this.#lost) return;
     await this.#attempt((limit) => this.#write({ holderIdentity: '' }, undefined, limit));
-    if (isLast) await this.#attempt((limit) => this.#unshare(limit));
+    await this.#attempt((limit) => this.#unshare(limit));
     await working;
   }
 
@@ -164,6 +163,8 @@ export class Membership {
       return false;
     } finally {
       cancel();
+      // One part of it may have failed while another one is under way.
+      over.abort();
     }
   }
 
@@ -196,11 +197,19 @@ export class Membership {
     const view = mayPublish ? this.#coming : before;
     if (view === undefined) return;
     const [monotonic, wall] = [clock.monotonic(), clock.now()];
-    const [isShared] = await Promise.all([this.#share(limit), this.#publish(view, limit)]);
-    const others = await this.#look(limit);
+    const [isShared, others] = await Promise.all([
+      this.#share(limit),
+      this.#publish(view, limit).then(() => this.#look(limit)),
+    ]);
     limit.throwIfAborted();
+    if (!isShared && this.#hasShared) {
+      // Somebody has taken it in the time in which this replica was dead: what is in hand here must not go on.
+      this.#lost = true;
+      throw new Error(`Somebody acts alone under Lease ${this.#options.name} by now`);
+    }
     // Who led has given its Lease back since, and another one may have taken it.
     if (!isShared && !others.some((other) => other.isLeader)) return;
+    this.#hasShared = isShared;
     this.#standing = { view, others, monotonic, wall };
     this.#over = false;
     const next = viewOf(identity, others);
@@ -247,14 +256,12 @@ export class Membership {
     const spec = { ...this.#record(), holderIdentity: REPLICAS };
     const lease = await api.get(LEASES, ref, limit);
     limit.throwIfAborted();
-    if (!isShareable(lease)) return false;
+    // Where a leader's Lease was deleted, the leader goes on until it finds that out.
+    if (!isShareable(lease) || (lease === undefined && this.#seen.has(name))) return false;
     try {
       const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
-      const written = await (lease === undefined
-        ? api.create(LEASES, namespace, created, limit)
-        : this.#patchShared(lease.metadata.resourceVersion, spec, limit));
-      limit.throwIfAborted();
-      this.#sharedVersion = written.metadata.resourceVersion;
+      if (lease === undefined) await api.create(LEASES, namespace, created, limit);
+      else await this.#patchShared(lease, spec, limit);
       return true;
     } catch (error) {
       if (!isConflict(error) && !isAlreadyExists(error)) throw error;
@@ -264,18 +271,23 @@ export class Membership {
     }
   }
 
-  /** So that a single leader need not wait, unless another replica has come meanwhile. */
+  /** The last one has gone: a single leader need not wait. Whoever has come since has a Lease of its own, or is too late with this one. */
   async #unshare(limit: AbortSignal): Promise<void> {
-    try {
-      await this.#patchShared(this.#sharedVersion, { holderIdentity: '', leaseDurationSeconds: 1 }, limit);
-    } catch (error) {
+    const { api, namespace, name } = this.#options;
+    const { items } = await api.list(LEASES, { namespace }, limit);
+    const isHeld = (lease: AnyObject) => Boolean(leaseSpecOf(lease).holderIdentity);
+    if (items.some((lease) => lease.metadata.name.startsWith(REPLICA_LEASE_PREFIX) && isHeld(lease))) return;
+    const shared = items.find(({ metadata }) => metadata.name === name);
+    if (shared === undefined || leaseSpecOf(shared).holderIdentity !== REPLICAS) return;
+    await this.#patchShared(shared, { holderIdentity: '', leaseDurationSeconds: 1 }, limit).catch((error) => {
       if (!isConflict(error) && !isNotFound(error)) throw error;
-    }
+    });
   }
 
-  #patchShared(resourceVersion: string, spec: object, limit: AbortSignal): Promise<AnyObject> {
+  #patchShared({ metadata }: AnyObject, spec: object, limit: AbortSignal): Promise<AnyObject> {
     const { api, namespace, name } = this.#options;
-    return api.patch(LEASES, { namespace, name }, { metadata: { resourceVersion }, spec }, undefined, limit);
+    const patch = { metadata: { resourceVersion: metadata.resourceVersion }, spec };
+    return api.patch(LEASES, { namespace, name }, patch, undefined, limit);
   }
 
   /** Replicas that may act besides this one. */
@@ -289,7 +301,11 @@ export class Membership {
     for (const [name, seen] of this.#seen) {
       const isOver = now - seen.since >= seen.durationMs;
       const lease = items.find(({ metadata }) => metadata.name === name);
-      if (seen.identity === '') {
+      if (seen.isLeader && lease === undefined && seen.text !== '') {
+        // It may have renewed up to this moment.
+        this.#seen.set(name, { ...seen, text: '', since: now });
+        live.push(seen);
+      } else if (seen.identity === '') {
         // Others have seen it too by then, so that it is not missed as one that may still act.
         if (isOver && lease !== undefined)
           await api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, limit);

@@ -42,7 +42,10 @@ function aShare(count: number, namespaces?: readonly string[]) {
   });
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
   const lease = { namespace: 'system', name: 'mooring' };
-  const sharding = new Sharding({ api, clock, random: createSeededRandom(1), log, namespaces, ...lease }, informers);
+  const sharding = new Sharding(
+    { api, leases: api, clock, random: createSeededRandom(1), log, namespaces, ...lease },
+    informers,
+  );
   informers.spaces.tell(object('production', space({ baseURL: 'https://cloud.test' })['spec'] as object));
   for (let index = 0; index < count; index++)
     informers.clusters.tell(object(`orders-${index}`, { spaceRef: { name: 'production' } }));

@@ -26,7 +26,9 @@ export interface ShardedController {
 export type ShardedControllers = Readonly<Record<Sharded, ShardedController>>;
 
 export interface ShardingOptions extends Partial<LeaseTimes> {
-  readonly api: KubeApi;
+  readonly api: Pick<KubeApi, 'get'>;
+  /** For Leases. */
+  readonly leases: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -52,7 +54,7 @@ const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
  * ours is forgotten: its space is not listed any more.
  */
 export class Sharding {
-  readonly #api: KubeApi;
+  readonly #api: Pick<KubeApi, 'get'>;
   readonly #membership: Membership;
   readonly #log: Log;
   /** Of each object that was seen, as `withinOf` says: to read it again takes much longer. */
@@ -96,6 +98,7 @@ export class Sharding {
     this.#log = log;
     this.#membership = new Membership({
       ...options,
+      api: options.leases,
       identity: uuid(random),
       inHand: () => this.#inHand.keys(),
       onChange: (changed) => {

@@ -1,0 +1,112 @@
+import { expect, test, vi } from 'vitest';
+import { aLeader, aReplica, aWorld, LEADER, NAMESPACE, SHARDS, sorted } from '../../test/support/replicas.ts';
+import { LEASES } from '../kube/lease.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+
+// Hours of many replicas' time.
+vi.setConfig({ testTimeout: 30_000 });
+
+test('Replicas own nothing while a leader of an operator that was started without shards holds its Lease', async () => {
+  const world = aWorld();
+  const leader = aLeader(world);
+  await world.clock.advance(1_000);
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(120_000);
+  expect([leader.isLeader(), one.owned(), two.owned()]).toEqual([true, [], []]);
+  leader.stop.abort();
+  await world.clock.settle();
+  await leader.ended;
+  await world.clock.advance(10_000);
+  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+});
+
+test('A process that is started to act alone waits for the last replica to end, and no longer where that one says so', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  const leader = aLeader(world);
+  await world.clock.advance(120_000);
+  expect([leader.isLeader(), sorted(one.owned(), two.owned())]).toEqual([false, [...SHARDS].sort()]);
+  one.stop.abort();
+  await world.clock.advance(30_000);
+  expect([leader.isLeader(), two.owned()]).toEqual([false, SHARDS]);
+  two.stop.abort();
+  await world.clock.advance(1_000);
+  expect([leader.isLeader(), two.holds()]).toEqual([true, []]);
+  leader.stop.abort();
+});
+
+test('A process that is started to act alone acts when replicas that died could not act any more', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  // What they have in hand when they wake up must not go on either.
+  for (const each of [one, two]) each.inHand.add(each.owned()[0] ?? '');
+  one.clock.freeze();
+  two.link.state = 'cut';
+  const leader = aLeader(world);
+  for (let seconds = 0; seconds < 60; seconds++) {
+    await world.clock.advance(1_000);
+    if (leader.isLeader()) expect(two.holds()).toEqual([]);
+  }
+  one.clock.thaw();
+  two.link.state = 'up';
+  for (let seconds = 0; seconds < 10; seconds++) {
+    expect([leader.isLeader(), one.holds(), two.holds()]).toEqual([true, [], []]);
+    await world.clock.advance(1_000);
+  }
+  expect([one.state.ended, two.state.ended]).toEqual([true, true]);
+  leader.stop.abort();
+});
+
+test('Replicas wait for a leader whose Lease somebody deletes for as long as it may act', async () => {
+  const world = aWorld();
+  const leader = aLeader(world);
+  await world.clock.advance(1_000);
+  const one = aReplica(world, 'one');
+  // Half a second before the replica renews, and more before the leader does.
+  await world.clock.advance(21_500);
+  world.api.remove(LEASES, { namespace: NAMESPACE, name: LEADER });
+  for (let seconds = 0; seconds < 60; seconds++) {
+    await world.clock.advance(500);
+    expect(leader.isLeader() && one.owned().length > 0).toBe(false);
+  }
+  expect([leader.isLeader(), one.owned()]).toEqual([false, SHARDS]);
+});
+
+test('No shard ever has two owners while processes that act alone and replicas come and go', async () => {
+  let [alone, shared] = [0, 0];
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = aWorld();
+    const random = createSeededRandom(seed);
+    const draw = (count: number) => Math.floor(random.float() * count);
+    const replicas: ReturnType<typeof aReplica>[] = [];
+    const leaders: ReturnType<typeof aLeader>[] = [];
+    const fates = [
+      (turn: number) => replicas.push(aReplica(world, `replica-${seed}-${turn}`, () => random.float() * 400)),
+      (turn: number) => leaders.push(aLeader(world, `leader-${seed}-${turn}`)),
+      () => leaders[draw(leaders.length)]?.stop.abort(),
+      () => replicas[draw(replicas.length)]?.stop.abort(),
+      () => replicas[draw(replicas.length)]?.clock.freeze(),
+      () => Object.assign(replicas[draw(replicas.length)]?.link ?? {}, { state: 'cut' }),
+      () => replicas.forEach(({ clock, link }) => void [clock.thaw(), Object.assign(link, { state: 'up' })]),
+    ];
+    for (let turn = 0; turn < 60; turn++) {
+      fates[draw(fates.length)]?.(turn);
+      for (let step = draw(20); step >= 0; step--) {
+        for (const { membership, inHand } of replicas) {
+          const shard = SHARDS[draw(SHARDS.length)] ?? '';
+          if (membership.owns(shard)) inHand.add(shard);
+          if (draw(3) === 0) inHand.clear();
+        }
+        await world.clock.advance(random.float() * 1_500);
+        const held = [...replicas, ...leaders].flatMap(({ holds }) => holds());
+        expect(held.length, `seed ${seed}, turn ${turn}`).toBe(new Set(held).size);
+        if (leaders.some(({ isLeader }) => isLeader())) alone++;
+        else if (held.length > 0) shared++;
+      }
+    }
+    for (const { stop } of [...replicas, ...leaders]) stop.abort();
+  }
+  expect([alone > 100, shared > 100]).toEqual([true, true]);
+});
