@@ -86,7 +86,8 @@ export function setConditions(
   return [...own, ...previous.filter((condition) => !isOwn(condition))];
 }
 
-function isOwn({ type }: Pick<Condition, 'type'>): boolean {
+/** Whether it is one of those that Mooring tells of. */
+export function isOwn({ type }: Pick<Condition, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 

@@ -2,7 +2,7 @@ import { DURATION_PATTERN } from '../base/duration.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { rotationDueMs } from '../kinds/rotation.ts';
-import { type Condition, findStatusCondition } from '../kube/condition.ts';
+import { type Condition, findStatusCondition, isOwn } from '../kube/condition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { ScrapedState } from '../runtime/metrics.ts';
@@ -61,7 +61,7 @@ export class Gauges {
   #count(kind: string, object: KubeObject | undefined, by: number): void {
     if (object === undefined) return;
     if (isUnsecured(object)) this.#unsecured += by;
-    for (const { type: condition, status, reason } of toldOf(object).conditions ?? []) {
+    for (const { type: condition, status, reason } of (toldOf(object).conditions ?? []).filter(isOwn)) {
       const name = `${kind} ${condition} ${status} ${reason}`;
       const known = this.#counts.get(name) ?? { kind, condition, status, reason, count: 0 };
       known.count += by;

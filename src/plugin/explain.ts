@@ -1,5 +1,5 @@
 import { GROUP } from '../base/group.ts';
-import type { Condition } from '../kube/condition.ts';
+import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
 import { ABANDON } from '../runtime/reconcile.ts';
 import { specFields, statusFields } from './fields.ts';
@@ -170,6 +170,7 @@ function missing(item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.reason === NOT_SEEN) return [];
   const own = conditions
+    .filter(isOwn)
     .filter(({ type, status: value }) => !['Ready', 'Reconciling', 'Stalled'].includes(type) && value !== 'True')
     // Of a cluster that rests as its spec says, nothing is missing.
     .filter(({ reason }) => !(ready.status === 'True' && reason === ready.reason))

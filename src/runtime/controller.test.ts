@@ -67,7 +67,7 @@ test('Controller says so where somebody else was faster, and looks again', async
   const { create, logged } = await aController({}, 2, { clock, api });
   await create('a');
   await clock.advance(60_000);
-  expect(logged.filter((line) => line.startsWith('Somebody else changed'))).toHaveLength(3);
+  expect(logged.filter((line) => line.includes('was changed or deleted meanwhile'))).toHaveLength(3);
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ status: 'True' }] } });
 });
 

@@ -90,6 +90,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #writing: ObjectKey | undefined;
   /** Versions that only the status sets apart and that the watch told of while their objects were in hand: written by whom? */
   readonly #unasked = new Map<ObjectKey, string>();
+  /** Of these another object is in hand: what its pass remembers is not theirs. */
+  readonly #replaced = new Set<ObjectKey>();
   readonly #passesAtOnce = new Map<ObjectKey, number>();
   readonly #pace: Pace;
   readonly #read: (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined;
@@ -109,7 +111,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     informer.onChange((key, before, after) => {
       const status = this.#refer(key, before, after);
       // One that comes in its place owes nothing to it.
-      if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid) this.letGo(key);
+      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
+        this.letGo(key);
+        if (this.queue.isInHand(key)) this.#replaced.add(key);
+      }
       if (key === this.#writing && after !== undefined) return;
       if (before === undefined && after !== undefined && status !== undefined) this.#arrived(key, after, status);
       else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
@@ -168,6 +173,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, BACKOFF);
       } finally {
         gate?.end(key);
+        if (this.#replaced.delete(key)) this.letGo(key);
         this.#lookAtUnasked(key);
         this.queue.done(key);
       }
@@ -243,7 +249,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, outcome.pace === 'soon' ? SOON_BACKOFF : SLOW_BACKOFF);
         return;
       case 'conflict':
-        log.info({}, 'Somebody else changed the object or what belongs to it meanwhile: it is looked at again');
+        log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: it is looked at again');
         this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key) });
         return;
       case 'failed': {

@@ -8,8 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { WorkQueue, WorkQueueObserver } from './workqueue.ts';
 
 const QUEUE_BUCKETS_S = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 60, 600];
-const RECONCILE_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const REQUEST_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const CALL_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const RESULTS = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
 /** One controller's share. */
@@ -84,7 +83,7 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
     'controller_runtime_reconcile_time_seconds',
     'How long a pass takes.',
     ['controller'],
-    RECONCILE_BUCKETS_S,
+    CALL_BUCKETS_S,
   );
   const active = gauge('controller_runtime_active_workers', 'Workers in a pass.', ['controller']);
   const most = gauge('controller_runtime_max_concurrent_reconciles', 'Workers.', ['controller']);
@@ -97,7 +96,7 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
     'mooring_api_request_duration_seconds',
     'How long these take.',
     ['api', 'operation'],
-    REQUEST_BUCKETS_S,
+    CALL_BUCKETS_S,
   );
   const kube = counter('mooring_kube_requests_total', 'Requests to the Kubernetes API; code 0: no answer.', [
     'verb',

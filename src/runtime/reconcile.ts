@@ -246,8 +246,8 @@ export function isAsked({ annotations }: ObjectMeta, { lastHandledReconcileAt = 
 /** As it is now, and nobody asks for more. */
 function isReady(metadata: ObjectMeta, status: StatusBase): boolean {
   const ready = findStatusCondition(status.conditions, 'Ready');
-  const isOfNow = ready?.observedGeneration === (metadata.generation ?? 0) && !isAsked(metadata, status);
-  return isOfNow && ready?.status === 'True';
+  const isTrue = ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0);
+  return isTrue && !isAsked(metadata, status);
 }
 
 function invalidSpec(message: string): Decision<never, never> {

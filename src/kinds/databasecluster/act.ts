@@ -146,7 +146,7 @@ async function taken(
   return {};
 }
 
-const AT_REST: ReadonlySet<string> = new Set(['running', 'suspended']);
+const PASSING: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending']);
 
 /** Right before, the cloud is asked whether it is still that cluster, and then, as that may have to wait, whether the object still says so. */
 async function destroy(
@@ -168,7 +168,7 @@ async function destroy(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // From which states it is accepted nobody promises: once the cluster is at rest it is tried again.
-    if ((error.kind === 'invalid' || error.kind === 'conflict') && !AT_REST.has(cluster.status)) {
+    if ((error.kind === 'invalid' || error.kind === 'conflict') && PASSING.has(cluster.status)) {
       const message = `Cluster "${id}" is ${cluster.status}, and the cloud does not destroy it yet: ${error.message}. It is tried again`;
       throw new TransientError('Destroying', message);
     }

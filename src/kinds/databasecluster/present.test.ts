@@ -134,6 +134,15 @@ describe('clusterConditions()', () => {
     expect(availableOf(healthy.subject, going)).toMatchObject({ status: 'False', reason: 'NoServer' });
   });
 
+  it('does not say of a server that runs that none does, whoever it is', () => {
+    const seen = foreign.with({ endpoint: 'https://other.test:443' });
+    expect(availableOf(healthy.subject, seen)).toMatchObject({ reason: 'NotVerified' });
+    expect(availableOf(aCluster().deleting().subject, anObservation().with({ endpoint: undefined }))).toMatchObject({
+      reason: 'NotVerified',
+      message: 'The login was not tried yet',
+    });
+  });
+
   it('does not know whether a login works at another server', () => {
     const seen = anObservation().with({ endpoint: 'https://other.test:443' });
     expect(typesAndStatuses(healthy.subject, seen.seen)).toMatchObject({ Available: 'False' });

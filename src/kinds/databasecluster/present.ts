@@ -99,14 +99,15 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const silent = untold(subject);
   if (silent !== undefined && seen.endpoint !== undefined) return { type, ...silent };
   const kept = keptFrom(subject, type);
-  const isUp = isOurs(subject, seen) && !NOT_UP.has(seen.cluster?.status ?? '');
+  const isUp = !NOT_UP.has(seen.cluster?.status ?? 'suspended');
+  const isAsVerified = seen.endpoint !== undefined && subject.status.credentials?.endpoint === seen.endpoint;
   // Of a cluster that is to go no endpoint is told. Where it cannot go, it works as before.
-  const isSameServer = subject.deleting || subject.status.credentials?.endpoint === seen.endpoint;
-  if (isUp && kept?.status === 'True' && isSameServer && (seen.endpoint !== undefined || subject.deleting)) return kept;
+  const isKept = kept?.status === 'True' && isOurs(subject, seen) && (isAsVerified || subject.deleting);
+  if (isUp && isKept) return kept;
   if (isBeingCreated(subject, seen))
     return { type, status: 'False', reason: 'NoServer', message: 'No server runs yet' };
-  if (isUp && seen.endpoint !== undefined) {
-    const message = `The login was not tried yet at ${seen.endpoint}`;
+  if (isUp && (seen.endpoint !== undefined || subject.deleting)) {
+    const message = `The login was not tried yet${seen.endpoint === undefined ? '' : ` at ${seen.endpoint}`}`;
     return { type, status: 'False', reason: 'NotVerified', message };
   }
   const word = seen.cluster?.status ?? 'missing';

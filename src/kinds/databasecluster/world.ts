@@ -23,9 +23,9 @@ export interface ClusterWorld {
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
   /** Keys of the DatabaseClusters that stand for this id, or want to, in this space. */
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
-  /** Labels of a namespace; undefined: there is none. */
   /** Whether this operator watches the namespace: what is in others it never sees. */
   readonly watches: (namespace: string) => boolean;
+  /** Labels of a namespace; undefined: there is none. */
   readonly namespaceLabels: (
     name: string,
     signal: AbortSignal,

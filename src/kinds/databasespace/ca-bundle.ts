@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { TerminalError } from '../../base/errors.ts';
 import type { DatabaseSpaceSpec } from './schema.ts';
 
+const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /** The PEM text of `caBundle`. Throws TerminalError where it holds no certificate that can be read: TLS ignores those silently. */
@@ -9,11 +10,12 @@ export function caOf({ caBundle }: Pick<DatabaseSpaceSpec, 'caBundle'>): string 
   if (caBundle === undefined) return undefined;
   const text = Buffer.from(caBundle, 'base64').toString('utf8');
   const certificates = text.match(CERTIFICATE) ?? [];
+  const begun = text.match(BEGIN) ?? [];
   const wanted = 'It must be base64 of one or more certificates as PEM, such as base64 --wrap=0 ca.crt prints';
   if (certificates.length === 0)
     throw new TerminalError('InvalidSpec', `spec.caBundle holds no certificate. ${wanted}`);
-  for (const [index, certificate] of certificates.entries()) {
-    if (!isReadable(certificate))
+  for (const index of begun.keys()) {
+    if (certificates.length !== begun.length || !isReadable(certificates[index] ?? ''))
       throw new TerminalError('InvalidSpec', `Certificate ${index + 1} in spec.caBundle cannot be read. ${wanted}`);
   }
   return text;

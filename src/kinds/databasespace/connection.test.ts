@@ -166,6 +166,7 @@ describe('SpaceConnections', () => {
   it.each([
     ['hello', /^spec.caBundle holds no certificate. It must be/],
     ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /^Certificate 1 in spec.caBundle cannot be read/],
+    [FIRST.cert.replace(/-+END.*/, '') + SECOND.cert, /^Certificate 1 in spec.caBundle cannot be read/],
     [`${FIRST.cert}\n${SECOND.cert.replace(/MII./, '')}`, /^Certificate 2 in spec.caBundle cannot be read/],
   ])('refuse what is no certificate, and go on with what they had: %s', (pem, message) => {
     const { connections, spec, of } = bench();

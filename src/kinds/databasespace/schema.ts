@@ -96,7 +96,9 @@ const spec = z
       .base64()
       .max(524_288)
       .optional()
-      .describe("Certificates to trust for both APIs besides the system's, as base64 of PEM."),
+      .describe(
+        "Certificates to trust for both APIs besides the system's, as base64 of PEM. Each of them must be readable.",
+      ),
     pollInterval: durationText()
       .meta(rules(atLeast('pollInterval', '1s')))
       .default('60s')

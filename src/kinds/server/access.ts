@@ -11,9 +11,9 @@ export interface ServerWorld {
   readonly connections: SpaceConnections;
   /** A DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
-  /** Labels of a namespace; undefined: there is none. */
   /** Whether this operator watches the namespace: what is in others it never sees. */
   readonly watches: (namespace: string) => boolean;
+  /** Labels of a namespace; undefined: there is none. */
   readonly namespaceLabels: (
     name: string,
     signal: AbortSignal,
