@@ -126,8 +126,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         ACT_LOGIN,
-        "  const { namespace = '', name } = subject.metadata;\n  if (known.secret === undefined)",
-        "  await connection.logins(serverOf(connection, subject).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, signal);\n  const { namespace = '', name } = subject.metadata;\n  if (known.secret === undefined)",
+        "  const { namespace = '', name } = subject.metadata;\n  const annotations =",
+        "  await connection.logins(serverOf(connection, subject).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, signal);\n  const { namespace = '', name } = subject.metadata;\n  const annotations =",
       ],
     ],
     hunt: ['deploy'],
@@ -345,6 +345,14 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
     hunt: ['namespace-deleted-while-deploying replicas=2 seed=22 3:partition 6:suspendMachine 7:gap'],
+  },
+  {
+    name: 'forget-whose-login',
+    about: 'The Secret of a cluster that was let go of is written over for another cluster',
+    changes: [
+      ['kinds/databasecluster/login-of.ts', '  if (!isOfAnother(subject, secret)) return false;', '  return false;'],
+    ],
+    hunt: ['renamed-elsewhere replicas=2 shards 2:recreate'],
   },
   {
     name: 'every-status-is-ours',
