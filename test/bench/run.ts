@@ -147,7 +147,7 @@ function crowd(options: Options, count: number): Group {
       ...(Object.keys(OUTAGES) as Outage[]).map(
         (kind): Part => ({
           scenario: 'S9',
-          size: kind,
+          size: `N=${count} ${kind}`,
           run: (setting, sheet) => outage(setting, sheet, changedInOutage, outageS, kind),
         }),
       ),

@@ -39,7 +39,7 @@ const EXPECTED: readonly (readonly [scenario: string, figure: string, value: num
   ['S5 N=2', 'Kubernetes writes', 0],
   ['S6 N=2', 'update requests', 1],
   ['S7 N=2', 'Kubernetes writes', 4],
-  ['S9 connections break', 'clusters changed meanwhile', 1],
+  ['S9 N=2 connections break', 'clusters changed meanwhile', 1],
   ['S11 N=2', 'deploy requests for each new cluster', 1],
   // That the copies are right shows when the operator starts beside them.
   ['S13', 'Kubernetes writes at the start', 0],
