@@ -26,7 +26,7 @@ export type InformerDependencies = Pick<InformerOptions<AnyObject>, 'api' | 'clo
 };
 
 export function createInformers(dependencies: InformerDependencies): Informers {
-  const ours = (resource: Resource) => informer(dependencies, resource, withoutManagedFields);
+  const ours = (resource: Resource) => informer(dependencies, resource, withoutBallast);
   const metadata = (resource: Resource) => informer(dependencies, resource, metadataOf);
   return {
     spaces: ours(DATABASE_SPACES),
@@ -92,10 +92,17 @@ function hintOf(error: unknown, resource: Resource): string {
   return message;
 }
 
-/** managedFields are half of an object's bytes and never looked at. The cast is the parse border: kinds parse what they read. */
-function withoutManagedFields(object: AnyObject): KubeObject {
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * managedFields are half of an object's bytes, and what kubectl apply keeps is the whole spec once more: neither is ever looked at. The
+ * cast is the parse border: kinds parse what they read.
+ */
+export function withoutBallast(object: AnyObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata as AnyObject['metadata'] & { managedFields?: unknown };
-  return { ...object, metadata } as unknown as KubeObject;
+  const { [LAST_APPLIED]: applied, ...annotations } = metadata.annotations ?? {};
+  const lighter = applied === undefined ? metadata : { ...metadata, annotations };
+  return { ...object, metadata: lighter } as unknown as KubeObject;
 }
 
 /** Of a Secret or ConfigMap, only that it is there, in which version, whether it is going, and what keeps it. */
