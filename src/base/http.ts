@@ -188,7 +188,8 @@ function connectorOf(options: UndiciTransportOptions): Connector {
 }
 
 function renewedConnector(ca: () => string, trusting: (ca: string) => Connector): Connector {
-  let known = { ca: ca(), connect: trusting(ca()) };
+  const first = ca();
+  let known = { ca: first, connect: trusting(first) };
   return (target, callback) => {
     const given = ca();
     if (given !== known.ca) known = { ca: given, connect: trusting(given) };

@@ -44,6 +44,12 @@ export function leaseSpecOf(lease: AnyObject): LeaseSpec {
   return leaseObject.safeParse(lease).data?.spec ?? {};
 }
 
+/** One that is to be created. */
+export function newLease(name: string, spec: LeaseSpec, annotations?: Readonly<Record<string, string>>): object {
+  const metadata = { name, ...(annotations && { annotations }) };
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+}
+
 /** What its holder writes at each renewal. Times in a Lease are for people. */
 export function leaseRecord(holderIdentity: string, leaseDurationMs: number, nowMs: number): LeaseSpec {
   return { holderIdentity, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime: microTime(nowMs) };

@@ -46,6 +46,15 @@ export function splitKey(key: ObjectKey): { readonly namespace: string; readonly
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
+/** Annotation in which `kubectl apply` keeps the object as it was applied. */
+export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** managedFields are half of an object's bytes. */
+export function withoutManagedFields<T extends { readonly metadata: object }>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { readonly managedFields?: unknown };
+  return { ...object, metadata };
+}
+
 /** The resource version as a number, of which a greater one is newer; NaN where it is none: then the last word counts. */
 export function versionOf(object: { readonly metadata: Pick<ObjectMeta, 'resourceVersion'> }): number {
   return Number(object.metadata.resourceVersion);

@@ -4,7 +4,7 @@ import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { type AnyObject, CONFIG_MAPS, KubeError, type Resource, SECRETS } from '../kube/api.ts';
-import type { KubeObject } from '../kube/object.ts';
+import { type KubeObject, LAST_APPLIED, withoutManagedFields } from '../kube/object.ts';
 import { Informer, type InformerOptions } from '../runtime/informer.ts';
 import { SecretReads } from './secret-reads.ts';
 
@@ -92,17 +92,14 @@ function hintOf(error: unknown, resource: Resource): string {
   return message;
 }
 
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-
-/**
- * managedFields are half of an object's bytes, and what kubectl apply keeps is the whole spec once more: neither is ever looked at. The
- * cast is the parse border: kinds parse what they read.
- */
+/** What kubectl apply keeps is the whole spec once more. The cast is the parse border: kinds parse what they read. */
 export function withoutBallast(object: AnyObject): KubeObject {
-  const { managedFields: _, ...metadata } = object.metadata as AnyObject['metadata'] & { managedFields?: unknown };
+  const { metadata, ...rest } = withoutManagedFields(object);
   const { [LAST_APPLIED]: applied, ...annotations } = metadata.annotations ?? {};
-  const lighter = applied === undefined ? metadata : { ...metadata, annotations };
-  return { ...object, metadata: lighter } as unknown as KubeObject;
+  return {
+    ...rest,
+    metadata: applied === undefined ? metadata : { ...metadata, annotations },
+  } as unknown as KubeObject;
 }
 
 /** Of a Secret or ConfigMap, only that it is there, in which version, whether it is going, and what keeps it. */

@@ -18,7 +18,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord, leaseSpecOf } from '../kube/lease.ts';
+import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord, leaseSpecOf, newLease } from '../kube/lease.ts';
 
 /** The view that a replica acts on: identities, with commas. */
 const MEMBERS = `${GROUP}/members`;
@@ -171,12 +171,7 @@ export class Membership {
   async #join(limit: AbortSignal): Promise<void> {
     const { api, namespace, identity } = this.#options;
     const view = viewOf(identity, await this.#look(limit));
-    const lease = {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name: this.#name, annotations: { [MEMBERS]: view.join() } },
-      spec: this.#record(),
-    };
+    const lease = newLease(this.#name, this.#record(), { [MEMBERS]: view.join() });
     try {
       const created = await api.create(LEASES, namespace, lease, limit);
       limit.throwIfAborted();
@@ -259,8 +254,7 @@ export class Membership {
     // Where a leader's Lease was deleted, the leader goes on until it finds that out.
     if (!isShareable(lease) || (lease === undefined && this.#seen.has(name))) return false;
     try {
-      const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
-      if (lease === undefined) await api.create(LEASES, namespace, created, limit);
+      if (lease === undefined) await api.create(LEASES, namespace, newLease(name, spec), limit);
       else await this.#patchShared(lease, spec, limit);
       return true;
     } catch (error) {
@@ -364,7 +358,7 @@ export class Membership {
     this.#resourceVersion = written.metadata.resourceVersion;
   }
 
-  #record(): object {
+  #record(): ReturnType<typeof leaseRecord> {
     const { clock, identity, leaseDurationMs } = this.#options;
     return leaseRecord(identity, leaseDurationMs, clock.now());
   }

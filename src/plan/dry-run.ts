@@ -1,6 +1,7 @@
 import { type AnyObject, KubeError } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
+import { LAST_APPLIED } from '../kube/object.ts';
 import { isRecord } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { Manifest } from './manifests.ts';
@@ -65,8 +66,6 @@ function asked(
   const patch = { metadata, spec: withRemoved(before, manifest.spec) };
   return api.patchDryRun(resource, { namespace, name }, patch, signal);
 }
-
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The spec that `kubectl apply` applied last; undefined: the object does not say. */
 function lastApplied({ metadata }: AnyObject): unknown {

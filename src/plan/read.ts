@@ -5,7 +5,7 @@ import { type AnyObject, CONFIG_MAPS, type KubeApi, KubeError, NAMESPACES } from
 import type { KubeClient } from '../kube/client.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
-import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { type ObjectKey, objectKey, splitKey, withoutManagedFields } from '../kube/object.ts';
 import { itemOf, nodeName } from '../plugin/inventory.ts';
 import { API_VERSION, resourceOf } from '../plugin/kinds.ts';
 import { sourcesOf } from './copy.ts';
@@ -195,13 +195,6 @@ async function readOrNote(
 function specOf(object: AnyObject | undefined): object {
   const spec = (object as { readonly spec?: unknown } | undefined)?.spec;
   return typeof spec === 'object' && spec !== null ? spec : {};
-}
-
-function withoutManagedFields(object: AnyObject): AnyObject {
-  const { managedFields: _, ...metadata } = object.metadata as AnyObject['metadata'] & {
-    readonly managedFields?: unknown;
-  };
-  return { ...object, metadata };
 }
 
 /** ConfigMaps that hold schema sources: those of the manifests before those that are there. */

@@ -25,6 +25,7 @@ import {
   type LeaseTimes,
   leaseRecord,
   leaseSpecOf,
+  newLease,
   problemOf,
 } from '../kube/lease.ts';
 import { microTime } from '../kube/object.ts';
@@ -179,8 +180,7 @@ export class LeaderElector {
     if (lease === undefined) {
       if (askedAt.monotonic < this.#see(undefined)) return undefined;
       const spec = { ...this.#record(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
-      const created = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
-      return held(await api.create(LEASES, namespace, created, signal), askedAt);
+      return held(await api.create(LEASES, namespace, newLease(name, spec), signal), askedAt);
     }
     const spec = leaseSpecOf(lease);
     const holder = spec.holderIdentity ?? '';

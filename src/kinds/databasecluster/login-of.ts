@@ -23,10 +23,16 @@ export function loginOf({ status }: Pick<ClusterSubject, 'status'>, place: Place
   return { [SECRET_ANNOTATIONS.loginOf]: `${status.createdAt ?? ''} ${placeText(place)}` };
 }
 
+/** What the Secret says; `createdAt` is '' where it says nothing. */
+function toldBy({ annotations }: SecretContents): { readonly createdAt: string; readonly where: string } {
+  const [createdAt = '', ...where] = (annotations[SECRET_ANNOTATIONS.loginOf] ?? '').split(' ');
+  return { createdAt, where: where.join(' ') };
+}
+
 /** The Secret says that its login is another cluster's. One that says nothing is taken for this one's: a person may have restored it. */
-export function isOfAnother({ status }: Pick<ClusterSubject, 'status'>, { annotations }: SecretContents): boolean {
-  const [createdAt] = (annotations[SECRET_ANNOTATIONS.loginOf] ?? '').split(' ', 1);
-  return createdAt !== undefined && createdAt !== '' && createdAt !== status.createdAt;
+export function isOfAnother({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
+  const { createdAt } = toldBy(secret);
+  return createdAt !== '' && createdAt !== status.createdAt;
 }
 
 /** The same, and that cluster may well be there: it is not known to be gone. */
@@ -36,7 +42,7 @@ export function isInUse(
   { place, poller }: Pick<SpaceConnection, 'place' | 'poller'>,
 ): boolean {
   if (!isOfAnother(subject, secret)) return false;
-  const [createdAt, ...where] = (secret.annotations[SECRET_ANNOTATIONS.loginOf] ?? '').split(' ');
-  if (where.join(' ') !== placeText(place)) return true;
+  const { createdAt, where } = toldBy(secret);
+  if (where !== placeText(place)) return true;
   return [...poller.clusters()].some((cluster) => createdAtOf(cluster) === createdAt);
 }

@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.ts';
 import type { AnyObject, KubeApi, Resource } from '../../../src/kube/api.ts';
-import type { Condition } from '../../../src/kube/condition.ts';
+import { type Condition, isStatusConditionTrue } from '../../../src/kube/condition.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { runWatcher, type WatcherEvent } from '../../../src/runtime/watcher.ts';
 
@@ -11,8 +11,7 @@ export type Status = { readonly observedGeneration?: number; readonly conditions
 /** Its condition says so, for its present generation. */
 function saysReady(object: AnyObject): boolean {
   const { metadata, status } = object as KubeObject<unknown, Status>;
-  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
-  return ready?.status === 'True' && status?.observedGeneration === metadata.generation;
+  return isStatusConditionTrue(status?.conditions, 'Ready') && status?.observedGeneration === metadata.generation;
 }
 
 /** Follows the objects of one kind in a namespace as any user could, and notes when each of them becomes Ready. */

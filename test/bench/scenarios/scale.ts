@@ -3,9 +3,9 @@ import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.t
 import { DATABASE_USERS } from '../../../src/kinds/databaseuser/resource.ts';
 import { SECRETS } from '../../../src/kube/api.ts';
 import type { Sheet } from '../figure.ts';
-import type { JournalEntry } from '../limited-cloud.ts';
 import { NAMESPACE, TOKENS } from '../manifests.ts';
 import { gcPauses } from '../measure/gc.ts';
+import { firstAbout } from '../measure/journal.ts';
 import { total } from '../measure/kube-requests.ts';
 import { percentile } from '../measure/percentile.ts';
 import { canLookAtProcesses, cpuSeconds, forgetPeak, memoryOf } from '../measure/process.ts';
@@ -184,13 +184,6 @@ const NEWCOMER_TARGET_MS = 100;
 /** Fewer that wait are no crowd. */
 const CROWDED = 50;
 
-/** The cloud's own log holds the last requests only. */
-function deployedAt(journal: readonly JournalEntry[], id: string): number {
-  const found = journal.find(({ deploys, cluster }) => deploys && cluster === id);
-  if (found === undefined) throw new Error(`The cloud was never asked to deploy ${id}`);
-  return found.at;
-}
-
 /** A new cluster is there when the operator starts, and more come while it looks at all the others. */
 async function startBusy(setting: Setting, sheet: Sheet, { newcomers }: Crowd): Promise<void> {
   const { cloud, tracker, signal } = setting;
@@ -204,8 +197,14 @@ async function startBusy(setting: Setting, sheet: Sheet, { newcomers }: Crowd): 
     took.push(await newcomerTook(setting, `early-${took.length}`));
   }
   await tracker.until(() => tracker.readyAt('while-away') !== undefined, 'it is Ready', TIMEOUT_MS, signal);
-  const firstAct = deployedAt(await cloud.journal(), 'while-away') - begin;
-  sheet.add('kill -9, start → deploy of what was created meanwhile', firstAct / 1000, 's', FIRST_ACT_TARGET_S);
+  // The cloud's own log holds the last requests only.
+  const deploy = firstAbout(await cloud.journal(), 'while-away', begin, ({ deploys }) => deploys);
+  sheet.add(
+    'kill -9, start → deploy of what was created meanwhile',
+    (deploy.at - begin) / 1000,
+    's',
+    FIRST_ACT_TARGET_S,
+  );
   sheet.add('newcomers while all others wait', took.length, 'count');
   if (took.length === 0) return;
   sheet.add('  API server answered → deploy request, p50', percentile(took, 0.5), 'ms');
