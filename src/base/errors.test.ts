@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { messageOf, TerminalError, TransientError } from './errors.ts';
+import { forAll, messageOf, TerminalError, TransientError } from './errors.ts';
 
 test('Errors carry reason, cause and the time that the other side asked for', () => {
   const cause = new Error('below');
@@ -21,4 +21,14 @@ test('messageOf() makes text of anything that is thrown', () => {
     'undefined',
     'null',
   ]);
+});
+
+test('forAll goes on after a failure, and then throws the first one', () => {
+  const done: number[] = [];
+  const work = (one: number) => {
+    done.push(one);
+    if (one % 2 === 0) throw new Error(`not ${one}`);
+  };
+  expect(() => forAll([1, 2, 3, 4], work)).toThrow('not 2');
+  expect(done).toEqual([1, 2, 3, 4]);
 });

@@ -27,3 +27,16 @@ export class TerminalError extends Error {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Does `work` for each, also after it threw for one; then throws what it threw first. */
+export function forAll<T>(each: Iterable<T>, work: (one: T) => void): void {
+  const thrown: unknown[] = [];
+  for (const one of each) {
+    try {
+      work(one);
+    } catch (error) {
+      thrown.push(error);
+    }
+  }
+  if (thrown.length > 0) throw thrown[0];
+}

@@ -301,10 +301,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 
 function labelOf(outcome: Outcome): 'success' | 'requeue' | 'requeue_after' | 'error' {
   switch (outcome.next) {
-    case 'again':
-      return 'requeue';
     case 'settled':
       return outcome.requeueAfterMs === undefined ? 'success' : 'requeue_after';
+    case 'again':
     case 'conflict':
     case 'retry':
       return 'requeue';

@@ -54,6 +54,23 @@ test('An Informer follows all that happens and tells every handler', async () =>
   await running;
 });
 
+test('An Informer tells every handler, also where one before it throws, and says that this one did', async () => {
+  const { informer, add, clock, failures, stop } = anInformer();
+  const told: string[] = [];
+  informer.onChange(() => {
+    throw new Error('a bug');
+  });
+  informer.onChange((key) => told.push(key));
+  void informer.run(stop.signal);
+  await informer.synced;
+  await add('one', 'a');
+  await add('one', 'b');
+  await clock.advance(60_000);
+  stop.abort();
+  expect(told).toEqual(['one/a', 'one/b']);
+  expect(failures.map(String)).toEqual(['Error: a bug', 'Error: a bug']);
+});
+
 test('An Informer keeps of the answer to a write what it keeps of any object', async () => {
   const clock = virtualClock();
   const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });

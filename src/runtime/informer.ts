@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../base/clock.ts';
+import { forAll } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import type { AnyObject, KubeApi, Resource } from '../kube/api.ts';
 import { keyOf, type ObjectKey, splitKey } from '../kube/object.ts';
@@ -32,18 +33,14 @@ export class Informer<T extends AnyObject> {
   readonly #unsynced: Set<string | undefined>;
   /** Scopes of which a list asks for what is true now, with what was written since it was asked for: that it may not know. */
   readonly #ownSince = new Map<string | undefined, Set<ObjectKey>>();
-  #onSynced: () => void = () => {};
-  readonly synced: Promise<void>;
+  readonly #synced = Promise.withResolvers<void>();
+  readonly synced = this.#synced.promise;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
-    this.store = new Store((key, before, after) => {
-      for (const handler of this.#handlers) handler(key, before, after);
-    });
+    // What one of them throws is told as a failure of the watch; nobody would hear of this change again.
+    this.store = new Store((...change) => forAll(this.#handlers, (handler) => handler(...change)));
     this.#unsynced = new Set(options.namespaces ?? [undefined]);
-    this.synced = new Promise((resolve) => {
-      this.#onSynced = resolve;
-    });
   }
 
   hasSynced(): boolean {
@@ -83,7 +80,7 @@ export class Informer<T extends AnyObject> {
         this.#ownSince.delete(namespace);
         const isOurs = (key: ObjectKey) => namespace === undefined || splitKey(key).namespace === namespace;
         await this.store.retain(event.keys, isOurs);
-        if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#onSynced();
+        if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#synced.resolve();
         return;
       }
       case 'deleted':
