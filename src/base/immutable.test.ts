@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { frozen } from './immutable.ts';
+import { frozen, frozenCopy } from './immutable.ts';
 
 test('frozen() gives the same value, in which nothing can be changed at any depth', () => {
   const value = { spec: { names: ['a', { b: 1 }] }, none: null, text: 'x' };
@@ -9,3 +9,14 @@ test('frozen() gives the same value, in which nothing can be changed at any dept
 });
 
 test.each([1, 'a', null, undefined])('frozen() leaves %s as it is', (value) => expect(frozen(value)).toBe(value));
+
+test('frozenCopy() gives what cannot be changed, neither in itself nor through what it was made of', () => {
+  const shared = frozen({ b: 1 });
+  const value = { names: ['a', { c: 2 }], shared };
+  const copy = frozenCopy(value);
+  value.names.push('b');
+  expect(copy).toEqual({ names: ['a', { c: 2 }], shared: { b: 1 } });
+  expect([copy, copy.names, copy.names[1]].map((part) => Object.isFrozen(part))).toEqual([true, true, true]);
+  expect(copy.shared).toBe(shared);
+  expect(Object.isFrozen(value.names)).toBe(false);
+});

@@ -13,3 +13,12 @@ export function frozen<T>(value: T): T {
   else for (const name in value) frozen(value[name]);
   return Object.freeze(value);
 }
+
+/** The same value, frozen, and sharing with this one only what was frozen already: whoever has this one may go on changing it. */
+export function frozenCopy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T;
+  const copy: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(value)) copy[name] = frozenCopy(each);
+  return Object.freeze(copy) as T;
+}

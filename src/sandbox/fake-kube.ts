@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { frozen } from '../base/immutable.ts';
+import { frozen, frozenCopy } from '../base/immutable.ts';
 import { instant } from '../base/instant.ts';
 import { type Random, uuid } from '../base/random.ts';
 import {
@@ -92,7 +92,7 @@ export class FakeKube implements KubeApi {
   }
 
   async create(resource: Resource, namespace: string, object: unknown): Promise<FakeObject> {
-    const { metadata, ...rest } = structuredClone(object) as FakeObject & { metadata: { name?: string } };
+    const { metadata, ...rest } = object as FakeObject & { metadata: { name?: string } };
     const name = metadata.name;
     if (name === undefined) throw refused(422, 'Invalid', 'metadata.name: Required value');
     const path = pathOf(resource, { namespace, name });
@@ -277,7 +277,7 @@ export class FakeKube implements KubeApi {
     object: Omit<FakeObject, 'metadata'> & { readonly metadata: object },
   ): FakeObject {
     const metadata = { ...object.metadata, resourceVersion: this.#history.next() };
-    const stored = frozen(structuredClone({ ...object, metadata })) as unknown as FakeObject;
+    const stored = frozenCopy({ ...object, metadata }) as unknown as FakeObject;
     this.#objects.set(path, stored);
     this.#collections.clear();
     this.#history.record(resource.plural, { type, object: stored });
