@@ -159,12 +159,12 @@ export class Membership {
       await Promise.race([work(over.signal), given]);
       return true;
     } catch (error) {
+      // One part of it may have failed while another one is under way.
+      over.abort();
       if (!this.#lost) onFailure(error);
       return false;
     } finally {
       cancel();
-      // One part of it may have failed while another one is under way.
-      over.abort();
     }
   }
 
