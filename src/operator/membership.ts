@@ -2,32 +2,31 @@
  * Shares shards between replicas so that no shard ever has two owners, and a replica that comes or goes moves only its own.
  * Each replica has a Lease, which it renews as a leader does its own, and publishes there between whom it thinks that shards
  * are shared: its view. Under a view the owner of a shard is the member with the highest hash of both (rendezvous hashing).
- * - A replica owns a shard if it is the owner under its own published view, and if no other live replica's published view
- *   says of that other one that it is. It looks at the others after it has published: of two that claim one shard, at least
- *   one sees the other's claim.
- * - Before it publishes a view under which it loses shards, it has let go of them and what was in hand has ended.
+ * - A replica owns a shard if it is the owner under its own published view, and if no other live replica claims it: by being
+ *   the owner under its published view, or by naming it beside that as one that it still has in hand. It looks at the others
+ *   after it has published: of two that claim one shard, at least one sees the other's claim.
+ * - Before it publishes a view under which it loses shards, it begins nothing there any more; what is in hand there it names.
  * - With each renewal it renews the Lease of a single leader as well, in the name of all: a process that is started to act alone, as in
  *   a rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
  * - A replica that was not seen to renew for the lease's duration is dead once its Lease could be taken from it in the
  *   version that was seen. By then it does not act any more: it stops by itself at the renew deadline, by either clock.
  */
 
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord, leaseSpecOf, newLease } from '../kube/lease.ts';
+import { Owners, type View } from './owners.ts';
 
 /** The view that a replica acts on: identities, with commas. */
 const MEMBERS = `${GROUP}/members`;
+/** Shards that are another one's under that view, and that the replica still has in hand: percent-encoded, with commas. */
+const HELD = `${GROUP}/held`;
 
 /** Who holds the Lease of a single leader where there is none: all replicas together. */
 const REPLICAS = 'replicas';
-
-/** Identities in their order: between whom shards are shared. */
-type View = readonly string[];
 
 export interface MembershipOptions extends Partial<LeaseTimes> {
   readonly api: KubeApi;
@@ -61,6 +60,8 @@ interface Seen {
   /** It acts alone. */
   readonly isLeader: boolean;
   readonly view: View;
+  /** As published. */
+  readonly held: ReadonlySet<string>;
   readonly durationMs: number;
 }
 
@@ -76,9 +77,9 @@ interface Standing {
 export class Membership {
   readonly #options: Required<MembershipOptions>;
   readonly #seen = new Map<string, Seen>();
-  readonly #owners = new Map<string, string>();
+  readonly #owners = new Owners();
   #standing: Standing | undefined;
-  /** What is to be published once what it takes away is let go of. */
+  /** What is to be published next: nothing is begun any more for what it takes away. */
   #coming: View | undefined;
   /** What `owns` follows from. */
   #known = '';
@@ -99,9 +100,10 @@ export class Membership {
     const standing = this.#standing;
     if (standing === undefined || !this.isMember()) return false;
     return (
-      this.#ownerOf(shard, standing.view) === identity &&
-      (this.#coming === undefined || this.#ownerOf(shard, this.#coming) === identity) &&
-      standing.others.every((other) => this.#ownerOf(shard, other.view) !== other.identity)
+      this.#owners.of(shard, standing.view) === identity &&
+      (this.#coming === undefined || this.#owners.of(shard, this.#coming) === identity) &&
+      standing.others.every((other) => this.#owners.of(shard, other.view) !== other.identity) &&
+      standing.others.every((other) => !other.held.has(encodeURIComponent(shard)))
     );
   }
 
@@ -122,6 +124,7 @@ export class Membership {
     const { clock, retryPeriodMs } = this.#options;
     while (!signal.aborted && !this.#lost && !(await this.#attempt((limit) => this.#join(limit))))
       await sleep(clock, retryPeriodMs, signal);
+    if (signal.aborted && !this.#lost && this.#resourceVersion !== '') await this.#giveBack();
     if (signal.aborted || this.#lost) return;
     const stop = new AbortController();
     const onAbort = () => stop.abort();
@@ -138,9 +141,13 @@ export class Membership {
     this.#standing = undefined;
     stop.abort();
     if (this.#lost) return;
+    await this.#giveBack();
+    await working;
+  }
+
+  async #giveBack(): Promise<void> {
     await this.#attempt((limit) => this.#write({ holderIdentity: '' }, undefined, limit));
     await this.#attempt((limit) => this.#unshare(limit));
-    await working;
   }
 
   get #name(): string {
@@ -161,7 +168,7 @@ export class Membership {
     } catch (error) {
       // One part of it may have failed while another one is under way.
       over.abort();
-      if (!this.#lost) onFailure(error);
+      onFailure(error);
       return false;
     } finally {
       cancel();
@@ -186,10 +193,8 @@ export class Membership {
 
   /** Publishes a view, then looks at all others'. */
   async #renew(limit: AbortSignal): Promise<void> {
-    const { clock, identity, inHand, onChange } = this.#options;
-    const before = this.#standing?.view;
-    const mayPublish = this.#coming !== undefined && [...inHand()].every((shard) => this.#keeps(shard));
-    const view = mayPublish ? this.#coming : before;
+    const { clock, identity, onChange } = this.#options;
+    const view = this.#coming ?? this.#standing?.view;
     if (view === undefined) return;
     const [monotonic, wall] = [clock.monotonic(), clock.now()];
     const [isShared, others] = await Promise.all([
@@ -209,15 +214,11 @@ export class Membership {
     this.#over = false;
     const next = viewOf(identity, others);
     this.#coming = next.join() === view.join() ? undefined : next;
-    const text = JSON.stringify([view, next, others.map((other) => [other.identity, other.view])]);
+    const text = JSON.stringify([view, next, others.map((other) => [other.identity, other.view, ...other.held])]);
     const changed = text !== this.#known;
     if (changed) this.#owners.clear();
     this.#known = text;
     onChange(changed);
-  }
-
-  #keeps(shard: string): boolean {
-    return this.#coming === undefined || this.#ownerOf(shard, this.#coming) === this.#options.identity;
   }
 
   async #publish(view: View, limit: AbortSignal): Promise<void> {
@@ -322,8 +323,8 @@ export class Membership {
       return;
     }
     // A leader claims everything.
-    const members = isLeader ? holderIdentity : parsed.data.metadata.annotations?.[MEMBERS];
-    const view = (members ?? '').split(',');
+    const { [MEMBERS]: members, [HELD]: held } = parsed.data.metadata.annotations ?? {};
+    const view = ((isLeader ? holderIdentity : members) ?? '').split(',');
     const known = this.#seen.get(name);
     const text = lease.metadata.resourceVersion;
     if (known?.text === text) return;
@@ -331,7 +332,7 @@ export class Membership {
     const holder = holderIdentity ?? '';
     // Whoever else stands in a replica's Lease: that replica acts until it has seen it, and its Lease runs out.
     const identity = isLeader || holder === '' ? holder : name.slice(REPLICA_LEASE_PREFIX.length);
-    this.#seen.set(name, { text, since: now, identity, isLeader, view, durationMs });
+    this.#seen.set(name, { text, since: now, identity, isLeader, view, held: new Set(held?.split(',')), durationMs });
   }
 
   /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
@@ -351,25 +352,23 @@ export class Membership {
 
   async #write(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {
     const { api, namespace } = this.#options;
-    const annotations = view === undefined ? {} : { annotations: { [MEMBERS]: view.join() } };
-    const patch = { metadata: { resourceVersion: this.#resourceVersion, ...annotations }, spec };
+    const annotations = view && { [MEMBERS]: view.join(), [HELD]: this.#heldUnder(view) };
+    const patch = { metadata: { resourceVersion: this.#resourceVersion, ...(annotations && { annotations }) }, spec };
     const written = await api.patch(LEASES, { namespace, name: this.#name }, patch, undefined, limit);
     limit.throwIfAborted();
     this.#resourceVersion = written.metadata.resourceVersion;
   }
 
+  /** Null: nothing. Under that view nothing is begun for them any more, so they only become fewer. */
+  #heldUnder(view: View): string | null {
+    const { identity, inHand } = this.#options;
+    const held = [...inHand()].filter((shard) => this.#owners.of(shard, view) !== identity);
+    return held.length === 0 ? null : held.map(encodeURIComponent).join();
+  }
+
   #record(): ReturnType<typeof leaseRecord> {
     const { clock, identity, leaseDurationMs } = this.#options;
     return leaseRecord(identity, leaseDurationMs, clock.now());
-  }
-
-  #ownerOf(shard: string, view: View): string | undefined {
-    const key = `${view.join()} ${shard}`;
-    const known = this.#owners.get(key);
-    if (known !== undefined) return known;
-    const owner = ownerOf(shard, view);
-    if (owner !== undefined) this.#owners.set(key, owner);
-    return owner;
   }
 }
 
@@ -381,14 +380,4 @@ function isShareable(lease: AnyObject | undefined): boolean {
 
 function viewOf(identity: string, others: readonly Seen[]): View {
   return [identity, ...others.map((other) => other.identity)].sort();
-}
-
-/** Rendezvous hashing: who comes or goes changes the owner of its own shards only. */
-export function ownerOf(shard: string, view: View): string | undefined {
-  let [owner, highest]: [string | undefined, string] = [undefined, ''];
-  for (const member of view) {
-    const hash = createHash('sha256').update(`${member} ${shard}`).digest('hex');
-    if (hash > highest) [owner, highest] = [member, hash];
-  }
-  return owner;
 }

@@ -12,7 +12,7 @@ import type { StoreChange } from '../runtime/store.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { processClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { ownerOf } from './membership.ts';
+import { ownerOf } from './owners.ts';
 import { Sharding } from './sharding.ts';
 
 /* Which keys a replica turns away, takes and lets go of. */
@@ -142,7 +142,7 @@ test('A key that was turned away for a replica that then went, while a pass was 
   expect(await gate.begin('shop/orders-1')).toBe(false);
   await world.advance(6_000);
   await api.patch(LEASES, ref, { spec: { holderIdentity: '' } });
-  await world.advance(3_000);
+  await world.advance(6_000);
   expect([revisited, released]).toEqual([['shop/orders-1'], []]);
   gate.end('shop/orders-0');
   expect(await gate.begin('shop/orders-1')).toBe(true);

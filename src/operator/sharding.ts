@@ -131,8 +131,13 @@ export class Sharding {
         const shard = this.#begun.get(`${kind} ${key}`) ?? '';
         this.#begun.delete(`${kind} ${key}`);
         const left = (this.#inHand.get(shard) ?? 1) - 1;
-        if (left === 0) this.#inHand.delete(shard);
-        else this.#inHand.set(shard, left);
+        if (left > 0) {
+          this.#inHand.set(shard, left);
+          return;
+        }
+        this.#inHand.delete(shard);
+        // It was only kept until this pass has ended.
+        if (!this.#membership.owns(shard)) void this.#sweep();
       },
     };
   }

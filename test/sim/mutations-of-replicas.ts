@@ -35,8 +35,8 @@ export const OF_REPLICAS: readonly Mutation[] = [
     changes: [
       [
         MEMBERSHIP,
-        'standing.others.every((other) => this.#ownerOf(shard, other.view) !== other.identity)',
-        'standing.others.every((other) => this.#ownerOf(shard, other.view) !== identity || true)',
+        'standing.others.every((other) => this.#owners.of(shard, other.view) !== other.identity)',
+        'standing.others.every((other) => this.#owners.of(shard, other.view) !== identity || true)',
       ],
     ],
     hunt: ['two-spaces replicas=2 shards'],
@@ -47,8 +47,8 @@ export const OF_REPLICAS: readonly Mutation[] = [
     changes: [
       [
         MEMBERSHIP,
-        '[...inHand()].every((shard) => this.#keeps(shard))',
-        '[...inHand()].every((shard) => this.#keeps(shard) || true)',
+        'return held.length === 0 ? null : held.map(encodeURIComponent).join();',
+        "return held.length === 0 ? null : '';",
       ],
     ],
     hunt: Array.from({ length: 30 }, (_, index) => `two-spaces-busy replicas=2 shards ${index + 1}:crashAfter`),

@@ -2,7 +2,7 @@ import { GROUP } from '../../src/base/group.ts';
 import { type Place, placeInFull } from '../../src/kinds/databasespace/place.ts';
 import { EVENTS, SECRETS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
-import { ownerOf } from '../../src/operator/membership.ts';
+import { ownerOf } from '../../src/operator/owners.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Effect } from './faults.ts';
 import type { Process } from './process.ts';
@@ -11,6 +11,7 @@ import type { World } from './world.ts';
 
 const LEASE_PREFIX = 'mooring-replica-';
 const MEMBERS = `${GROUP}/members`;
+const HELD = `${GROUP}/held`;
 const KINDS = [SPACES, CLUSTERS, USERS, DATABASES, SECRETS];
 
 /**
@@ -52,8 +53,9 @@ export class Writers {
   }
 
   #claims(name: string, shard: string): boolean {
-    const view = this.#lease(name)?.metadata.annotations?.[MEMBERS]?.split(',') ?? [];
-    return `${LEASE_PREFIX}${ownerOf(shard, view)}` === name;
+    const { [MEMBERS]: members, [HELD]: held } = this.#lease(name)?.metadata.annotations ?? {};
+    const isHeld = held?.split(',').includes(encodeURIComponent(shard)) ?? false;
+    return isHeld || `${LEASE_PREFIX}${ownerOf(shard, members?.split(',') ?? [])}` === name;
   }
 
   /** In which space it is. What is only told, or asked for to be able to look, is in none. */
