@@ -112,7 +112,7 @@ test('Product code imports no tests', () => {
 test.each([
   ['undici', 'src/base/undici.ts'],
   ['@kubernetes/client-node', 'src/kube/config.ts'],
-  ['prom-client', 'src/runtime/metrics.ts'],
+  ['prom-client', 'src/base/metrics-registry.ts'],
   ['pino', 'src/base/log.ts'],
   ['@opentelemetry/api', 'src/base/trace.ts'],
 ])('Only one file knows %s', (name, owner) => {

@@ -5,7 +5,7 @@ import { rotationDueMs } from '../kinds/rotation.ts';
 import { type Condition, findStatusCondition, isOwn } from '../kube/condition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
-import type { ScrapedState } from '../runtime/metrics.ts';
+import type { ScrapedState } from './metrics.ts';
 
 /** What is looked at of any kind's status. The API server has checked it against the schema: it is not parsed again. */
 interface Told {

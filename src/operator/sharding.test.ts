@@ -6,11 +6,11 @@ import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { EVENTS, type KubeApi, SECRETS } from '../kube/api.ts';
 import type { Condition } from '../kube/condition.ts';
 import { createOperator } from '../operator.ts';
-import { createMetrics } from '../runtime/metrics.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { processClock, virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createSimulator, createTeam, DEFAULT_CREDENTIALS } from '../simulator/simulator.ts';
+import { createMetrics } from './metrics.ts';
 
 // Minutes of several operators' time.
 vi.setConfig({ testTimeout: 30_000 });

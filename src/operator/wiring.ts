@@ -12,9 +12,9 @@ import { Controller, type ControllerOptions, isNews, type KeyGate } from '../run
 import { createEventRecorder } from '../runtime/events.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
+import type { Metrics } from './metrics.ts';
 import { SecretReads } from './secret-reads.ts';
 import { wordOf } from './word.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createMetrics } from '../../src/runtime/metrics.ts';
+import { createMetrics } from '../../src/operator/metrics.ts';
 import { promtool } from '../../tools/prometheus/prometheus.ts';
 import { readDocument } from '../support/readme.ts';
 import { dashboard, metricsIn, queries } from './dashboard.ts';

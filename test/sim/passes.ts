@@ -1,5 +1,5 @@
 import { INVALID_SPAN_CONTEXT, type Span, type SpanOptions, trace } from '@opentelemetry/api';
-import type { Metrics, ScrapedState } from '../../src/runtime/metrics.ts';
+import type { Metrics, ScrapedState } from '../../src/operator/metrics.ts';
 
 /** How a pass ended. */
 export type PassResult = 'success' | 'error' | 'requeue' | 'requeue_after';

@@ -1,8 +1,8 @@
 import type { HttpTransport } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
 import { LEASES } from '../../src/kube/lease.ts';
+import type { ScrapedState } from '../../src/operator/metrics.ts';
 import { createOperator } from '../../src/operator.ts';
-import type { ScrapedState } from '../../src/runtime/metrics.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';

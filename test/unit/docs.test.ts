@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { FLAGS, variableOf } from '../../src/config.ts';
-import { createMetrics } from '../../src/runtime/metrics.ts';
+import { createMetrics } from '../../src/operator/metrics.ts';
 import { readRepository } from '../../tools/site/repository.ts';
 import { readSite } from '../../tools/site/site.ts';
 import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
@@ -140,7 +140,7 @@ test('docs/metrics.md has every metric with its labels, and no other', async () 
     .filter((name) => !/^(process|nodejs)_/.test(name));
   expect(sorted(document.map((line) => line.split(' ')[0] ?? ''))).toEqual(sorted(ours));
   // Which labels a metric has shows only in its source while it has no value.
-  const [source = ''] = sources('src/runtime/metrics.ts');
+  const source = [...sources('src/runtime/metrics.ts'), ...sources('src/operator/metrics.ts')].join();
   const definition = /\b(?:counter|gauge|histogram)\(\s*'(\w+)',\s*(?:'[^']*'|"[^"]*"),\s*\[([^\]]*)\]/g;
   const defined = [...source.matchAll(definition)].map(([, name, labels = '']) => {
     const names = [...labels.matchAll(/'(\w+)'/g)].map((match) => match[1]);

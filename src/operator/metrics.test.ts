@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
+import { WorkQueue } from '../runtime/workqueue.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createMetrics } from './metrics.ts';
-import { WorkQueue } from './workqueue.ts';
 
 function someMetrics() {
   const clock = virtualClock();

@@ -1,0 +1,41 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export const CALL_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Metrics by their names, with those of the process and of Node; shown as Prometheus text. */
+export class MetricsRegistry {
+  readonly #registry = new Registry();
+  readonly #lookUps: (() => void)[] = [];
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+  }
+
+  gauge<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
+    return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+  }
+
+  /** `buckets`: their upper bounds. */
+  histogram<L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames: [...labelNames], buckets, registers: [this.#registry] });
+  }
+
+  /** For gauges that are looked up rather than kept: run before each scrape. */
+  onScrape(lookUp: () => void): void {
+    this.#lookUps.push(lookUp);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** All metrics as Prometheus text. */
+  text(): Promise<string> {
+    for (const lookUp of this.#lookUps) lookUp();
+    return this.#registry.metrics();
+  }
+}
