@@ -113,6 +113,11 @@ test('The client understands an answer in plain text, as proxies give it, and it
   });
 });
 
+test('The client waits no longer for a server than a minute, whatever a proxy names', async () => {
+  const { api } = aClient(() => ({ status: 503, headers: { 'retry-after': '3600' }, body: '' }));
+  expect(await errorOf(api.list(TOYS, {}))).toMatchObject({ status: 503, retryAfterMs: 60_000 });
+});
+
 test.each(['', 'not JSON', '[]', '{"metadata":{}}'])(
   'The client takes a success with the answer %j for one whose effect is unknown',
   async (body) => {

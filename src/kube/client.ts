@@ -42,6 +42,9 @@ const NOT_OLDER = { resourceVersionMatch: 'NotOlderThan' };
 /** metav1.InitialEventsAnnotationKey. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
+/** A proxy may name an hour: for as long a watch would not be tried again. */
+const MAX_RETRY_AFTER_S = 60;
+
 const JSON_TYPE = 'application/json';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
@@ -317,7 +320,7 @@ function statusError(status: Record<string, unknown>, fallback: number, what: st
     reason: String(status['reason'] ?? ''),
     causes,
     fields,
-    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_S) * 1000 : undefined,
   });
 }
 
