@@ -30,6 +30,7 @@ function aRecorder() {
 interface Told {
   readonly metadata: { readonly namespace: string; readonly name: string };
   readonly reason: string;
+  readonly note: string;
   readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
@@ -51,6 +52,20 @@ test('EventRecorder writes an Event as the API takes it, a Warning where somethi
     },
     { type: 'Warning', reason: 'CloudUnreachable' },
   ]);
+});
+
+test('EventRecorder keeps to the limits of the API server: bytes of a note, characters of a name', async () => {
+  const { recorder, told, clock } = aRecorder();
+  const name = `${'a'.repeat(238)}-${'b'.repeat(10)}`;
+  recorder.record(anObject(name), { status: 'False', reason: 'Long', message: `a${'é'.repeat(2_000)}` });
+  recorder.record(anObject('a'.repeat(238)), { status: 'True', reason: 'Short', message: 'é' });
+  await clock.settle();
+  const notes = told().map(({ note }) => note);
+  expect(notes).toEqual([`a${'é'.repeat(511)}`, 'é']);
+  for (const { metadata } of told()) {
+    expect(metadata.name.length).toBeLessThanOrEqual(253);
+    expect(metadata.name).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+  }
 });
 
 test('EventRecorder warns of what fails, though Ready is only unknown', async () => {

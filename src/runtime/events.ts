@@ -26,7 +26,9 @@ export interface EventRecorderOptions {
   readonly onFailure: (error: unknown, object: KubeObject) => void;
 }
 
-const MAX_NOTE_LENGTH = 1024;
+/** What the API server lets through: bytes of a note, and what it leaves of a name for a point and 13 characters. */
+const NOTE_LIMIT = new Uint8Array(1024);
+const MAX_NAME = 253 - 14;
 const SERIES_MS = 360_000;
 /** client-go's spam filter: an object has so many events at once, and then one in so much time. */
 const BURST = 25;
@@ -61,13 +63,13 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
     record(object, { status, reason, message, warning }) {
       const { namespace = 'default', name: objectName, uid, resourceVersion } = object.metadata;
       if (waiting.length >= MAX_WAITING || isSpam(uid)) return;
-      const note = message.slice(0, MAX_NOTE_LENGTH);
+      const note = message.slice(0, new TextEncoder().encodeInto(message, NOTE_LIMIT).read);
       const key = JSON.stringify([uid, status, reason, note]);
       const time = microTime(clock.now());
       const now = clock.monotonic();
       const known = series.get(key);
       const repeats = known !== undefined && now - known.at < SERIES_MS;
-      const name = repeats ? known.name : `${objectName}.${uuid(random).slice(0, 13)}`;
+      const name = repeats ? known.name : `${prefixOf(objectName)}.${uuid(random).slice(0, 13)}`;
       const count = repeats ? known.count + 1 : 1;
       remember(series, key, { name, count, at: now });
       const create = () =>
@@ -104,6 +106,11 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
       void send();
     },
   };
+}
+
+/** Each part of a name between points ends with a letter or digit. */
+function prefixOf(name: string): string {
+  return name.slice(0, MAX_NAME).replace(/[-.]+$/, '');
 }
 
 /** Forgets what was told least recently, so that memory is bounded. */
