@@ -258,3 +258,19 @@ test.each([
 ])('isNews() of %j and %j is %s', (before, after, news) => {
   expect(isNews(before, after)).toBe(news);
 });
+
+test('Controller hears of a change also after a handler threw at its own write', async () => {
+  const { create, change, informer, passes, clock } = await aController();
+  let hasBug = true;
+  informer.onChange((_key, before, after) => {
+    if (before === undefined || after === undefined || !hasBug) return;
+    hasBug = false;
+    throw new Error('a bug');
+  });
+  await create('a');
+  await clock.advance(600_000);
+  const before = passes.length;
+  await change('a', { spec: { size: 2 } });
+  await clock.advance(1_000);
+  expect(passes.length).toBeGreaterThan(before);
+});

@@ -210,8 +210,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         written: (object) => {
           if (this.#unasked.get(key) === object.metadata.resourceVersion) this.#unasked.delete(key);
           this.#writing = key;
-          this.#informer.applyOwnWrite(object);
-          this.#writing = undefined;
+          try {
+            this.#informer.applyOwnWrite(object);
+          } finally {
+            this.#writing = undefined;
+          }
         },
         failsForMs: () => this.queue.failsForMs(key),
         tellAlways: (this.#passesAtOnce.get(key) ?? 0) >= MAX_PASSES_AT_ONCE,

@@ -87,6 +87,26 @@ test('Store lets an object go when the answer to a write shows that its last fin
   expect(store.size).toBe(0);
 });
 
+test('Store does not bring back by an older event what an own write has ended, but what came in its place', async () => {
+  const going = { finalizers: ['x'], deletionTimestamp: 't' };
+  const { store, versionOf } = aStore(object('a', 5, going));
+  store.applyOwnWrite(object('a', 7, { finalizers: [], deletionTimestamp: 't' }));
+  store.apply(object('a', 6, going));
+  expect(store.size).toBe(0);
+  store.delete(object('a', 8, going));
+  store.apply(object('a', 9, { uid: 'second' }));
+  expect(versionOf('a')).toBe('9');
+});
+
+test('Store takes back what an own write has ended once a server was restored from before it, and it is there again', async () => {
+  const going = { finalizers: ['x'], deletionTimestamp: 't' };
+  const { store, versionOf } = aStore(object('a', 5, going));
+  store.applyOwnWrite(object('a', 7, { finalizers: [], deletionTimestamp: 't' }));
+  store.apply(object('a', 3), true);
+  store.apply(object('a', 4));
+  expect(versionOf('a')).toBe('4');
+});
+
 test('Store keeps a recreated object when the deletion of the first one arrives late', () => {
   const { store, versionOf } = aStore(object('a', 5, { uid: 'second' }));
   store.delete(object('a', 4, { uid: 'first' }));

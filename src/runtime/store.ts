@@ -21,6 +21,8 @@ const SLICE = 20;
 export class Store<T extends AnyObject> {
   readonly #objects = new PackedMap<T>();
   readonly #onChange: StoreChange<T>;
+  /** By key the uid of what an own write has ended, until that is told: what was told on its way there comes too late. */
+  readonly #ended = new Map<ObjectKey, string>();
 
   constructor(onChange: StoreChange<T>) {
     this.#onChange = onChange;
@@ -41,6 +43,8 @@ export class Store<T extends AnyObject> {
   /** From a list or a watch. `evenIfOlder`: what is here and newer is of a world that is no more, as after a server was restored from a backup. */
   apply(object: T, evenIfOlder = false): void {
     const key = keyOf(object);
+    if (evenIfOlder) this.#ended.delete(key);
+    if (this.#ended.get(key) === object.metadata.uid) return;
     const before = this.get(key);
     const isKnown =
       before !== undefined &&
@@ -59,13 +63,17 @@ export class Store<T extends AnyObject> {
     if (before === undefined || before.metadata.uid !== object.metadata.uid) return;
     const { deletionTimestamp, finalizers = [] } = object.metadata;
     // The last finalizer is gone, and so is the object; its version in the answer is still the old one.
-    if (deletionTimestamp !== undefined && finalizers.length === 0) this.delete(object);
-    else this.apply(object);
+    if (deletionTimestamp === undefined || finalizers.length > 0) this.apply(object);
+    else {
+      this.delete(object);
+      this.#ended.set(keyOf(object), object.metadata.uid);
+    }
   }
 
   delete(object: T): void {
     const key = keyOf(object);
     const before = this.get(key);
+    if (this.#ended.get(key) === object.metadata.uid) this.#ended.delete(key);
     if (before === undefined || versionOf(object) < versionOf(before)) return;
     this.#objects.delete(key);
     this.#onChange(key, before, undefined);
@@ -73,6 +81,7 @@ export class Store<T extends AnyObject> {
 
   /** Of those in `scope`, only these are left. In slices, so that thousands of changes do not hold up all else. */
   async retain(keys: ReadonlySet<ObjectKey>, scope: (key: ObjectKey) => boolean): Promise<void> {
+    for (const key of this.#ended.keys()) if (scope(key) && !keys.has(key)) this.#ended.delete(key);
     const gone = [...this.#objects.keys()].filter((key) => scope(key) && !keys.has(key));
     await inSlices(gone, SLICE, (key) => {
       const before = this.get(key);

@@ -109,6 +109,7 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   const { notOlderThan, inPages } = state;
   const keys = new Set<ObjectKey>();
   let newest = Number(notOlderThan); // What was told of counts as seen, also where the list then breaks.
+  let listed: ListedCollection | undefined;
   // Each of thousands may lead to much.
   const pace = new Pace(options.clock);
   const tell = async (event: Told) => {
@@ -120,10 +121,11 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   try {
     await onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
     const read = inPages ? listInPages : listAsStream;
-    const listed = await read(api, resource, following(options, notOlderThan), tell, signal);
+    listed = await read(api, resource, following(options, notOlderThan), tell, signal);
     await onEvent({ type: 'listed', keys });
     return { state: { phase: 'watch', ...listed } };
   } catch (error) {
+    if (listed !== undefined) await close({ phase: 'watch', ...listed });
     // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
     if (isGone(error) || (error instanceof KubeError && error.status === 504))
       return { state: { phase: 'list', notOlderThan: undefined, inPages: true }, error };
