@@ -20,9 +20,10 @@ export function transportsFor(guard?: ConnectionGuard): Transports {
   return {
     of: (ca, serverName) => {
       const key = JSON.stringify([ca, serverName]);
+      const made = known.get(key);
+      if (made !== undefined) return made;
       const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
-      const transport =
-        known.get(key) ?? createUndiciTransport({ ca: trusted, serverName, guard, keepAliveMs: KEEP_ALIVE_MS });
+      const transport = createUndiciTransport({ ca: trusted, serverName, guard, keepAliveMs: KEEP_ALIVE_MS });
       known.set(key, transport);
       return transport;
     },
