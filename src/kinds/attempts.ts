@@ -19,7 +19,10 @@ export function isTriedAgain({ metadata, status }: Tried): boolean {
   return status.lastError !== undefined && status.observedGeneration === metadata.generation;
 }
 
-/** Which of the calls that were written down this process has made. Losing it costs a look, never a mistake. */
+/**
+ * Which of the calls that were written down this process has made. With the process all of it goes, which costs a look. But while
+ * the process lives and the object is there nothing may be lost: a call of its own that it does not know of was never made.
+ */
 export class Attempts {
   /** Names this process in what it writes down: what another one wrote may have been attempted by it. */
   readonly self: string;

@@ -66,9 +66,9 @@ export class SecretReads implements SecretSource {
         await Promise.all([...secrets].map((key) => this.#read(key, signal)));
         return kind.observe(subject, signal);
       },
-      forget: (key) => {
+      forget: (key, isGone) => {
         use(key, NONE);
-        kind.forget(key);
+        kind.forget(key, isGone);
       },
     };
   }

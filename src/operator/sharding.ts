@@ -20,7 +20,7 @@ type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 /** Of a controller, what changes when shards do. */
 export interface ShardedController {
   revisit(key: ObjectKey, delayMs: number): void;
-  letGo(key: ObjectKey): void;
+  letGo(key: ObjectKey, isGone?: boolean): void;
 }
 
 export type ShardedControllers = Readonly<Record<Sharded, ShardedController>>;
@@ -173,7 +173,7 @@ export class Sharding {
           if (seen.has(key)) continue;
           this.#ours[kind].delete(key);
           // Its shard is not known any more, so nobody else may have forgotten what is held for it.
-          this.#controllers?.[kind].letGo(key);
+          this.#controllers?.[kind].letGo(key, true);
         }
       }
     }

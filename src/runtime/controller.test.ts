@@ -97,6 +97,16 @@ test('Controller remembers nothing of an object in whose place another one has c
   expect([calls, passes.length]).toEqual([['observe', 'forget ns/a', 'observe'], 2]);
 });
 
+test('Controller forgets what is gone for good, also if another process had it', async () => {
+  const { create, controller, api, clock, calls } = await aController();
+  await create('a');
+  controller.letGo('ns/a');
+  expect(calls).toEqual(['observe', 'let go of ns/a']);
+  api.remove(TOYS, { namespace: 'ns', name: 'a' });
+  await clock.settle();
+  expect(new Set(calls.slice(2))).toEqual(new Set(['forget ns/a']));
+});
+
 test('Controller forgets what an object referred to when it is gone', async () => {
   const { create, controller, api, clock } = await aController();
   await create('a', { friend: 'x' });

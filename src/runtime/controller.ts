@@ -112,7 +112,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       const status = this.#refer(key, before, after);
       // One that comes in its place owes nothing to it.
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
-        this.letGo(key);
+        this.letGo(key, true);
         if (this.queue.isInHand(key)) this.#replaced.add(key);
       }
       if (key === this.#writing && after !== undefined) return;
@@ -173,7 +173,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, BACKOFF);
       } finally {
         gate?.end(key);
-        if (this.#replaced.delete(key)) this.letGo(key);
+        if (this.#replaced.delete(key)) this.letGo(key, true);
         this.#lookAtUnasked(key);
         this.queue.done(key);
       }
@@ -193,11 +193,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.#arrived(key, object, parseStatus(this.#kind.definition, object.status), delayMs);
   }
 
-  /** The key is another process's from now on, or another object's: nothing is remembered of it. */
-  letGo(key: ObjectKey): void {
+  /** The key is another process's from now on, or `isGone`, and it may become another object's: nothing is remembered of it. */
+  letGo(key: ObjectKey, isGone = false): void {
     this.queue.forget(key);
     this.#passesAtOnce.delete(key);
-    this.#kind.forget(key);
+    this.#kind.forget(key, isGone);
   }
 
   #pass(key: ObjectKey, log: ControllerLog, signal: AbortSignal): Promise<Outcome> {

@@ -79,6 +79,6 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   describe(step: Step): string;
   /** A person has this object let go as it is: what was done to others for its sake, in Kubernetes, is undone. */
   abandon?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'status'>): Promise<void>;
-  /** The object is gone: what is remembered of it may go too. */
-  forget(key: ObjectKey): void;
+  /** What is remembered of the object may go: it is gone, or else another process's, from which it may come back. */
+  forget(key: ObjectKey, isGone: boolean): void;
 }

@@ -58,7 +58,7 @@ export async function reconcile<Spec, Status extends StatusBase, Observation, St
 ): Promise<Outcome> {
   const object = context.read(key);
   if (object === undefined) {
-    kind.forget(key);
+    kind.forget(key, true);
     return { next: 'settled', requeueAfterMs: undefined };
   }
   const pass = new Pass(kind, context, object, signal);

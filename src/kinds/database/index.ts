@@ -34,7 +34,7 @@ export function databaseKind(
     decide: decideDatabase,
     act: (subject, step, signal, keep) => actOnDatabase(world, subject, step, signal, keep),
     describe,
-    forget: (key) => world.memory.forget(key),
+    forget: (key, isGone) => world.memory.forget(key, isGone),
   };
 }
 

@@ -46,8 +46,9 @@ export class DatabaseMemory {
     this.#triedAt.set(key, atMs);
   }
 
-  forget(key: ObjectKey): void {
-    this.attempts.forget(key);
+  /** A key that is not gone may come back from another replica: which calls were made here must be known then. */
+  forget(key: ObjectKey, isGone: boolean): void {
+    if (isGone) this.attempts.forget(key);
     this.verifications.forget(key);
     this.#triedAt.delete(key);
   }

@@ -49,7 +49,7 @@ export function databaseClusterKind(
     act: (subject, step, signal, keep) =>
       namingSecrets(world, subject, actOnCluster(world, subject, step, signal, keep)),
     describe,
-    forget: (key) => world.memory.forget(key),
+    forget: (key, isGone) => world.memory.forget(key, isGone),
   };
 }
 

@@ -67,9 +67,10 @@ export class ClusterMemory {
     return nowMs - since.ms;
   }
 
-  forget(key: ObjectKey): void {
+  /** A key that is not gone may come back from another replica: which calls were made here must be known then. */
+  forget(key: ObjectKey, isGone: boolean): void {
     this.#goesSince.delete(key);
-    this.attempts.forget(key);
+    if (isGone) this.attempts.forget(key);
     this.verifications.forget(key);
   }
 }
