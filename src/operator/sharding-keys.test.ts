@@ -132,6 +132,17 @@ test('A key that was turned away while the Lease was in doubt comes back once it
   expect(revisited).toEqual(['shop/orders-0']);
 });
 
+test('A key that came to be here is not looked at once more by a sweep', async () => {
+  const { world, clusters, object, gate, revisited } = aShare(1);
+  await world.advance(3_000);
+  revisited.length = 0;
+  clusters.tell(object('late', { spaceRef: { name: 'production' } }));
+  expect(await gate.begin('shop/late')).toBe(true);
+  gate.end('shop/late');
+  await world.advance(60_000);
+  expect(revisited).toEqual([]);
+});
+
 test('A key that was turned away for a replica that then went, while a pass was in hand, comes back', async () => {
   const { world, api, gate, revisited, released, rival } = aShare(2);
   await world.advance(3_000);

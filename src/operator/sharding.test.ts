@@ -108,6 +108,32 @@ test('A space that is created later, and a cluster in it, are looked after by on
   expect(world.owners().get('space-7')).toHaveLength(1);
 });
 
+test.each([3_000, 15_000])(
+  'Spaces that were created %d ms before a replica came are listed by one only',
+  async (ms) => {
+    const world = await aWorldOfOperators({ count: 16, initially: 4 });
+    world.replica();
+    await world.clock.advance(120_000);
+    for (let index = 4; index < 16; index++) await world.addSpace(index);
+    await world.clock.advance(ms);
+    world.replica();
+    await world.clock.advance(180_000);
+    const owners = [...world.owners().values()];
+    expect([owners.every((each) => each.length === 1), new Set(owners.flat()).size]).toEqual([true, 2]);
+  },
+);
+
+test('A replica that is alone says nothing of others when objects are created', async () => {
+  const world = await aWorldOfOperators({ count: 2, initially: 1 });
+  const { logged } = world.replica();
+  await world.clock.advance(120_000);
+  logged.length = 0;
+  await world.addSpace(1);
+  await world.addCluster(1);
+  await world.clock.advance(120_000);
+  expect(logged.filter((line) => line.includes('other replicas'))).toEqual([]);
+});
+
 test('Nobody asks about a space that is gone any more', async () => {
   const world = await aWorld();
   await settled(world, 3);

@@ -124,6 +124,9 @@ export class Sharding {
           return false;
         }
         this.#begun.set(`${kind} ${key}`, shard);
+        // What is held for it from now on is let go of when its shard is, though no sweep has come to it yet.
+        this.#ours[kind].add(key);
+        this.#refused[kind].delete(key);
         this.#inHand.set(shard, (this.#inHand.get(shard) ?? 0) + 1);
         return true;
       },
