@@ -70,11 +70,14 @@ export function createOperator(given: OperatorDependencies): Operator {
   const informers = createInformers(dependencies);
   const shared = lease && { ...given, ...lease, api: given.api, leases: lease.api ?? given.api };
   const sharding = shardBySpace && shared ? new Sharding(shared, informers) : undefined;
-  const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, (kind) =>
-    sharding?.gateOf(kind),
-  );
+  const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, {
+    gateOf: (kind) => sharding?.gateOf(kind),
+    actsSinceMs: (kind, key) => (sharding === undefined ? leadingSinceMs : sharding.hasSinceMs(kind, key)),
+  });
   const collections = collectionsOf(informers);
   let leading = false;
+  /** Until then, however long this process has stood by, another one may have acted. */
+  let leadingSinceMs = clock.now();
   /** It is to act, and clusters wait for the first look at their spaces. */
   let looking = false;
   const gauges = new Gauges();
@@ -91,6 +94,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   /** Works until the signal aborts; what is in hand then has some time to end. */
   async function work(signal: AbortSignal): Promise<void> {
     leading = true;
+    leadingSinceMs = clock.now();
     looking = true;
     const counts = Object.fromEntries(collections.map(({ plural, informer }) => [plural, informer.store.size]));
     log.info(counts, 'Work begins');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { Attempts } from './attempts.ts';
 import { DatabaseMemory } from './database/world.ts';
 import { ClusterMemory } from './databasecluster/world.ts';
 
@@ -10,7 +11,7 @@ test.each([
   'Which calls for a %s were made is known until it is gone, also if another replica has it meanwhile',
   async (_, Memory) => {
     const clock = virtualClock();
-    const memory = new Memory('me', clock.now());
+    const memory = new Memory('me', () => 0);
     const operation = { by: 'me', startedAt: new Date(clock.now()).toISOString() };
     const unanswered = () => Promise.reject(new Error('No answer'));
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(true);
@@ -22,3 +23,22 @@ test.each([
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(true);
   },
 );
+
+test('A call that was written down before another process had the object may have been made by that one, until then', async () => {
+  const clock = virtualClock();
+  let sinceMs = clock.now();
+  const attempts = new Attempts('me', () => sinceMs);
+  const operation = { by: 'me', startedAt: new Date(clock.now()).toISOString() };
+  const seen = () => [attempts.neverMade('shop/orders', operation), attempts.lastMadeAtMs('shop/orders', operation)];
+  expect(seen()).toEqual([true, undefined]);
+  await clock.advance(60_000);
+  sinceMs = clock.now();
+  expect(seen()).toEqual([false, sinceMs]);
+  await clock.advance(60_000);
+  const madeAtMs = clock.now();
+  await attempts.make('shop/orders', operation, clock, async () => {});
+  expect(seen()).toEqual([false, madeAtMs]);
+  await clock.advance(60_000);
+  sinceMs = clock.now();
+  expect(seen()).toEqual([false, sinceMs]);
+});

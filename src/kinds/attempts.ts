@@ -2,6 +2,9 @@ import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ObjectKey } from '../kube/object.ts';
 
+/** Since when this process is the one that acts on the object; wall clock. */
+export type ActsSince = (key: ObjectKey) => number;
+
 /** `status.operation`: a call that must not happen twice, written down before it is made. */
 interface WrittenDown {
   /** The process that wrote it down. */
@@ -26,27 +29,28 @@ export function isTriedAgain({ metadata, status }: Tried): boolean {
 export class Attempts {
   /** Names this process in what it writes down: what another one wrote may have been attempted by it. */
   readonly self: string;
-  readonly #startedAtMs: number;
+  readonly #actsSinceMs: ActsSince;
   readonly #last = new Map<ObjectKey, { readonly startedAt: string; readonly atMs: number }>();
 
-  /** `self`: of no other process, nor of this one's predecessors. `startedAtMs`: wall clock. */
-  constructor(self: string, startedAtMs: number) {
+  /** `self`: of no other process, nor of this one's predecessors. */
+  constructor(self: string, actsSinceMs: ActsSince) {
     this.self = self;
-    this.#startedAtMs = startedAtMs;
+    this.#actsSinceMs = actsSinceMs;
   }
 
-  /** Whether the call was surely never made: it was written down here, and not made since. */
+  /** Whether the call was surely never made: it was written down here, and not made since, nor has another process had the object. */
   neverMade(key: ObjectKey, operation: WrittenDown): boolean {
-    return operation.by === this.self && this.#last.get(key)?.startedAt !== operation.startedAt;
+    const isOurs = operation.by === this.self && Date.parse(operation.startedAt) >= this.#actsSinceMs(key);
+    return isOurs && this.#last.get(key)?.startedAt !== operation.startedAt;
   }
 
   /** When the call may have been made last, by wall clock; undefined: it surely never was. */
   lastMadeAtMs(key: ObjectKey, operation: WrittenDown): number | undefined {
     if (this.neverMade(key, operation)) return undefined;
     const last = this.#last.get(key);
-    // A process before this one may have made it until its end.
-    const before = Math.max(Date.parse(operation.startedAt), this.#startedAtMs);
-    return last?.startedAt === operation.startedAt ? last.atMs : before;
+    const atMs = last?.startedAt === operation.startedAt ? last.atMs : Date.parse(operation.startedAt);
+    // The process that had the object before this one may have made it up to then.
+    return Math.max(atMs, this.#actsSinceMs(key));
   }
 
   /** Makes the call. One that surely had no effect counts as not made; throws what the call throws. */

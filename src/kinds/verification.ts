@@ -1,18 +1,19 @@
 import type { ObjectKey } from '../kube/object.ts';
+import type { ActsSince } from './attempts.ts';
 
 /** When each object was last found to be right by asking its server. Losing it costs a look, never a mistake. */
 export class Verifications {
-  readonly #startedAtMs: number;
+  readonly #actsSinceMs: ActsSince;
   readonly #atMs = new Map<ObjectKey, number>();
 
-  /** `startedAtMs`: when this process began; wall clock, as all times here. */
-  constructor(startedAtMs: number) {
-    this.#startedAtMs = startedAtMs;
+  /** All times here are of the wall clock. */
+  constructor(actsSinceMs: ActsSince) {
+    this.#actsSinceMs = actsSinceMs;
   }
 
-  /** Before it was verified here: when this process began. */
+  /** Before it was verified here: since when this process acts on it, as whoever did so before kept to its moments. */
   lastAtMs(key: ObjectKey): number {
-    return this.#atMs.get(key) ?? this.#startedAtMs;
+    return this.#atMs.get(key) ?? this.#actsSinceMs(key);
   }
 
   verified(key: ObjectKey, atMs: number): void {

@@ -37,8 +37,16 @@ export interface Controllers {
 /** So many are told in one go, where thousands may be. */
 const SLICE = 50;
 
+/** Which objects are this process's, and since when. */
+export interface Share {
+  gateOf(kind: keyof ShardedControllers): KeyGate | undefined;
+  /** Since when it acts on the object; wall clock. */
+  actsSinceMs(kind: keyof ShardedControllers, key: ObjectKey): number;
+}
+
 /** What each of the functions below is given. */
 interface Setting {
+  readonly share: Share;
   readonly dependencies: ControllerDependencies;
   readonly informers: Informers;
   readonly wiring: Wiring;
@@ -50,7 +58,7 @@ interface Setting {
 export function createControllers(
   dependencies: ControllerDependencies,
   informers: Informers,
-  gateOf: (kind: keyof ShardedControllers) => KeyGate | undefined = () => undefined,
+  share: Share,
 ): Controllers {
   const wiring = new Wiring(dependencies, informers);
   const members = new SpaceMembers((space, id) => {
@@ -60,19 +68,17 @@ export function createControllers(
   });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
-  const setting: Setting = { dependencies, informers, wiring, members, connections };
+  const setting: Setting = { share, dependencies, informers, wiring, members, connections };
 
-  const spaces = controllerOfSpaces(setting, gateOf('spaces'));
-  const memory = new ClusterMemory(uuid(dependencies.random), dependencies.clock.now());
-  const clusters = controllerOfClusters(setting, memory, gateOf('clusters'), (space) =>
-    spaces.changedSoon(`spaces/${space}`),
-  );
+  const spaces = controllerOfSpaces(setting);
+  const memory = new ClusterMemory(uuid(dependencies.random), (key) => share.actsSinceMs('clusters', key));
+  const clusters = controllerOfClusters(setting, memory, (space) => spaces.changedSoon(`spaces/${space}`));
   const serverWorld = serverWorldOf(setting, (cluster) => {
     memory.verifications.doubt(cluster);
     clusters.queue.add(cluster);
   });
-  const users = controllerOfUsers(setting, serverWorld, gateOf('users'));
-  const databases = controllerOfDatabases(setting, serverWorld, gateOf('databases'));
+  const users = controllerOfUsers(setting, serverWorld);
+  const databases = controllerOfDatabases(setting, serverWorld);
   wiring.notifyReaders();
   return {
     spaces,
@@ -113,7 +119,7 @@ function connectionsOf(
   });
 }
 
-function controllerOfSpaces({ informers, wiring, members, connections }: Setting, gate: KeyGate | undefined) {
+function controllerOfSpaces({ share, informers, wiring, members, connections }: Setting) {
   const kind = databaseSpaceKind({
     secrets: wiring.secrets,
     connections,
@@ -121,14 +127,13 @@ function controllerOfSpaces({ informers, wiring, members, connections }: Setting
     claimedIDs: (space) => members.claimedIDs(space, connections.get(space)?.place),
     neededBy: (space) => members.neededBy(space),
   });
-  return wiring.controllerOf(kind, informers.spaces, gate);
+  return wiring.controllerOf(kind, informers.spaces, share.gateOf('spaces'));
 }
 
 /** `onNeeded`: a space is needed for the end of a cluster, or is not any more. */
 function controllerOfClusters(
-  { dependencies, informers, wiring, connections }: Setting,
+  { share, dependencies, informers, wiring, connections }: Setting,
   memory: ClusterMemory,
-  gate: KeyGate | undefined,
   onNeeded: (space: ObjectKey) => void,
 ) {
   const { api, clock, random } = dependencies;
@@ -152,7 +157,7 @@ function controllerOfClusters(
     onDriftCorrected: (key, { field, desired, observed }) =>
       onDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
   });
-  const controller = wiring.controllerOf(kind, clusters, gate);
+  const controller = wiring.controllerOf(kind, clusters, share.gateOf('clusters'));
   clusters.onChange((_key, before, after) => {
     const [needed, needs] = [neededSpace(before), neededSpace(after)];
     if (needed !== needs) for (const space of [needed, needs]) if (space !== undefined) onNeeded(space);
@@ -179,11 +184,7 @@ function serverWorldOf(
   };
 }
 
-function controllerOfUsers(
-  { dependencies, informers, wiring }: Setting,
-  serverWorld: ServerWorld,
-  gate: KeyGate | undefined,
-) {
+function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, serverWorld: ServerWorld) {
   const { api, clock, random } = dependencies;
   const { users } = informers;
   const kind = databaseUserKind({
@@ -192,13 +193,13 @@ function controllerOfUsers(
     clock,
     random,
     secrets: wiring.secrets,
-    memory: new UserMemory(clock.now()),
+    memory: new UserMemory((key) => share.actsSinceMs('users', key)),
     user: (key) => users.store.get(key),
     claimants: (cluster, username): Iterable<ObjectKey> => controller.dependents(`users/${cluster}/${username}`),
     onDriftCorrected: wiring.driftCorrected('DatabaseUser', users),
     onLeft: wiring.warn('DatabaseUser', USER_LEFT, users),
   });
-  const controller = wiring.controllerOf(kind, users, gate);
+  const controller = wiring.controllerOf(kind, users, share.gateOf('users'));
   users.onChange((changed, before, after) => {
     if (!isNews(before, after) && wordOf(before) === wordOf(after)) return;
     for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
@@ -210,11 +211,7 @@ function controllerOfUsers(
   return controller;
 }
 
-function controllerOfDatabases(
-  { dependencies, informers, wiring }: Setting,
-  serverWorld: ServerWorld,
-  gate: KeyGate | undefined,
-) {
+function controllerOfDatabases({ share, dependencies, informers, wiring }: Setting, serverWorld: ServerWorld) {
   const { api, clock, random } = dependencies;
   const { databases, configMaps } = informers;
   const onDrift = wiring.driftCorrected('Database', databases);
@@ -225,11 +222,11 @@ function controllerOfDatabases(
     configMaps: createConfigMaps(api, { get: (key) => configMaps.store.get(key) }),
     database: (key) => databases.store.get(key),
     claimants: (cluster, name): Iterable<ObjectKey> => controller.dependents(databaseClaim(cluster, name)),
-    memory: new DatabaseMemory(uuid(random), clock.now()),
+    memory: new DatabaseMemory(uuid(random), (key) => share.actsSinceMs('databases', key)),
     onSchemaCorrected: (key, message) => onDrift(key, 'schema', message),
     onLeft: wiring.warn('Database', DATABASE_LEFT, databases),
   });
-  const controller = wiring.controllerOf(kind, databases, gate);
+  const controller = wiring.controllerOf(kind, databases, share.gateOf('databases'));
   wiring.notifyConcerned(databases, databaseConcerns);
   return controller;
 }

@@ -88,6 +88,7 @@ function aShare(count: number, namespaces?: readonly string[]) {
     clusters: informers.clusters,
     object,
     gate: sharding.gateOf('clusters'),
+    hasSinceMs: (key: string) => sharding.hasSinceMs('clusters', key),
     revisited,
     released,
     rival,
@@ -169,6 +170,21 @@ test('What a replica loses is forgotten once its last pass there has ended', asy
   gate.end('shop/orders-0');
   await world.advance(3_000);
   expect(released.sort()).toEqual(['shop/orders-0', 'shop/orders-1', 'shop/production']);
+});
+
+test('A replica has what it lost and got back since it got it back', async () => {
+  const { world, api, hasSinceMs, released, rival } = aShare(1);
+  await world.advance(3_000);
+  const first = hasSinceMs('shop/orders-0');
+  await world.advance(60_000);
+  expect(hasSinceMs('shop/orders-0')).toBe(first);
+  const ref = await rival();
+  await world.advance(6_000);
+  expect(released).toContain('shop/orders-0');
+  await api.patch(LEASES, ref, { spec: { holderIdentity: '' } });
+  const goneAtMs = world.now();
+  await world.advance(60_000);
+  expect([hasSinceMs('shop/orders-0') >= goneAtMs, hasSinceMs('shop/orders-0') < world.now()]).toEqual([true, true]);
 });
 
 test('A key whose object is gone is turned away once, and leads to no further look at all objects', async () => {

@@ -57,6 +57,7 @@ export class Sharding {
   readonly #api: Pick<KubeApi, 'get'>;
   readonly #membership: Membership;
   readonly #log: Log;
+  readonly #clock: Clock;
   /** Of each object that was seen, as `withinOf` says: to read it again takes much longer. */
   readonly #within = {
     spaces: new Map<ObjectKey, string>(),
@@ -67,11 +68,12 @@ export class Sharding {
   /** How many passes are in hand for a shard, and of which shard each pass was when it began. */
   readonly #inHand = new Map<string, number>();
   readonly #begun = new Map<string, string>();
+  /** Keys that came to be ours, and when; wall clock. */
   readonly #ours = {
-    spaces: new Set<string>(),
-    clusters: new Set<string>(),
-    users: new Set<string>(),
-    databases: new Set<string>(),
+    spaces: new Map<ObjectKey, number>(),
+    clusters: new Map<ObjectKey, number>(),
+    users: new Map<ObjectKey, number>(),
+    databases: new Map<ObjectKey, number>(),
   };
   /** Keys that were turned away: this replica may have them again, and nobody else has heard of them. */
   readonly #refused: Readonly<Record<Sharded, Set<ObjectKey>>> = {
@@ -96,6 +98,7 @@ export class Sharding {
     this.#api = options.api;
     this.#namespaces = options.namespaces;
     this.#log = log;
+    this.#clock = options.clock;
     this.#membership = new Membership({
       ...options,
       api: options.leases,
@@ -125,7 +128,7 @@ export class Sharding {
         }
         this.#begun.set(`${kind} ${key}`, shard);
         // What is held for it from now on is let go of when its shard is, though no sweep has come to it yet.
-        this.#ours[kind].add(key);
+        if (!this.#ours[kind].has(key)) this.#ours[kind].set(key, this.#clock.now());
         this.#refused[kind].delete(key);
         this.#inHand.set(shard, (this.#inHand.get(shard) ?? 0) + 1);
         return true;
@@ -143,6 +146,11 @@ export class Sharding {
         if (!this.#membership.owns(shard)) void this.#sweep();
       },
     };
+  }
+
+  /** Since when the object is ours, after another replica may have had it; wall clock. */
+  hasSinceMs(kind: Sharded, key: ObjectKey): number {
+    return this.#ours[kind].get(key) ?? this.#clock.now();
   }
 
   #hasRefused(): boolean {
@@ -172,7 +180,7 @@ export class Sharding {
           owned.clear();
         }
         for (const key of this.#refused[kind]) if (!seen.has(key)) this.#refused[kind].delete(key);
-        for (const key of this.#ours[kind]) {
+        for (const key of this.#ours[kind].keys()) {
           if (seen.has(key)) continue;
           this.#ours[kind].delete(key);
           // Its shard is not known any more, so nobody else may have forgotten what is held for it.
@@ -197,7 +205,7 @@ export class Sharding {
     const [ours, refused] = [this.#ours[kind], this.#refused[kind]];
     if (isOurs && (!ours.has(key) || refused.has(key))) {
       refused.delete(key);
-      ours.add(key);
+      ours.set(key, this.#clock.now());
       counts.gained++;
       this.#controllers?.[kind].revisit(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
       return true;

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { aWorldOfOperators } from '../../test/support/operators.ts';
 import { HttpError } from '../base/http.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 
 /* What one process has begun and another one goes on with. */
 
@@ -41,4 +42,63 @@ test('A replica that gets back a space knows for its own the clusters whose depl
   world.network.fault = undefined;
   await world.clock.advance(900_000);
   expect([new Set(world.readiness()), world.simulator.count('deploy')]).toEqual([new Set(['True Running']), count]);
+});
+
+test.each([
+  { who: 'a leader that stood by', shardBySpace: false, isWarm: true },
+  { who: 'a leader that has just begun', shardBySpace: false, isWarm: false },
+  { who: 'a replica that takes over its space', shardBySpace: true, isWarm: true },
+])('A cluster that lands after its process died is not left behind by $who', async ({ shardBySpace, isWarm }) => {
+  const world = await aWorldOfOperators({ count: 1, shardBySpace });
+  const all = [world.replica()];
+  await world.clock.advance(60_000);
+  if (isWarm) all.push(world.replica());
+  await world.clock.advance(60_000);
+  let land: (() => Promise<unknown>) | undefined;
+  let isLast = false;
+  world.network.fault = async (request, go) => {
+    if (!isDeploy(request)) return go();
+    if (isLast) {
+      land = go;
+      all[world.calls.at(-1)?.replica ?? 0]?.clock.freeze();
+    }
+    throw lost();
+  };
+  await world.addCluster(0, 'late', { deletionPolicy: 'Delete' });
+  await world.clock.advance(600_000);
+  isLast = true;
+  await world.clock.runUntil(() => land !== undefined, 'one more try', 3_600_000);
+  world.network.fault = undefined;
+  world.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'late' });
+  if (!isWarm) world.replica();
+  await world.clock.advance(60_000);
+  await land?.();
+  await world.clock.advance(900_000);
+  const left = world.kube.all(DATABASE_CLUSTERS).map(({ metadata }) => metadata.name);
+  expect([left, world.simulator.count('destroy')]).toEqual([['orders-0'], 1]);
+});
+
+test.each([
+  { who: 'A leader that stood by', shardBySpace: false },
+  { who: 'A replica that takes over', shardBySpace: true },
+])('$who tries each login at its own moment', async ({ shardBySpace }) => {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace });
+  await world.addSpace(0, { verifyInterval: '10m' });
+  for (let index = 0; index < 40; index++) await world.addCluster(0, `orders-${index}`);
+  const all = [world.replica(), world.replica()];
+  await world.clock.advance(600_000);
+  expect(world.isReady()).toBe(true);
+  await world.clock.advance(7_200_000);
+  const servers = new Set<string>();
+  const former = world.calls.at(-1)?.replica ?? 0;
+  all[former]?.stop.abort();
+  await world.clock.settle();
+  world.network.fault = (request, go) => {
+    if (!request.url.startsWith(world.simulator.baseURL)) servers.add(new URL(request.url).host);
+    return go();
+  };
+  await world.clock.advance(30_000);
+  expect([world.calls.at(-1)?.replica, servers.size < 10]).toEqual([1 - former, true]);
+  await world.clock.advance(600_000);
+  expect(servers.size).toBe(40);
 });

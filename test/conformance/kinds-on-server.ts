@@ -49,6 +49,7 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
   const { clock, random, login } = setting;
   const statusDefaults = Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }]));
   const kube = new FakeKube({ now: clock.now, random, statusDefaults });
+  const beganMs = clock.now();
   await kube.create(DATABASE_CLUSTERS, 'shop', { metadata: { name: 'orders' } });
   await kube.create(SECRETS, 'shop', { metadata: { name: 'orders-admin' }, data: encoded(login) });
   const secrets = createSecrets(kube, secretsOf(kube));
@@ -74,7 +75,7 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
     configMaps: createConfigMaps(kube, { get: () => undefined }),
     database: objectOf(DATABASES),
     claimants: () => [],
-    memory: new DatabaseMemory('conformance', clock.now()),
+    memory: new DatabaseMemory('conformance', () => beganMs),
     onSchemaCorrected: refuseDrift,
     onLeft: refuseDrift,
   });
@@ -84,7 +85,7 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
     secrets,
     user: objectOf(DATABASE_USERS),
     claimants: () => [],
-    memory: new UserMemory(clock.now()),
+    memory: new UserMemory(() => beganMs),
     onDriftCorrected: refuseDrift,
     onLeft: refuseDrift,
   });

@@ -99,6 +99,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
   };
 
   const start = () => {
+    const beganMs = clock.now();
     const { api, connections, secrets } = cluster.world();
     current = {
       api,
@@ -117,7 +118,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
         objects()
           .filter((each) => wants(each, server, name))
           .map(keyOf),
-      memory: new DatabaseMemory(`process-${++processes}`, clock.now()),
+      memory: new DatabaseMemory(`process-${++processes}`, () => beganMs),
       onSchemaCorrected: (key) => told.push(`corrected ${key}`),
       onLeft: (key, message) => told.push(`left ${key}: ${message}`),
     };

@@ -127,6 +127,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
     }));
     connections.connect(SPACE, spaceSpec, credentials, { username: 'admin', password: 'password' }, '1');
     await connections.get(SPACE)?.poller.refresh();
+    const beganMs = clock.now();
     const world: ClusterWorld = {
       api,
       clock,
@@ -141,7 +142,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       namespaceLabels: async () => ({}),
       leaving: () => [],
       mayFollow: () => false,
-      memory: new ClusterMemory(`process-${++processes}`, clock.now()),
+      memory: new ClusterMemory(`process-${++processes}`, () => beganMs),
       onDriftCorrected: (_key, { field }) => corrected.push(field),
     };
     process = { connections, world };

@@ -95,6 +95,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
   const start = () => {
     const { api: plain, connections, random } = cluster.world();
     const api = recording(plain, requests);
+    const beganMs = clock.now();
     const secrets = createSecrets(api, secretsOf(kube));
     current = {
       api,
@@ -112,7 +113,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
         objects()
           .filter((each) => wants(each, `users/${server}/${username}`))
           .map(keyOf),
-      memory: new UserMemory(clock.now()),
+      memory: new UserMemory(() => beganMs),
       onDriftCorrected: (_key, field) => told.push(`corrected ${field}`),
       onLeft: (_key, message) => told.push(`left: ${message}`),
     };

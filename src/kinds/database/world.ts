@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
-import { Attempts } from '../attempts.ts';
+import { type ActsSince, Attempts } from '../attempts.ts';
 import type { ConfigMaps } from '../config-maps.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { Verifications } from '../verification.ts';
@@ -31,10 +31,10 @@ export class DatabaseMemory {
   readonly verifications: Verifications;
   readonly #triedAt = new Map<ObjectKey, number>();
 
-  /** `self` and `startedAtMs`: as of Attempts. */
-  constructor(self: string, startedAtMs: number) {
-    this.attempts = new Attempts(self, startedAtMs);
-    this.verifications = new Verifications(startedAtMs);
+  /** As of Attempts. */
+  constructor(self: string, actsSinceMs: ActsSince) {
+    this.attempts = new Attempts(self, actsSinceMs);
+    this.verifications = new Verifications(actsSinceMs);
   }
 
   /** When its schema was last tried, by wall clock; undefined: not in this process. */

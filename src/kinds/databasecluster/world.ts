@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
-import { Attempts } from '../attempts.ts';
+import { type ActsSince, Attempts } from '../attempts.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import type { Secrets } from '../secrets.ts';
@@ -50,10 +50,10 @@ export class ClusterMemory {
   readonly verifications: Verifications;
   readonly #goesSince = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
 
-  /** `self` and `startedAtMs`: as of Attempts. */
-  constructor(self: string, startedAtMs: number) {
-    this.attempts = new Attempts(self, startedAtMs);
-    this.verifications = new Verifications(startedAtMs);
+  /** As of Attempts. */
+  constructor(self: string, actsSinceMs: ActsSince) {
+    this.attempts = new Attempts(self, actsSinceMs);
+    this.verifications = new Verifications(actsSinceMs);
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import type { ActsSince } from '../attempts.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
@@ -42,19 +43,18 @@ interface Accepted {
 
 /** What is remembered in this process only. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
 export class UserMemory {
-  readonly #startedAtMs: number;
+  readonly #actsSinceMs: ActsSince;
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, string>();
   readonly #created = new Map<ObjectKey, string>();
 
-  /** `startedAtMs`: wall clock. */
-  constructor(startedAtMs: number) {
-    this.#startedAtMs = startedAtMs;
+  constructor(actsSinceMs: ActsSince) {
+    this.#actsSinceMs = actsSinceMs;
   }
 
-  /** When the login was last verified here; before that, when this process began. Wall clock. */
+  /** When the login was last verified here; before that, since when this process acts on the object. Wall clock. */
   verifiedAtMs(key: ObjectKey): number {
-    return this.#accepted.get(key)?.atMs ?? this.#startedAtMs;
+    return this.#accepted.get(key)?.atMs ?? this.#actsSinceMs(key);
   }
 
   accepted(key: ObjectKey, login: Login, where: string, clock: Clock): void {
