@@ -10,8 +10,9 @@ interface Decided {
 }
 
 /**
- * Before anything is created or ended outside, the object itself is asked for once more: what the cache shows may be older
- * than a person's last word. `orders`: annotations by which a person says what may be done, besides those of every kind.
+ * Before anything is created, changed or ended outside, the object itself is asked for once more: what the cache shows may
+ * be older than a person's last word, above all where a process that stood by comes to act. `orders`: annotations by which
+ * a person says what may be done, besides those of every kind.
  * Throws TransientError ObjectChanged if it is not as it was.
  */
 export async function confirm(

@@ -53,15 +53,48 @@ describe('Right before a cluster is changed, the cloud', () => {
   });
 });
 
-describe('Right before a cluster is destroyed or suspended for good, the object', () => {
-  const remove = (bench: KindBench) => bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+describe('Right before a cluster is changed, the object', () => {
+  const REF = { namespace: 'shop', name: 'orders' };
+  const changes = (bench: KindBench) =>
+    bench.calls.filter((call) => ['update', 'suspend', 'resume', 'destroy'].includes(call));
 
-  it.each(['Delete', 'Suspend'])('is asked whether it was paused meanwhile (deletionPolicy %s)', async (policy) => {
-    const bench = await runningBench({ spec: { deletionPolicy: policy } });
-    remove(bench);
+  it.each(['Delete', 'Suspend'])(
+    'is asked whether it was paused meanwhile: nothing is ended then (deletionPolicy %s)',
+    async (policy) => {
+      const bench = await runningBench({ spec: { deletionPolicy: policy } });
+      bench.kube.remove(DATABASE_CLUSTERS, REF);
+      bench.showAsNow();
+      await bench.annotate('mooring.dev/paused', 'true');
+      expect((await bench.pass()).next).toBe('conflict');
+      expect(changes(bench)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['update', { storageSizeGB: 200 }, { storageSizeGB: 300 }],
+    ['rename', { clusterID: 'orders-eu' }, { clusterID: 'orders-us' }],
+    ['suspend', { state: 'Suspended' }, { state: 'Running' }],
+  ])('is asked for: a cache that shows what a person said before leads to no %s', async (_what, before, now) => {
+    const bench = await runningBench();
+    await bench.edit(before);
     bench.showAsNow();
-    await bench.annotate('mooring.dev/paused', 'true');
+    await bench.edit(now);
     expect((await bench.pass()).next).toBe('conflict');
-    expect([count(bench, 'destroy'), count(bench, 'suspend')]).toEqual([0, 0]);
+    expect(changes(bench)).toEqual([]);
+    bench.showAsIs();
+    await bench.until('True Running');
+    expect(changes(bench).length).toBe('state' in now ? 0 : 1);
+  });
+
+  it('is asked for: a cache that shows what a person said before leads to no resume', async () => {
+    const bench = await runningBench();
+    await bench.edit({ state: 'Suspended' });
+    await bench.until('True Suspended');
+    await bench.edit({ state: 'Running' });
+    bench.showAsNow();
+    await bench.edit({ state: 'Suspended' });
+    bench.forgetCalls();
+    expect((await bench.pass()).next).toBe('conflict');
+    expect(changes(bench)).toEqual([]);
   });
 });

@@ -6,9 +6,9 @@ import { ACCEPT_IDENTITY, type ClusterSubject, isSame } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 
-/* What is asked right before an effect that cannot be taken back: a cache and a List may be older than what matters. */
+/* What is asked right before an effect: a cache and a List may be older than what matters. */
 
-/** Before anything is created or ended, the object itself is asked for once more. */
+/** Before anything is created, changed or ended, the object itself is asked for once more. */
 export function confirm(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<void> {
   return confirmObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }

@@ -48,19 +48,17 @@ export async function actOnCluster(
     case 'Destroy':
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
-      return corrected(world, subject, connection, step.id, ['state'], signal, async () => {
-        // The last that is done to the cluster is as final as destroying it.
-        if (subject.deleting) await confirm(world, subject, signal);
-        return learn(world, connection, step.id, () => connection.client.suspend(step.id, signal));
-      });
+      return corrected(world, subject, connection, { id: step.id, fields: ['state'] }, signal, () =>
+        learn(world, connection, step.id, () => connection.client.suspend(step.id, signal)),
+      );
     case 'Resume':
-      return corrected(world, subject, connection, step.id, ['state'], signal, () =>
+      return corrected(world, subject, connection, { id: step.id, fields: ['state'] }, signal, () =>
         learn(world, connection, step.id, () => connection.client.resume(step.id, signal)),
       );
     case 'Rename':
       return rename(world, subject, connection, step, signal);
     case 'Update':
-      return corrected(world, subject, connection, step.id, Object.keys(step.changes), signal, () =>
+      return corrected(world, subject, connection, { id: step.id, fields: Object.keys(step.changes) }, signal, () =>
         update(world, connection, step.id, step.changes, signal),
       );
     case 'PreparePassword':
@@ -181,19 +179,31 @@ async function destroy(
   }
 }
 
-/** Does the work if the cluster is as it was decided on, and tells of the changes from elsewhere that this undoes. */
+interface Change {
+  readonly id: string;
+  readonly fields: readonly string[];
+  /** What else the cloud is asked for, besides the cluster. */
+  readonly isPossible?: () => Promise<boolean>;
+}
+
+/**
+ * Does the work if the cluster is as it was decided on, and tells of the changes from elsewhere that this undoes. The object
+ * is asked for last, as looks at the cloud may have to wait: to undo what a person said last may stop a cluster that is in
+ * use, and the next pass mends that too late.
+ */
 async function corrected(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  id: string,
-  fields: readonly string[],
+  { id, fields, isPossible }: Change,
   signal: AbortSignal,
   work: () => Promise<ClusterStatusPatch | undefined>,
 ): Promise<ClusterStatusPatch | undefined> {
   if (!(await isAsDecidedOn(world, subject, connection, id, signal))) return undefined;
   const cluster = connection.poller.get(id);
   const drift = cluster === undefined || !isDrift(subject) ? [] : differences(subject, cluster);
+  if (isPossible !== undefined && !(await isPossible())) return undefined;
+  await confirm(world, subject, signal);
   const result = await work();
   for (const difference of drift) {
     if (fields.includes(difference.field)) world.onDriftCorrected(subject.key, difference);
@@ -222,8 +232,8 @@ function rename(
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
   const { client, poller } = connection;
-  return corrected(world, subject, connection, id, ['clusterID'], signal, async () => {
-    if (!(await isFree(world, connection, to, signal))) return undefined;
+  const change = { id, fields: ['clusterID'], isPossible: () => isFree(world, connection, to, signal) };
+  return corrected(world, subject, connection, change, signal, async () => {
     const askedAt = world.clock.monotonic();
     const cluster = await client.update(id, { id: to }, signal);
     poller.learn(id, undefined, askedAt);
