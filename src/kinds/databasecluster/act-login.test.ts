@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../test/support/simulator.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { rotationAt } from '../rotation.ts';
 import { actOnCluster } from './act.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
 
 describe('The password of a DatabaseCluster', () => {
   const moments = [
@@ -165,5 +167,35 @@ describe('The password of a DatabaseCluster', () => {
     await bench.edit({ adminCredentials: { secretName: 'renamed' } });
     await bench.until('True Running');
     expect(bench.secret('orders-admin')).toBeDefined();
+  });
+
+  it.each([0, 1, 2, 3])(
+    'does not move to another Secret by a cache that shows what a person said before, %i passes on the way',
+    async (passes) => {
+      const bench = await runningBench();
+      await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+      for (let pass = 0; pass < passes; pass++) await bench.pass();
+      bench.showAsNow();
+      await bench.edit({ adminCredentials: null });
+      const shown = () => [bench.secret(), bench.secret('renamed')?.['username']];
+      const before = shown();
+      bench.forgetCalls();
+      for (let pass = 0; pass < 6; pass++) await bench.pass();
+      expect(shown()).toEqual(before);
+      expect(bench.calls).not.toContain('server updateUser');
+    },
+  );
+
+  it('goes with its cluster, unless a cache shows an object that was there before', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    while (clusterNamed(bench.simulator, 'orders') !== undefined) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    bench.showAsNow();
+    await bench.annotate('mooring.dev/paused', 'true');
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(bench.secret()).toBeDefined();
   });
 });

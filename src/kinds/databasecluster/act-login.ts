@@ -3,6 +3,7 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
+import { confirm } from './act-guard.ts';
 import { isOfAnother, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -48,6 +49,8 @@ export async function preparePassword(
   const { namespace = '', name } = subject.metadata;
   const annotations = loginOf(subject, connection.place);
   const labels = { [OWNER_LABEL]: ownerValue(name) };
+  // A copy of a login that works, in a Secret that nobody names any more, would stay there.
+  if (from === 'inherited') await confirm(world, subject, signal);
   if (known.secret === undefined)
     await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
   else await world.secrets.patch(namespace, known.secretName, known.secret, { data, annotations });
@@ -70,6 +73,8 @@ export async function putPassword(
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as);
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
+  // The one that works may stand in another Secret by now, which applications read.
+  await confirm(world, subject, signal);
   try {
     await logins.setPassword(login, next.username, next.password, signal);
   } catch (error) {
@@ -132,5 +137,6 @@ async function deleteOurs(
   const namespace = subject.metadata.namespace ?? '';
   const secret = await world.secrets.read(namespace, name, signal);
   if (secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret)) return;
+  await confirm(world, subject, signal);
   await world.secrets.delete(namespace, name, secret);
 }

@@ -1,6 +1,7 @@
 import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import { isAlreadyExists } from '../../kube/api.ts';
+import { confirm } from '../confirm.ts';
 import type { NewSecret, SecretContents } from '../secrets.ts';
 import type { OpenServer } from '../server/access.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import type { UserStatusPatch } from './decide.ts';
 import { connectionSecretName, type UserPlace, type UserStep, type UserSubject } from './observation.ts';
 import { readOwnPassword } from './observe-login.ts';
+import { DATABASE_USERS } from './resource.ts';
 import type { UserWorld } from './world.ts';
 
 /*
@@ -130,7 +132,9 @@ export async function copySecret(work: Work, from: string): Promise<UserStatusPa
   const before = await world.secrets.read(namespace, from, signal);
   if (before === undefined || !isOurSecret(subject, before)) throw secretChanged(from);
   const changedAt = before.annotations[SECRET_ANNOTATIONS.passwordChangedAt];
-  await write(work, await readConnectionSecret(work), passwordsIn(before), changedAt);
+  const secret = await readConnectionSecret(work);
+  await confirm(world.api, DATABASE_USERS, subject, signal);
+  await write(work, secret, passwordsIn(before), changedAt);
   // The one verified last goes when this one was; what was only on the way there goes now.
   if (from !== subject.status.connection?.secretName) await world.secrets.delete(namespace, from, before);
   return { binding: { name: connectionSecretName(subject) } };
@@ -145,6 +149,9 @@ export async function retireSecret(
 ): Promise<UserStatusPatch> {
   const namespace = subject.metadata.namespace ?? '';
   const secret = await world.secrets.read(namespace, name, signal);
-  if (secret !== undefined && isOurSecret(subject, secret)) await world.secrets.delete(namespace, name, secret);
+  if (secret === undefined || !isOurSecret(subject, secret)) return { connection };
+  // It may be the one that the object names, by now.
+  await confirm(world.api, DATABASE_USERS, subject, signal);
+  await world.secrets.delete(namespace, name, secret);
   return { connection };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../test/support/simulator.ts';
-import { readyUserBench, userBench } from '../../../test/support/user-bench.ts';
+import { APP, readyUserBench, userBench } from '../../../test/support/user-bench.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 
 describe('edits by others', () => {
@@ -154,6 +154,22 @@ describe('another name', () => {
     expect(bench.secret('renamed')).toMatchObject({ password: nextPassword });
     expect(bench.secret()).toBeUndefined();
   });
+
+  it.each([0, 1, 2])(
+    'is not followed by a cache that shows what a person said before, after %i passes',
+    async (passes) => {
+      const bench = await readyUserBench();
+      await bench.edit({ connectionSecret: { name: 'renamed' } });
+      for (let pass = 0; pass < passes; pass++) await bench.pass();
+      const seen = bench.object();
+      await bench.edit({ connectionSecret: null });
+      const before = [bench.secretObject(), bench.secretObject('renamed')];
+      for (let pass = 0; pass < 4; pass++) await bench.pass(APP, seen);
+      expect([bench.secretObject(), bench.secretObject('renamed')]).toEqual(before);
+      await bench.settle();
+      expect([bench.works(bench.secret()?.['password']), bench.secret('renamed')]).toEqual([true, undefined]);
+    },
+  );
 
   it('that is taken leaves the former Secret and its password alone', async () => {
     const bench = await readyUserBench();
