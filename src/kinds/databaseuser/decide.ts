@@ -12,6 +12,7 @@ import {
   connectionSecretName,
   isOurs,
   type TriedLogin,
+  USER_EXISTS,
   type UserObservation,
   type UserSeen,
   type UserStep,
@@ -107,7 +108,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   const mayTake = known || subject.spec.adoptionPolicy === 'IfExists';
   const exists = () => {
     const message = `${user} exists already, and was not made by this object: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
-    return stuck('UserExists', message);
+    return stuck(USER_EXISTS, message);
   };
 
   if (login.content === 'wrongType')

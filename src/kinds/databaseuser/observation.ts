@@ -3,6 +3,9 @@ import type { Rotation } from '../rotation.ts';
 import type { NoServer } from '../server/dependents.ts';
 import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
 
+/** Reason of Ready: the server has such a user, and this object neither made it nor may take it over. */
+export const USER_EXISTS = 'UserExists';
+
 export type UserSubject = Subject<DatabaseUserSpec, DatabaseUserStatus>;
 
 /** What was seen of one user; no passwords in it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aUser, type UserBuilder } from '../../../test/support/user-builders.ts';
+import { aUser, UserBuilder } from '../../../test/support/user-builders.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/object.ts';
 import { claimOf, concerns, firstClaimant } from './records.ts';
 
@@ -14,6 +14,8 @@ const older = { name: 'older', uid: 'older', creationTimestamp: '2026-11-20T09:0
 const younger = { name: 'younger', uid: 'younger', creationTimestamp: '2026-11-20T11:00:00Z' };
 const elsewhere = { ...older, namespace: 'elsewhere' };
 const begun = { finalizers: ['mooring.dev/user'] };
+const hasBegun = new UserBuilder({ ...aUser().subject, metadata: { ...aUser().subject.metadata, ...begun } });
+const cannotHaveIt = aUser().withReady('False', 'UserExists');
 const fromElsewhere = aUser().with({ clusterRef: { name: 'orders', namespace: 'shop' } });
 
 describe('which object stands for a user', () => {
@@ -25,6 +27,25 @@ describe('which object stands for a user', () => {
     ['the one that has it, though it is younger', aUser(), objectOf(aUser().owned(), younger), 'shop/younger'],
     ['itself, where it has it', aUser().owned(), objectOf(aUser(), older), undefined],
     ['the one that has begun', aUser(), objectOf(aUser(), { ...younger, ...begun }), 'shop/younger'],
+    ['the older, where both have begun', hasBegun, objectOf(aUser(), { ...older, ...begun }), 'shop/older'],
+    [
+      'itself, where the older has begun too, and found a user that it did not make',
+      hasBegun,
+      objectOf(cannotHaveIt, { ...older, ...begun }),
+      undefined,
+    ],
+    [
+      'the older, also where that found a user that it did not make, before this one has begun',
+      aUser(),
+      objectOf(cannotHaveIt, { ...older, ...begun }),
+      'shop/older',
+    ],
+    [
+      'itself, where it found a user that it did not make, and the younger has not',
+      new UserBuilder({ ...cannotHaveIt.subject, metadata: hasBegun.subject.metadata }),
+      objectOf(aUser(), { ...younger, ...begun }),
+      undefined,
+    ],
     [
       'an older one from elsewhere that was admitted',
       aUser(),

@@ -1,10 +1,11 @@
 import type { Reference } from '../../base/reference-index.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { recordReader } from '../../kube/record.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
-import { type UserSubject, usernameOf } from './observation.ts';
+import { USER_EXISTS, type UserSubject, usernameOf } from './observation.ts';
 import { USER_FINALIZER } from './resource.ts';
 import { databaseUserDefinition } from './schema.ts';
 
@@ -35,11 +36,14 @@ export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
 export function firstClaimant(subject: UserRecord, others: Iterable<KubeObject | undefined>): ObjectKey | undefined {
   const records = [...others].map(recordOf).filter((record) => record !== undefined);
   const claimants = records.filter((record) => record.status.username !== undefined || isAdmitted(record));
-  return comesBefore(subject, claimants, holdOf);
+  return comesBefore(subject, claimants, (record) => holdOf(record, record.metadata.uid === subject.metadata.uid));
 }
 
-function holdOf(record: UserRecord): Hold {
+/** `isSubject`: it is the one that asks. */
+function holdOf(record: UserRecord, isSubject: boolean): Hold {
   if (record.status.username !== undefined) return 'has';
+  // Of two that began at once it may be the other one that created the user: who cannot have it must not keep that one from it.
+  if (!isSubject && findStatusCondition(record.status.conditions, 'Ready')?.reason === USER_EXISTS) return 'wants';
   // A finalizer can be written by anybody: it counts beside the cluster only.
   const hasBegun = isBeside(record) && (record.metadata.finalizers?.includes(USER_FINALIZER) ?? false);
   return hasBegun ? 'begun' : 'wants';
