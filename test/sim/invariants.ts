@@ -21,6 +21,7 @@ export const INVARIANTS = {
   'others left alone': 'Clusters, users, databases and Secrets of others stay as they are',
   'no identity confused':
     'A status tells of no cluster, user or database but one that its object created, or may take over',
+  'one owner a name': 'Of several objects for one user or database, one at most is Ready or stands for it',
   'factory login retired': 'Nothing is Ready while the login that new clusters come with signs in',
   'a password works': 'One of the passwords in each of our Secrets signs in, unless somebody else changed it',
   'what is published works': 'While an object is Ready, a password in the Secret that its status names signs in',

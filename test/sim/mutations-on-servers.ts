@@ -113,4 +113,34 @@ export const ON_SERVERS: readonly Mutation[] = [
     ],
     hunt: ['database-retain'],
   },
+  {
+    name: 'users-unaware-of-others',
+    about: 'Two objects that stand for one user do not know of each other',
+    changes: [
+      [
+        'kinds/databaseuser/records.ts',
+        'return comesBefore(subject, claimants, ',
+        'return comesBefore(subject, claimants.slice(claimants.length), ',
+      ],
+    ],
+    hunt: ['two-users-first-goes'],
+  },
+  {
+    name: 'stand-in-the-way',
+    about: 'An object that cannot have a user keeps it from the one that created it at the same time',
+    changes: [['kinds/databaseuser/records.ts', '?.reason === USER_EXISTS', "?.reason === ''"]],
+    hunt: ['two-users-at-once seed=5'],
+  },
+  {
+    name: 'databases-unaware-of-others',
+    about: 'Two objects that stand for one database do not know of each other',
+    changes: [
+      [
+        'kinds/database/records.ts',
+        'return comesBefore(subject, claimants, ',
+        'return comesBefore(subject, claimants.slice(claimants.length), ',
+      ],
+    ],
+    hunt: ['two-databases-first-goes'],
+  },
 ];

@@ -36,6 +36,8 @@ interface Claim {
   /** Its status says that it is about to be created. */
   readonly announced: boolean;
   readonly retains: boolean;
+  /** Its status says that it stands for it, or that all is well. */
+  readonly owns: boolean;
   /** Its manifest has asked, at some time, for the end of what it stands for. A request may arrive late: it stands. */
   readonly asked: boolean;
   /** At some time its manifest has said that what was there before may be taken over, or its Secret proved that it is its own. */
@@ -82,8 +84,9 @@ export class OnServers {
     this.#prove();
   }
 
-  /** No status tells of what its object neither made nor may take over. */
+  /** No status tells of what its object neither made nor may take over, nor of what another object has. */
   checkStatuses(): void {
+    this.#checkOwners();
     for (const object of [...this.#world.view.objects(USERS), ...this.#world.view.objects(DATABASES)]) {
       const claim = this.#claims.get(object.metadata.uid);
       const told = toldBy(object);
@@ -95,6 +98,17 @@ export class OnServers {
         const message = `${object.metadata.name} stands for ${claim.kind} ${told.name}, which is another's`;
         this.#fail('no identity confused', message);
       }
+    }
+  }
+
+  #checkOwners(): void {
+    const owners = new Map<string, Claim>();
+    for (const claim of this.#claims.values()) {
+      if (claim.goneAt !== undefined || !claim.owns) continue;
+      const what = `${claim.kind} ${claim.name} of ${claim.cluster}`;
+      const other = owners.get(what);
+      if (other !== undefined) this.#fail('one owner a name', `Both ${other.object} and ${claim.object} have ${what}`);
+      owners.set(what, claim);
     }
   }
 
@@ -129,10 +143,7 @@ export class OnServers {
       for (const cluster of this.#stoodFor.get(claim.cluster) ?? []) {
         const was = this.#known.get(cluster)?.get(`user ${claim.name}`);
         if (was === undefined || was.makers.has(claim.uid)) continue;
-        const isProven = this.#world.kube
-          .all(SECRETS)
-          .some((secret) => secret.metadata.labels?.[USER_LABEL] === claim.object && signsIn(secret, cluster));
-        if (isProven) this.#claims.set(claim.uid, { ...claim, mayAdopt: true });
+        if (this.#signsIn(claim, cluster)) this.#claims.set(claim.uid, { ...claim, mayAdopt: true });
       }
     }
   }
@@ -142,22 +153,40 @@ export class OnServers {
     if (was !== undefined && was.content === thing.content) return was.makers;
     const claims = this.#claimsTo(cluster, thing);
     const what = `${thing.kind} ${thing.name} of cluster ${cluster.id}`;
+    const live = claims.filter(({ goneAt }) => goneAt === undefined);
     if (was !== undefined) {
-      if (!claims.some((claim) => this.#isOnItsWay(claim) && hasIt(claim, was)))
+      if (!this.#mayHaveChanged(cluster, was, claims))
         this.#fail('others left alone', `${what} was changed, and stands for no object that may change it`);
       return was.makers;
     }
-    const makers = claims.filter(({ held, goneAt }) => held && goneAt === undefined);
+    const makers = live.filter(({ held }) => held);
     // What lands after its object went, and would have been retained anyway, is nobody's any more.
     const isLeft = claims.some((claim) => claim.goneAt !== undefined && claim.retains && this.#isOnItsWay(claim));
     if (makers.length === 0 && !isLeft) this.#fail('held by a finalizer', `${what} was created without a finalizer`);
     if (thing.kind === 'database' && !isLeft && !makers.some(({ announced }) => announced))
       this.#fail('written down first', `${what} was created, and no status says so`);
-    return new Set(makers.map(({ uid }) => uid));
+    // Of several that were about to create it, the one that did.
+    const authors = makers.filter((claim) => (thing.kind === 'user' ? this.#signsIn(claim, cluster) : claim.announced));
+    return new Set((authors.length > 0 ? authors : makers).map(({ uid }) => uid));
+  }
+
+  /** A new password is in the Secret of the one who set it: that must be one who may. */
+  #mayHaveChanged(cluster: Cluster, was: Known, claims: readonly Claim[]): boolean {
+    const able = claims.filter((claim) => this.#isOnItsWay(claim) && hasIt(claim, was, claims));
+    const authors = claims.filter((claim) => claim.goneAt === undefined && this.#signsIn(claim, cluster));
+    return able.length > 0 && (authors.length === 0 || authors.some((claim) => able.includes(claim)));
+  }
+
+  /** Whether a password in the Secret of the object signs in. */
+  #signsIn({ kind, object }: Claim, cluster: Cluster): boolean {
+    if (kind === 'database') return false;
+    const secrets = this.#world.kube.all(SECRETS);
+    return secrets.some((secret) => secret.metadata.labels?.[USER_LABEL] === object && signsIn(secret, cluster));
   }
 
   #judgeEnd(cluster: Cluster, was: Known): void {
-    if (this.#claimsTo(cluster, was).some((claim) => claim.asked && hasIt(claim, was))) return;
+    const claims = this.#claimsTo(cluster, was);
+    if (claims.some((claim) => claim.asked && hasIt(claim, was, claims))) return;
     this.#fail(
       'nothing ended unasked',
       `${was.kind} ${was.name} of cluster ${cluster.id} was deleted, and no manifest asks for it`,
@@ -175,8 +204,11 @@ export class OnServers {
   }
 }
 
-function hasIt({ uid, mayAdopt }: Claim, { makers }: Known): boolean {
-  return makers.has(uid) || mayAdopt;
+/** What may be taken over is nobody else's: what an object has that is there, no other one takes. */
+function hasIt({ uid, mayAdopt }: Claim, { makers }: Known, claims: readonly Claim[]): boolean {
+  const isOthers = (other: Claim) =>
+    other.uid !== uid && other.goneAt === undefined && (other.owns || makers.has(other.uid));
+  return makers.has(uid) || (mayAdopt && !claims.some(isOthers));
 }
 
 /** All but the login that the cluster came with: that one is a DatabaseCluster's. */
@@ -197,6 +229,7 @@ function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefi
   // As the schemas have it where the manifest says nothing.
   const policy = spec['deletionPolicy'] ?? (isUser ? 'Delete' : 'Retain');
   const thing = (isUser ? spec['username'] : spec['name']) ?? name;
+  const { conditions = [], operation } = statusOf(object);
   return {
     uid,
     kind,
@@ -204,8 +237,10 @@ function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefi
     name: thing,
     cluster: spec.clusterRef.name,
     held: finalizers.includes(isUser ? USER_FINALIZER : DATABASE_FINALIZER),
-    announced: statusOf(object).operation?.target === thing,
+    announced: operation?.target === thing,
     retains: policy === 'Retain',
+    owns:
+      toldBy(object)?.name === thing || conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
     asked: before?.asked === true || (deletionTimestamp !== undefined && policy === 'Delete'),
     mayAdopt: before?.mayAdopt === true || spec['adoptionPolicy'] === 'IfExists',
   };

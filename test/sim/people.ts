@@ -50,9 +50,12 @@ export class People {
     return this.create(CLUSTERS, name, { ...CLUSTER_SPEC, ...spec });
   }
 
-  async create(resource: Resource, name: string, spec: Fields): Promise<void> {
-    const { kind } = resource;
-    await this.#world.kube.create(resource, NAMESPACE, { apiVersion: API_VERSION, kind, metadata: { name }, spec });
+  /** In a namespace that is being deleted nothing is created, and people leave it at that. */
+  async create(resource: Resource, name: string, spec: Fields, more: Fields = {}): Promise<void> {
+    if (this.#isTerminating) return;
+    const metadata = { name, ...more };
+    const object = { apiVersion: API_VERSION, kind: resource.kind, metadata, spec };
+    await this.#world.kube.create(resource, NAMESPACE, object);
   }
 
   /** Writes a Secret of people's own, or changes it. */

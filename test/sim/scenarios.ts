@@ -4,6 +4,7 @@ import { ENDINGS } from './scenarios/endings.ts';
 import { LIFECYCLE } from './scenarios/lifecycle.ts';
 import { LOGINS } from './scenarios/logins.ts';
 import { OTHERS } from './scenarios/others.ts';
+import { RIVALS } from './scenarios/rivals.ts';
 import { SPACES_AT_ONCE } from './scenarios/spaces.ts';
 import { USERS_OF_SERVERS } from './scenarios/users.ts';
 
@@ -14,6 +15,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...OTHERS,
   ...USERS_OF_SERVERS,
   ...DATABASES_OF_SERVERS,
+  ...RIVALS,
   ...SPACES_AT_ONCE,
 ];
 

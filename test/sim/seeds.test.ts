@@ -5,7 +5,7 @@ import { READ_FAULT_NAMES } from './reads.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { PLAYED, playSeed, seedOf } from './seeds.ts';
 
-const SEEDS = 300;
+const SEEDS = 500;
 const NAMES = SCENARIOS.map(({ name }) => name);
 
 describeEverySeed(1, PLAYED / 2);
