@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { playEvery, playEveryRead } from './every.ts';
+import { playEvery, playReads } from './every.ts';
 import type { Fault } from './faults.ts';
-import { type Plan, textOf } from './plan.ts';
+import { type Plan, parsePlan, textOf } from './plan.ts';
+import type { Read, ReadFault } from './reads.ts';
 import type { Run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -26,13 +27,13 @@ export function describeEveryFault(
   });
 }
 
-/** Each of the scenarios, with everything that can go wrong at a look, at each of its looks. */
-export function describeEveryRead(scenarios: readonly Scenario[]): void {
+/** Each of the plans, with faults at its looks. */
+export function describeEveryRead(plans: readonly string[], faultsAt: (read: Read) => readonly ReadFault[]): void {
   describe('Every fault at every look', () => {
-    it.each(scenarios.map(({ name }) => name))(
+    it.each(plans)(
       '%s ends as it does without faults, and does no harm on the way',
-      async (scenario) => {
-        await expectGood(playEveryRead({ scenario, strikes: [] }));
+      async (plan) => {
+        await expectGood(playReads(parsePlan(plan), faultsAt));
       },
       TIMEOUT_MS,
     );

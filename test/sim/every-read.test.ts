@@ -1,4 +1,8 @@
 import { describeEveryRead } from './every-fault.ts';
+import { READ_FAULTS_OF } from './reads.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-describeEveryRead(SCENARIOS);
+describeEveryRead(
+  SCENARIOS.map(({ name }) => name),
+  ({ to }) => (to === 'http' ? READ_FAULTS_OF.http : []),
+);

@@ -1,6 +1,6 @@
 import { FAULT_NAMES, type Fault, NOTHING_ALONE, strikes } from './faults.ts';
 import type { Plan } from './plan.ts';
-import { READ_FAULT_NAMES, worthStriking } from './reads.ts';
+import { READ_FAULTS_OF, type Read, type ReadFault, worthStriking } from './reads.ts';
 import { play, type Run } from './run.ts';
 import { scenarioNamed } from './scenarios.ts';
 
@@ -19,11 +19,16 @@ export async function* playEvery(base: Plan, faults: ReadonlySet<Fault> = new Se
   }
 }
 
-/** Plays a plan without faults, and then with everything that can go wrong at a look, at every look. */
+/** Plays a plan, and then with everything that can go wrong at a look, at every look. */
 export async function* playEveryRead(base: Plan): AsyncGenerator<Run> {
+  yield* playReads(base, ({ to }) => READ_FAULTS_OF[to]);
+}
+
+/** Plays a plan, and then with these faults at its looks. */
+export async function* playReads(base: Plan, faultsAt: (read: Read) => readonly ReadFault[]): AsyncGenerator<Run> {
   const clean = await play(base);
   yield clean;
   if (clean.violations.length > 0) return;
-  for (const { index } of worthStriking(clean.reads))
-    for (const fault of READ_FAULT_NAMES) yield await play({ ...base, reads: [{ at: index, fault }] }, clean.end);
+  for (const read of worthStriking(clean.reads))
+    for (const fault of faultsAt(read)) yield await play({ ...base, reads: [{ at: read.index, fault }] }, clean.end);
 }

@@ -102,6 +102,18 @@ export const ON_SERVERS: readonly Mutation[] = [
     hunt: ['race-for-username'],
   },
   {
+    name: 'unread-is-absent',
+    about: 'A Secret that cannot be read counts as one that is not there',
+    changes: [
+      [
+        'kinds/secrets.ts',
+        'await api.get(SECRETS, { namespace, name }, signal);',
+        'await api.get(SECRETS, { namespace, name }, signal).catch(() => undefined);',
+      ],
+    ],
+    hunt: Array.from({ length: 12 }, (_, index) => `user-move-secret r${index + 1}:failing`),
+  },
+  {
     name: 'database-dropped-unasked',
     about: 'A database is dropped with its object, whatever deletionPolicy says',
     changes: [

@@ -7,7 +7,7 @@ import { Reachability } from '../../src/kube/reachability.ts';
 import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import type { Effect, Fault } from './faults.ts';
-import { answerWith, type ReadFault } from './reads.ts';
+import { answerWith, kubeAnswerWith, type Read, type ReadFault } from './reads.ts';
 import type { Weather } from './weather.ts';
 
 /** One process of the operator. Once it is dead its calls have no effect and never end. */
@@ -45,7 +45,7 @@ export type Freezing = Extract<Fault, 'freeze' | 'suspendMachine' | 'stopMachine
 export interface Surroundings {
   readonly weather: Weather;
   /** Called before a look; what it answers goes wrong with it. */
-  beforeRead(process: Process, what: string): ReadFault | undefined;
+  beforeRead(process: Process, read: Pick<Read, 'to' | 'what'>): ReadFault | undefined;
   /** Called before an effect; what it answers goes wrong with this effect. */
   before(process: Process, effect: Omit<Effect, 'index'>): Promise<Fault | undefined>;
   after(process: Process): void;
@@ -184,15 +184,32 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     await resumed(process);
     return answer();
   };
+  /** Goes on where the look is answered as it should be. */
+  const look = async (what: string, signal: AbortSignal | undefined): Promise<void> => {
+    const fault = world.beforeRead(process, { to: 'kube', what });
+    if (fault !== undefined) await kubeAnswerWith(fault, what, (ms) => sleep(process.clock, ms, signal));
+  };
   return {
-    get: (resource, ref, _, options) => read(() => api.get(resource, ref, undefined, options)),
+    get: (resource, ref, signal, options) =>
+      read(async () => {
+        if (resource.plural !== 'leases') await look(`get ${resource.plural}/${ref.name}`, signal);
+        return api.get(resource, ref, undefined, options);
+      }),
     list: async (resource, options, signal) => {
       if (signal !== undefined) options.onTurn?.(await reachability.turn(signal));
-      return read(() => api.list(resource, options));
+      return read(async () => {
+        if (resource.plural !== 'leases') await look(`list ${resource.plural}`, signal);
+        return api.list(resource, options);
+      });
     },
     async *watch(resource, options, signal) {
       if (signal !== undefined) options.onTurn?.(await reachability.turn(signal));
-      yield* watch(process, world, api, resource, options, reach, signal);
+      const begin = async () => {
+        reach();
+        // The list of today is how a watch begins.
+        if (options.sendInitialEvents) await look(`list ${resource.plural}`, signal);
+      };
+      yield* watch(process, world, api, resource, options, begin, signal);
     },
     create: (resource, namespace, object) => {
       const { name = '', labels } = metadataOf(object);
@@ -226,14 +243,14 @@ async function* watch(
   api: KubeApi,
   resource: Resource,
   options: WatchOptions,
-  reach: () => void,
+  begin: () => Promise<void>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<WatchEvent> {
   const { weather } = world;
   const isBroken = () => weather.is('apiOutage') || weather.is('gap');
   await resumed(process);
   await world.travel();
-  reach();
+  await begin();
   if (isBroken()) throw lost('Connection broke (ECONNRESET)');
   const end = new AbortController();
   const cancel = process.clock.after(options.timeoutSeconds * 1000, () => end.abort());
@@ -296,7 +313,7 @@ export function transportOf(
     await resumed(process);
     await world.travel();
     if (world.fails()) throw lost(`${request.method} ${origin}: ECONNRESET`);
-    const fault = world.beforeRead(process, `GET ${pathname}`);
+    const fault = world.beforeRead(process, { to: 'http', what: `GET ${pathname}` });
     const pause = (ms: number) => sleep(process.clock, ms, request.signal);
     const answer = await settled(fault === undefined ? send() : answerWith(fault, request, send, pause));
     await world.travel();

@@ -1,22 +1,31 @@
 import { HttpError, type HttpRequest, type HttpResponse } from '../../src/base/http.ts';
+import { KubeError } from '../../src/kube/api.ts';
 
-/** What goes wrong at one look: a GET to the cloud or to a server. */
+/** What goes wrong at one look: a GET to the cloud or to a server, or a get or list of the Kubernetes API. */
 export const READ_FAULTS = {
   unauthorized: 'it is answered 401, as if the token had ended',
   forbidden: 'it is answered 403',
   throttled: 'it is answered 429, with Retry-After: 30',
+  failing: 'it is answered 500',
   truncated: 'the answer ends halfway, as if that were all',
-  hang: 'no answer comes for 20 s',
+  hang: 'no answer comes for 20 s, from the Kubernetes API for 30 s',
 } as const;
 
 export type ReadFault = keyof typeof READ_FAULTS;
 
 export const READ_FAULT_NAMES = Object.keys(READ_FAULTS) as readonly ReadFault[];
 
+/** Where each is struck. A server that fails is played with effects, and in flaky weather. */
+export const READ_FAULTS_OF: Readonly<Record<Read['to'], readonly ReadFault[]>> = {
+  http: READ_FAULT_NAMES.filter((name) => name !== 'failing'),
+  kube: READ_FAULT_NAMES,
+};
+
 /** A look, counted from 1 over all processes. */
 export interface Read {
   readonly index: number;
-  /** Such as `GET /v1/users`. */
+  readonly to: 'kube' | 'http';
+  /** Such as `GET /v1/users` or `get secrets/orders-admin`. */
   readonly what: string;
   /** So many effects came before it. */
   readonly after: number;
@@ -29,7 +38,21 @@ export interface ReadStrike {
 
 /** As long as the real transport waits. */
 const PATIENCE_MS = 20_000;
-const STATUSES: Partial<Record<ReadFault, number>> = { unauthorized: 401, forbidden: 403, throttled: 429 };
+/** As long as the real client of the Kubernetes API does. */
+const KUBE_PATIENCE_MS = 30_000;
+const AFTER_SECONDS = 30;
+const STATUSES: Partial<Record<ReadFault, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  throttled: 429,
+  failing: 500,
+};
+const KUBE_REASONS: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+};
 
 /** The answer that comes of it. `pause` lets time pass. */
 export async function answerWith(
@@ -47,8 +70,26 @@ export async function answerWith(
     const answer = await send();
     return { ...answer, body: halfOf(answer.body) };
   }
-  const headers = fault === 'throttled' ? { 'retry-after': '30' } : {};
+  const headers = fault === 'throttled' ? { 'retry-after': String(AFTER_SECONDS) } : {};
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: halfOf([]) };
+}
+
+/** What the real client of the Kubernetes API makes of it: it throws. A 401 stays one, as it has asked twice by then. */
+export async function kubeAnswerWith(
+  fault: ReadFault,
+  what: string,
+  pause: (ms: number) => Promise<void>,
+): Promise<never> {
+  const status = STATUSES[fault];
+  if (status !== undefined) {
+    const retryAfterMs = fault === 'throttled' ? AFTER_SECONDS * 1000 : undefined;
+    throw new KubeError(`Cannot ${what}: HTTP ${status}`, { status, reason: KUBE_REASONS[status] ?? '', retryAfterMs });
+  }
+  if (fault === 'hang') await pause(KUBE_PATIENCE_MS);
+  throw new HttpError(
+    'lost',
+    `Cannot ${what}: ${fault === 'hang' ? 'No complete answer in time' : 'Answer is not JSON'}`,
+  );
 }
 
 async function* halfOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -58,8 +99,21 @@ async function* halfOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): 
   yield whole.subarray(0, Math.floor(whole.byteLength / 2));
 }
 
-/** Those to strike: of looks of one sort in a row, as while something is waited for, the first and the last stand for all. */
+/**
+ * Those to strike. Of looks of one sort in a row, as while something is waited for, the first and the last stand for all; of
+ * those at the Kubernetes API, which take turns, the first and the last between two effects.
+ */
 export function worthStriking(reads: readonly Read[]): readonly Read[] {
-  const isLike = ({ what, after }: Read, other: Read | undefined) => other?.what === what && other.after === after;
-  return reads.filter((read, at) => !isLike(read, reads[at - 1]) || !isLike(read, reads[at + 1]));
+  const http = reads.filter(({ to }) => to === 'http');
+  const kube = reads.filter(({ to }) => to === 'kube');
+  const inRows = http.filter((read, at) => !isLike(read, http[at - 1]) || !isLike(read, http[at + 1]));
+  const betweenEffects = kube.filter((read) => {
+    const ends = [kube.find((other) => isLike(read, other)), kube.findLast((other) => isLike(read, other))];
+    return ends.includes(read);
+  });
+  return [...inRows, ...betweenEffects];
+}
+
+function isLike({ what, after }: Read, other: Read | undefined): boolean {
+  return other?.what === what && other.after === after;
 }

@@ -257,7 +257,7 @@ export class World {
     return {
       weather: this.weather,
       before: (process, effect) => this.#before(process, effect),
-      beforeRead: (process, what) => this.#beforeRead(process, what),
+      beforeRead: (process, read) => this.#beforeRead(process, read),
       after: () => this.invariants.check(),
       crash: (process) => {
         this.#note(`process ${process.number} is killed`);
@@ -332,13 +332,13 @@ export class World {
     return fault;
   }
 
-  #beforeRead({ number }: Process, what: string): ReadFault | undefined {
+  #beforeRead({ number }: Process, read: Pick<Read, 'to' | 'what'>): ReadFault | undefined {
     if (!this.#counting) return undefined;
     const index = this.reads.length + 1;
-    this.reads.push({ index, what, after: this.#count });
+    this.reads.push({ ...read, index, after: this.#count });
     const fault = this.#areStrikesOver ? undefined : this.#plan.reads?.find(({ at }) => at === index)?.fault;
     if (fault !== undefined) {
-      this.#note(`process ${number} r${index}: ${what}  <= ${fault}`);
+      this.#note(`process ${number} r${index}: ${read.what}  <= ${fault}`);
       this.#troubledUntil = Math.max(this.#troubledUntil, this.clock.monotonic() + MINUTE_MS);
     }
     return fault;
