@@ -28,6 +28,7 @@ function anOperator(
   { clock, api }: { readonly clock: ReturnType<typeof virtualClock>; readonly api: KubeApi },
   seed = 1,
   lease?: { readonly namespace: string; readonly name: string },
+  write: (line: string) => void = () => {},
 ) {
   const metrics = createMetrics(clock, { version: '', node: '' });
   const operator = createOperator({
@@ -35,7 +36,7 @@ function anOperator(
     clock,
     random: createSeededRandom(seed),
     transport: () => () => Promise.reject(new HttpError('unreachable', 'There is no cloud here')),
-    log: createLog({ level: 'error', format: 'json', write: () => {} }),
+    log: createLog({ level: 'info', format: 'json', write }),
     metrics,
     namespaces: undefined,
     concurrency: 2,
@@ -178,4 +179,14 @@ test('createOperator() does not try all stalled objects at once when it starts, 
   stop.abort();
   await clock.advance(30_000);
   await running;
+});
+
+test('An operator that fails says so, and leaves nothing running', async () => {
+  const { clock, api } = aWorld();
+  const { running, result } = anOperator({ clock, api }, 1, undefined, (line) => {
+    if (line.includes('Work begins')) throw new Error('a bug');
+  });
+  await clock.advance(60_000);
+  await running;
+  expect([String(result.ended), api.watches]).toEqual(['Error: a bug', 0]);
 });

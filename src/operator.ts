@@ -106,11 +106,15 @@ export function createOperator(given: OperatorDependencies): Operator {
         return Promise.all(inSpaces.map((each) => each.run(signal, kill.signal)));
       }),
     ]);
-    await aborted(signal);
-    // Whoever may not change anything any more has nothing to bring to an end.
-    if (fence() === undefined) await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
-    kill.abort();
-    leading = false;
+    try {
+      // It does not end by itself; that it fails is told at once.
+      await Promise.race([working, aborted(signal)]);
+      // Whoever may not change anything any more has nothing to bring to an end.
+      if (fence() === undefined) await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
+    } finally {
+      kill.abort();
+      leading = false;
+    }
   }
 
   const acts = () => leading && fence() === undefined;
@@ -122,23 +126,26 @@ export function createOperator(given: OperatorDependencies): Operator {
       const end = new AbortController();
       const stop = AbortSignal.any([signal, end.signal]);
       const watching = collections.map(({ informer }) => informer.run(stop));
-      await Promise.race([Promise.all(collections.map(({ informer }) => informer.synced)), aborted(stop)]);
       let lost = false;
-      if (!stop.aborted && sharding !== undefined) {
-        await sharding.run(stop, sharded, work);
-        lost = !signal.aborted;
-      } else if (!stop.aborted && elector === undefined) await work(stop);
-      else if (!stop.aborted && elector !== undefined) {
-        log.info({}, 'Caches are filled; waiting for the lease');
-        await elector.run(stop, {
-          onStartedLeading: work,
-          onStoppedLeading: () => log.info({}, 'The lease is given up'),
-        });
-        lost = !signal.aborted;
+      try {
+        await Promise.race([Promise.all(collections.map(({ informer }) => informer.synced)), aborted(stop)]);
+        if (!stop.aborted && sharding !== undefined) {
+          await sharding.run(stop, sharded, work);
+          lost = !signal.aborted;
+        } else if (!stop.aborted && elector === undefined) await work(stop);
+        else if (!stop.aborted && elector !== undefined) {
+          log.info({}, 'Caches are filled; waiting for the lease');
+          await elector.run(stop, {
+            onStartedLeading: work,
+            onStoppedLeading: () => log.info({}, 'The lease is given up'),
+          });
+          lost = !signal.aborted;
+        }
+      } finally {
+        end.abort();
+        connections.close();
+        await Promise.all(watching);
       }
-      end.abort();
-      connections.close();
-      await Promise.all(watching);
       if (lost) throw new Error('The lease was lost: this process ends, so that it starts anew with what is true now');
     },
     notReady() {
