@@ -46,7 +46,9 @@ function aShare(count: number, namespaces?: readonly string[]) {
     { api, leases: api, clock, random: createSeededRandom(1), log, namespaces, ...lease },
     informers,
   );
-  informers.spaces.tell(object('production', space({ baseURL: 'https://cloud.test' })['spec'] as object));
+  const specAt = (baseURL: string) => space({ baseURL })['spec'] as DatabaseSpaceSpec;
+  const placeSpace = (baseURL: string) => informers.spaces.tell(object('production', specAt(baseURL)));
+  placeSpace('https://cloud.test');
   for (let index = 0; index < count; index++)
     informers.clusters.tell(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
   const revisited: string[] = [];
@@ -66,9 +68,9 @@ function aShare(count: number, namespaces?: readonly string[]) {
     await world.advance(10_000);
     await running;
   });
-  const shard = placeInFull(placeOf(space({ baseURL: 'https://cloud.test' })['spec'] as DatabaseSpaceSpec));
-  /** Another replica's Lease, under whose view it owns the space. Resolves with its name. */
-  const rival = async (): Promise<ObjectRef> => {
+  /** Another replica's Lease, under whose view it owns the space at that place. Resolves with its name. */
+  const rival = async (baseURL = 'https://cloud.test'): Promise<ObjectRef> => {
+    const shard = placeInFull(placeOf(specAt(baseURL)));
     const own = api.all(LEASES)[0]?.metadata.name.replace('mooring-replica-', '') ?? '';
     for (let index = 0; ; index++) {
       const view = [own, `rival-${index}`].sort();
@@ -92,6 +94,7 @@ function aShare(count: number, namespaces?: readonly string[]) {
     revisited,
     released,
     rival,
+    placeSpace,
   };
 }
 
@@ -185,6 +188,19 @@ test('A replica has what it lost and got back since it got it back', async () =>
   const goneAtMs = world.now();
   await world.advance(60_000);
   expect([hasSinceMs('shop/orders-0') >= goneAtMs, hasSinceMs('shop/orders-0') < world.now()]).toEqual([true, true]);
+});
+
+test('A key in hand is not forgotten because its space has come to be another one of another replica', async () => {
+  const { world, gate, released, rival, placeSpace } = aShare(2);
+  await world.advance(3_000);
+  expect(await gate.begin('shop/orders-0')).toBe(true);
+  placeSpace('https://elsewhere.test');
+  await rival('https://elsewhere.test');
+  await world.advance(6_000);
+  expect(released.sort()).toEqual(['shop/orders-1', 'shop/production']);
+  gate.end('shop/orders-0');
+  await world.advance(0);
+  expect(released).toContain('shop/orders-0');
 });
 
 test('A key whose object is gone is turned away once, and leads to no further look at all objects', async () => {

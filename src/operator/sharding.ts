@@ -211,7 +211,7 @@ export class Sharding {
       return true;
     }
     // While something is in hand the shard may yet stay ours, and then nobody else has looked at what was turned away.
-    if (isOurs || this.#inHand.has(shard)) return false;
+    if (isOurs || this.#inHand.has(shard) || this.#begun.has(`${kind} ${key}`)) return false;
     refused.delete(key);
     if (!ours.delete(key)) return false;
     counts.lost++;
