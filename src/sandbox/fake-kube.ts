@@ -36,7 +36,7 @@ export type FakeObject = AnyObject & Readonly<Record<string, unknown>>;
 export class FakeKube implements KubeApi {
   readonly #options: FakeKubeOptions;
   readonly #objects = new Map<string, FakeObject>();
-  /** Of each collection that was asked for since the last change, what is in it. */
+  /** Of each collection that was asked for since its last change, what is in it. */
   readonly #collections = new Map<string, readonly FakeObject[]>();
   readonly #terminating = new Set<string>();
   readonly #history = new FakeHistory();
@@ -230,6 +230,11 @@ export class FakeKube implements KubeApi {
     return this.#history.watches;
   }
 
+  #forgetCollections({ plural }: Resource): void {
+    for (const prefix of this.#collections.keys())
+      if (prefix.startsWith(`${plural}/`)) this.#collections.delete(prefix);
+  }
+
   /** The version of an answer that is to be at least as new as that. */
   #asOldAs(notOlderThan: string): number {
     const version = this.#history.version;
@@ -264,7 +269,7 @@ export class FakeKube implements KubeApi {
 
   #remove(resource: Resource, path: string, object: FakeObject): void {
     this.#objects.delete(path);
-    this.#collections.clear();
+    this.#forgetCollections(resource);
     const resourceVersion = this.#history.next();
     const last = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } });
     this.#history.record(resource.plural, { type: 'DELETED', object: last });
@@ -279,7 +284,7 @@ export class FakeKube implements KubeApi {
     const metadata = { ...object.metadata, resourceVersion: this.#history.next() };
     const stored = frozenCopy({ ...object, metadata }) as unknown as FakeObject;
     this.#objects.set(path, stored);
-    this.#collections.clear();
+    this.#forgetCollections(resource);
     this.#history.record(resource.plural, { type, object: stored });
     return stored;
   }
