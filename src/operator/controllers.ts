@@ -9,6 +9,7 @@ import { concerns, neededSpace, placeOf, SpaceMembers } from '../kinds/databasec
 import { ClusterMemory } from '../kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../kinds/databasespace/connection.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
+import { SpacePlaces } from '../kinds/databasespace/places.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserKind } from '../kinds/databaseuser/index.ts';
 import { concerns as userConcerns } from '../kinds/databaseuser/records.ts';
@@ -50,6 +51,7 @@ interface Setting {
   readonly dependencies: ControllerDependencies;
   readonly informers: Informers;
   readonly wiring: Wiring;
+  readonly places: SpacePlaces;
   readonly members: SpaceMembers;
   readonly connections: SpaceConnections;
 }
@@ -61,14 +63,16 @@ export function createControllers(
   share: Share,
 ): Controllers {
   const wiring = new Wiring(dependencies, informers);
+  const places = new SpacePlaces();
+  informers.spaces.onChange((key, _before, after) => places.changed(key, after));
   const members = new SpaceMembers((space, id) => {
     // What the cloud does not have yet is counted with the List that brings it.
-    if (connections.get(space)?.poller.has(id) !== true) return;
-    for (const same of connections.samePlace(space)) spaces.changedSoon(`spaces/${same}`);
+    for (const same of places.same(space))
+      if (connections.get(same)?.poller.has(id)) spaces.changedSoon(`spaces/${same}`);
   });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
-  const setting: Setting = { share, dependencies, informers, wiring, members, connections };
+  const setting: Setting = { share, dependencies, informers, wiring, places, members, connections };
 
   const spaces = controllerOfSpaces(setting);
   const memory = new ClusterMemory(uuid(dependencies.random), (key) => share.actsSinceMs('clusters', key));
@@ -119,12 +123,13 @@ function connectionsOf(
   });
 }
 
-function controllerOfSpaces({ share, informers, wiring, members, connections }: Setting) {
+function controllerOfSpaces({ share, informers, wiring, places, members, connections }: Setting) {
   const kind = databaseSpaceKind({
     secrets: wiring.secrets,
     connections,
+    places,
     connectedWith: new Map(),
-    claimedIDs: (space) => members.claimedIDs(space, connections.get(space)?.place),
+    claimedIDs: (space) => members.claimedIDs(space, places.get(space)),
     neededBy: (space) => members.neededBy(space),
   });
   return wiring.controllerOf(kind, informers.spaces, share.gateOf('spaces'));
@@ -132,7 +137,7 @@ function controllerOfSpaces({ share, informers, wiring, members, connections }: 
 
 /** `onNeeded`: a space is needed for the end of a cluster, or is not any more. */
 function controllerOfClusters(
-  { share, dependencies, informers, wiring, connections }: Setting,
+  { share, dependencies, informers, wiring, places, connections }: Setting,
   memory: ClusterMemory,
   onNeeded: (space: ObjectKey) => void,
 ) {
@@ -145,6 +150,7 @@ function controllerOfClusters(
     clock,
     random,
     connections,
+    places,
     secrets: wiring.secrets,
     memory,
     space: (key) => spaceOf(spaces.store.get(key)),

@@ -19,6 +19,7 @@ import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { aCluster, aSpace } from './builders.ts';
+import { placesOf } from './places.ts';
 import { secretsOf } from './secrets.ts';
 
 /** A moment at which the process ends: before or after a write to the Kubernetes API. */
@@ -134,6 +135,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       random: systemRandom,
       secrets: createSecrets(api, secretsOf(kube)),
       connections,
+      places: placesOf({ [SPACE]: spaceSpec }),
       space: (key) =>
         key === SPACE ? { spec: spaceSpec, ready: { status: 'True', reason: 'Observed', message: '' } } : undefined,
       cluster: (key) => (key === KEY ? object() : undefined),

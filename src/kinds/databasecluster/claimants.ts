@@ -6,7 +6,7 @@ import { type ClusterSubject, currentID } from './observation.ts';
 import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
-/* Which DatabaseClusters stand for one id in one place of the cloud, by whatever DatabaseSpace. */
+/* Which DatabaseClusters stand for one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
 
 export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): ObjectKey {
   return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
@@ -25,16 +25,17 @@ export function claims(cluster: ClusterRecord): boolean {
 
 /** Those that have the id or want it, where the subject's space is now. */
 export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
-  return [...world.connections.samePlace(spaceKeyOf(subject))].flatMap((space) => {
-    const here = world.connections.get(space)?.place;
-    // What an object stands for may be in another place than its space is now.
-    const isHere = ({ status: { place } }: ClusterRecord) =>
-      here === undefined || place === undefined || isSamePlace(place, here);
-    return [...world.claimants(space, id)]
+  const own = spaceKeyOf(subject);
+  const here = world.places.get(own);
+  // What an object stands for may be in another place than its space is now.
+  const isHere = ({ status: { place } }: ClusterRecord) =>
+    here === undefined || place === undefined || isSamePlace(place, here);
+  return [...world.places.same(own)].flatMap((space) =>
+    [...world.claimants(space, id)]
       .map((key) => clusterRecordOf(world.cluster(key)))
       .filter((record) => record !== undefined)
-      .filter((record) => claims(record) && isHere(record));
-  });
+      .filter((record) => claims(record) && isHere(record)),
+  );
 }
 
 /** The other object that stands for this id, if it comes first. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, aSpace, type ClusterBuilder } from '../../../test/support/builders.ts';
 import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
+import { placesOf } from '../../../test/support/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import { observeCluster } from './observe.ts';
 import type { ClusterWorld } from './world.ts';
@@ -166,7 +167,17 @@ describe('observeCluster() looks for the source of a clone and', () => {
 
   it('takes no cluster of the same id in another space', async () => {
     const { bench, known } = await withSource((source) => source.with({ spaceRef: { name: 'staging' } }));
-    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'elsewhere' } });
+    const { spec } = aSpace().subject;
+    const places = (spaceID: string) => placesOf({ 'shop/production': spec, 'shop/staging': { ...spec, spaceID } });
+    const seen = (there: string) => observe(bench, clone, { ...known, places: places(there) });
+    expect(await seen('staging')).toMatchObject({ cloneSource: { is: 'elsewhere' } });
+    // Another DatabaseSpace for the same place, which is not connected.
+    expect(await seen('production')).toMatchObject({ cloneSource: { is: 'known' } });
+  });
+
+  it('waits for one whose DatabaseSpace is not there, as nobody knows where that is', async () => {
+    const { bench, known } = await withSource((source) => source.with({ spaceRef: { name: 'staging' } }));
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
   });
 });
 

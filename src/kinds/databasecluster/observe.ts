@@ -173,11 +173,13 @@ function cloneSourceOf(
   }
   const { name } = cloneFrom.clusterRef;
   const source = clusterRecordOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
-  if (source !== undefined && ![...world.connections.samePlace(spaceKeyOf(subject))].includes(spaceKeyOf(source))) {
+  // Undefined where there is no such space now: that may yet come, and says nothing of where the source is.
+  const theirs = source && world.places.get(spaceKeyOf(source));
+  if (theirs !== undefined && !isSamePlace(theirs, place)) {
     const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${placeName(place)}: delete this object, and create it in the space of that one`;
     return { is: 'elsewhere', message };
   }
-  const cluster = poller.get(source?.status.clusterID ?? '');
+  const cluster = theirs && poller.get(source?.status.clusterID ?? '');
   const isTheirs = source?.status.createdAt !== undefined && cluster !== undefined && isSame(source, cluster);
   if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id };
   const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;

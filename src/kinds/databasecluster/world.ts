@@ -4,6 +4,7 @@ import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { type ActsSince, Attempts } from '../attempts.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
+import type { SpacePlaces } from '../databasespace/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
@@ -17,6 +18,8 @@ export interface ClusterWorld {
   readonly random: Random;
   readonly secrets: Secrets;
   readonly connections: SpaceConnections;
+  /** Of all DatabaseSpaces, connected or not. */
+  readonly places: Pick<SpacePlaces, 'get' | 'same'>;
   /** A DatabaseSpace as last seen, with the word of its Ready condition. */
   readonly space: (key: ObjectKey) => SpaceSeenHere | undefined;
   /** Another DatabaseCluster as last seen. */

@@ -77,15 +77,6 @@ describe('SpaceConnections', () => {
     expect(of('a/one').factoryVersion).toBe('1');
   });
 
-  it('know all who mean the same place, whatever their tokens', () => {
-    const { connections, spec, of } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    connections.connect('b/two', spec(), OTHER_TOKENS, LOGIN, '1');
-    connections.connect('c/three', spec({ spaceID: 'staging' }), TOKENS, LOGIN, '1');
-    expect([...connections.samePlace('a/one')]).toEqual(['a/one', 'b/two']);
-    expect(of('a/one').poller).not.toBe(of('b/two').poller);
-  });
-
   it('end a List that nobody means any more', async () => {
     const { connections, spec, of, simulator, clock } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');

@@ -75,8 +75,6 @@ interface Shared {
 
 interface Entry {
   readonly digest: string;
-  /** The space in the cloud, whatever the tokens for it. */
-  readonly placeDigest: string;
   readonly connection: SpaceConnection;
 }
 
@@ -96,12 +94,6 @@ export class SpaceConnections {
 
   *all(): IterableIterator<[ObjectKey, SpaceConnection]> {
     for (const [key, { connection }] of this.#entries) yield [key, connection];
-  }
-
-  /** All DatabaseSpaces that mean the same space in the cloud as this one, itself included. */
-  *samePlace(space: ObjectKey): IterableIterator<ObjectKey> {
-    const place = this.#entries.get(space)?.placeDigest;
-    for (const [key, { placeDigest }] of this.#entries) if (placeDigest === place) yield key;
   }
 
   /**
@@ -127,7 +119,6 @@ export class SpaceConnections {
     const shared = this.#shared.get(digest) ?? this.#share(digest, spec, credentials, ca);
     shared.users.set(space, parseDuration(spec.pollInterval));
     shared.poller.intervalMs = Math.min(...shared.users.values());
-    const placeDigest = digestOf(placeOf(spec));
     const known = before?.connection;
     const factory = {
       factoryLogin,
@@ -135,7 +126,7 @@ export class SpaceConnections {
         ? (known?.factoryVersion ?? factoryVersion)
         : factoryVersion,
     };
-    this.#entries.set(space, { digest, placeDigest, connection: this.#connection(spec, shared, factory, ca) });
+    this.#entries.set(space, { digest, connection: this.#connection(spec, shared, factory, ca) });
     if (before === undefined) this.#options.onConnected?.(space);
     // What is listed already will not be for the first time again, and may mean something else by now.
     if (shared.listed) this.#options.onListed(space, true);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { aSpace } from '../../../test/support/builders.ts';
+import { placesOf } from '../../../test/support/places.ts';
 import { secretsOf } from '../../../test/support/secrets.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { FakeKube } from '../../sandbox/fake-kube.ts';
@@ -23,6 +24,7 @@ test("a DatabaseSpace that is abandoned lets go of its Secrets, and of nobody el
   const kind = databaseSpaceKind({
     secrets: createSecrets(kube, secretsOf(kube)),
     connections: {} as SpaceConnections,
+    places: placesOf({}),
     connectedWith: new Map(),
     claimedIDs: () => new Set(),
     neededBy: () => [],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aSpace, type SpaceBuilder } from '../../../test/support/builders.ts';
+import { placesOf } from '../../../test/support/places.ts';
 import { secretsOf } from '../../../test/support/secrets.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { FakeKube } from '../../sandbox/fake-kube.ts';
@@ -27,6 +28,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
       onClusters: () => {},
       onListed: () => {},
     }),
+    places: placesOf({ 'shop/production': aSpace().subject.spec }),
     claimedIDs: () => new Set(['orders']),
     neededBy: () => [],
     connectedWith: new Map(),
@@ -58,21 +60,14 @@ describe('observeSpace()', () => {
     expect(cloud?.versions).toContain('3.5.0');
   });
 
-  it('does not call a cluster unmanaged that another DatabaseSpace for the same place manages', async () => {
-    const { simulator, world, observe } = await bench({
+  it('does not call a cluster unmanaged that another DatabaseSpace for the same place manages, connected or not', async () => {
+    const { spec } = aSpace().subject;
+    const { simulator, observe } = await bench({
+      places: placesOf({ 'shop/production': spec, 'ops/same': { ...spec, apiTokens: [] } }),
       claimedIDs: (space) => new Set([space === 'shop/production' ? 'orders' : 'attic']),
     });
     for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
-    const tokens = [{ level: 'read', clientID: 'read-id', clientSecret: 'read-secret-0123456789' }] as const;
-    world.connections.connect(
-      'ops/same',
-      aSpace().subject.spec,
-      tokens,
-      { username: 'admin', password: 'password' },
-      '1',
-    );
     const { cloud } = await observe();
-    world.connections.close();
     expect(cloud?.inventory).toMatchObject({ total: 3, managed: 2, unmanaged: [{ clusterID: 'zoo' }] });
   });
 

@@ -7,6 +7,7 @@ import { loginFrom, type Secrets } from '../secrets.ts';
 import type { SpaceConnection, SpaceConnections } from './connection.ts';
 import { credentialsFrom } from './credentials.ts';
 import { placeName } from './place.ts';
+import type { SpacePlaces } from './places.ts';
 import type { DatabaseSpaceSpec, DatabaseSpaceStatus } from './schema.ts';
 
 export type SpaceSubject = Subject<DatabaseSpaceSpec, DatabaseSpaceStatus>;
@@ -61,6 +62,7 @@ export interface CloudSeen {
 export interface SpaceWorld {
   readonly secrets: Secrets;
   readonly connections: SpaceConnections;
+  readonly places: Pick<SpacePlaces, 'same'>;
   /** Ids that the DatabaseClusters of a space stand for. */
   readonly claimedIDs: (space: ObjectKey) => ReadonlySet<string>;
   /** DatabaseClusters that cannot go without the space. */
@@ -200,8 +202,8 @@ async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, wo
 }
 
 /** Ids that are stood for in the same place of the cloud, by whatever DatabaseSpace. */
-function claimedIn({ connections, claimedIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
-  const [ids = new Set<string>(), ...others] = [...connections.samePlace(space)].map(claimedIDs);
+function claimedIn({ places, claimedIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
+  const [ids = new Set<string>(), ...others] = [...places.same(space)].map(claimedIDs);
   return others.length === 0 ? ids : new Set([ids, ...others].flatMap((each) => [...each]));
 }
 

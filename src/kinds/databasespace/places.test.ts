@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { space } from '../../../test/support/manifests.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import { SpacePlaces } from './places.ts';
+
+const CLOUD = 'https://cloud.example.com';
+// The cast is the parse border: what is in a spec is what is tested.
+const named = (spec: Readonly<Record<string, unknown>>, baseURL = CLOUD) =>
+  space({ baseURL }, spec) as unknown as KubeObject;
+const isWhere = (places: SpacePlaces, key: string) => [places.get(key)?.spaceID, [...places.same(key)]];
+
+test('SpacePlaces knows all DatabaseSpaces that name one place, whatever their tokens', () => {
+  const places = new SpacePlaces();
+  places.changed('a/one', named({}));
+  places.changed('b/two', named({ apiTokens: [] }, `${CLOUD}/`));
+  places.changed('c/three', named({ spaceID: 'staging' }));
+  expect(isWhere(places, 'a/one')).toEqual(['production', ['a/one', 'b/two']]);
+  expect(isWhere(places, 'c/three')).toEqual(['staging', ['c/three']]);
+  expect(isWhere(places, 'd/four')).toEqual([undefined, []]);
+});
+
+test('SpacePlaces goes with the specs, and keeps what stays as it is', () => {
+  const places = new SpacePlaces();
+  for (const key of ['a/one', 'b/two']) places.changed(key, named({}));
+  const before = places.get('b/two');
+  places.changed('b/two', named({ pollInterval: '60s' }));
+  expect(places.get('b/two')).toBe(before);
+  places.changed('b/two', named({ spaceID: 'staging' }));
+  expect([isWhere(places, 'a/one'), isWhere(places, 'b/two')]).toEqual([
+    ['production', ['a/one']],
+    ['staging', ['b/two']],
+  ]);
+  places.changed('a/one', undefined);
+  places.changed('b/two', named({ spaceID: undefined }));
+  expect([isWhere(places, 'a/one'), isWhere(places, 'b/two')]).toEqual([
+    [undefined, []],
+    [undefined, []],
+  ]);
+});

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { KubeError, SECRETS } from '../../src/kube/api.ts';
+import { isReady, running } from './scenario.ts';
+import { SPACES, specOf } from './view.ts';
+import { World } from './world.ts';
+
+const SECOND_MS = 1_000;
+/** A DatabaseSpace for the same place as `production`, with a token Secret of its own. */
+const AGAIN = 'again';
+
+/** Cluster `orders` runs, and after a restart only the other DatabaseSpace for its place can be connected. */
+async function halfConnected() {
+  const world = new World({ scenario: 'same-place', strikes: [] });
+  const { clock, kube, people, view } = world;
+  await world.start();
+  await running(world, { deletionPolicy: 'Delete' });
+  await people.putSecret(AGAIN, { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' });
+  const [production] = view.objects(SPACES);
+  if (production === undefined) throw new Error('There is no space');
+  const apiTokens = [{ level: 'admin', secretRef: { name: AGAIN } }];
+  await people.create(SPACES, AGAIN, { ...specOf(production), apiTokens });
+  await world.until(() => view.ready(AGAIN, SPACES).startsWith('True'), 'the other space is Ready');
+  const link = { isCut: true };
+  const get = kube.get.bind(kube);
+  kube.get = async (resource, ref) => {
+    if (link.isCut && resource === SECRETS && ref.name.startsWith('cloud-'))
+      throw new KubeError('etcdserver: leader changed', { status: 500, reason: 'InternalError' });
+    return get(resource, ref);
+  };
+  // It dies of the next thing that it is to do.
+  world.beginCounting();
+  world.chance = () => {
+    world.chance = undefined;
+    return 'crashBefore';
+  };
+  await people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } });
+  await clock.advance(30 * SECOND_MS);
+  expect(world.trace.some((line) => line.endsWith('process 2 starts'))).toBe(true);
+  return { world, link, view, people, clock };
+}
+
+test('A cluster that another object has recorded is not adopted where the DatabaseSpace of that one is not connected', async () => {
+  const { world, link, people, view, clock } = await halfConnected();
+  const thief = {
+    spaceRef: { name: AGAIN },
+    clusterID: 'orders',
+    adoptionPolicy: 'IfExists',
+    deletionPolicy: 'Delete',
+  };
+  await people.createCluster(thief, 'thief');
+  await clock.advance(120 * SECOND_MS);
+  expect([view.ready('thief'), view.status('thief').createdAt]).toEqual(['False ClusterIDClaimed', undefined]);
+  people.remove('thief');
+  await world.until(() => view.ready('thief') === 'gone', 'the other object is gone');
+  link.isCut = false;
+  await world.until(() => isReady(world) && view.status().lastHandledRotateAt === '1', 'orders goes on');
+  expect([view.cluster()?.status, world.invariants.violations]).toEqual(['running', []]);
+  world.stop();
+});
+
+test('A cluster is cloned by way of another DatabaseSpace for its place, though that of its object is not connected', async () => {
+  const { world, people, view } = await halfConnected();
+  await people.createCluster({ spaceRef: { name: AGAIN }, cloneFrom: { clusterRef: { name: 'orders' } } }, 'copy');
+  await world.until(() => view.cluster('copy') !== undefined, 'it is cloned');
+  expect(world.invariants.violations).toEqual([]);
+  world.stop();
+});
