@@ -88,10 +88,23 @@ async function remove(
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
-    // Servers answer alike where there is none.
-    if (!(await isThere(world, access, name, signal))) return;
+    // Servers answer alike where there is none. That follows from no single look: it would be left behind.
+    if (!(await isThere(world, access, name, signal)) && !(await isListed(world, access, name, signal))) return;
     const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${error.message}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
   servers.databaseChanged(access, name, false);
+}
+
+/** By a List of this moment, whatever was told of the database before. */
+async function isListed(
+  { servers }: DatabaseWorld,
+  access: OpenServer,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const names = await servers.asAdmin(access, (client, token) => client.listDatabases(token, signal), signal);
+  const listed = names.includes(name);
+  if (listed) servers.databaseChanged(access, name, true);
+  return listed;
 }

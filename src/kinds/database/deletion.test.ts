@@ -55,6 +55,28 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
+  it('does not go because one look does not find a database that is in use', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    const close = await (await bench.outsider()).open('write');
+    const match = { operation: 'getDatabase' };
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 404, times: 1 });
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown DatabaseInUse');
+    await close();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
+  it('ends where somebody else deletes the database right before', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    await bench.world().servers.databases(await bench.place(), new AbortController().signal);
+    bench.cluster.simulator.dropDatabase('orders', 'orders');
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('gone');
+  });
+
   it('ends where the database is gone already', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.cluster.simulator.dropDatabase('orders', 'orders');
