@@ -114,6 +114,26 @@ export const ON_SERVERS: readonly Mutation[] = [
     hunt: Array.from({ length: 12 }, (_, index) => `user-move-secret r${index + 1}:failing`),
   },
   {
+    name: 'one-list-of-databases-is-enough',
+    about: 'A database that one List lacks counts as gone',
+    changes: [
+      [
+        'kinds/database/observe.ts',
+        'listed || (expected && (await',
+        'listed || (expected && subject.deleting && (await',
+      ],
+    ],
+    hunt: missing('database', 24),
+  },
+  {
+    name: 'one-look-lets-go',
+    about: 'An object goes once one look does not find the database that the server does not delete now',
+    changes: [
+      ['kinds/database/act.ts', '&& !(await isListed(world, access, name, signal))', '&& isListed !== undefined'],
+    ],
+    hunt: missing('database-in-use', 12),
+  },
+  {
     name: 'database-dropped-unasked',
     about: 'A database is dropped with its object, whatever deletionPolicy says',
     changes: [
@@ -156,3 +176,8 @@ export const ON_SERVERS: readonly Mutation[] = [
     hunt: ['two-databases-first-goes'],
   },
 ];
+
+/** Each of the first looks says once that there is nothing. */
+function missing(scenario: string, looks: number): readonly string[] {
+  return Array.from({ length: looks }, (_, index) => `${scenario} r${index + 1}:missing`);
+}

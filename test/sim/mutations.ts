@@ -79,6 +79,18 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: Array.from({ length: 12 }, (_, index) => `spared seed=${index + 1}`),
   },
   {
+    name: 'one-list-is-enough',
+    about: 'A cluster that one List lacks counts as gone',
+    changes: [
+      [
+        'kinds/databasecluster/find-cluster.ts',
+        'return subject.status.createdAt !== undefined || maybeAttempted(world, subject);',
+        'return maybeAttempted(world, subject);',
+      ],
+    ],
+    hunt: Array.from({ length: 12 }, (_, index) => `still-there r${index + 1}:missing`),
+  },
+  {
     name: 'first-come-not-first-served',
     about: 'Two objects that stand for one id do not know of each other',
     changes: [

@@ -9,6 +9,7 @@ export const READ_FAULTS = {
   failing: 'it is answered 500',
   truncated: 'the answer ends halfway, as if that were all',
   hang: 'no answer comes for 20 s, from the Kubernetes API for 30 s',
+  missing: 'it is answered 404, or a List comes without anything in it, as from a replica that is behind',
 } as const;
 
 export type ReadFault = keyof typeof READ_FAULTS;
@@ -18,7 +19,8 @@ export const READ_FAULT_NAMES = Object.keys(READ_FAULTS) as readonly ReadFault[]
 /** Where each is struck. A server that fails is played with effects, and in flaky weather. */
 export const READ_FAULTS_OF: Readonly<Record<Read['to'], readonly ReadFault[]>> = {
   http: READ_FAULT_NAMES.filter((name) => name !== 'failing'),
-  kube: READ_FAULT_NAMES,
+  // It answers gets from what was agreed on, never from what is behind.
+  kube: READ_FAULT_NAMES.filter((name) => name !== 'missing'),
 };
 
 /** A look, counted from 1 over all processes. */
@@ -54,6 +56,25 @@ const KUBE_REASONS: Readonly<Record<number, string>> = {
   500: 'InternalError',
 };
 
+/** Lists are there as long as what they are of is, however old they are. */
+const EMPTY_LISTS: readonly (readonly [path: RegExp, body: string])[] = [
+  [/\/clusters$/, '[]'],
+  [/\/v1\/users$/, '{"users":[]}'],
+  [/\/v1\/databases$/, '{"databases":[]}'],
+];
+
+function missing(request: HttpRequest): HttpResponse {
+  const { pathname } = new URL(request.url);
+  const empty = EMPTY_LISTS.find(([path]) => path.test(pathname))?.[1];
+  const body = empty ?? '{"code":"NOT_FOUND","message":"There is no such thing"}';
+  const headers = { 'content-type': 'application/json' };
+  return { status: empty === undefined ? 404 : 200, headers, body: textOf(body) };
+}
+
+async function* textOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
 /** The answer that comes of it. `pause` lets time pass. */
 export async function answerWith(
   fault: ReadFault,
@@ -65,6 +86,7 @@ export async function answerWith(
     await pause(request.timeouts?.headersMs ?? PATIENCE_MS);
     throw new HttpError('lost', `${request.method}: No complete answer in time`);
   }
+  if (fault === 'missing') return missing(request);
   const status = STATUSES[fault];
   if (status === undefined) {
     const answer = await send();

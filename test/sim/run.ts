@@ -72,8 +72,9 @@ async function aftermath(
   world: World,
   scenario: Scenario,
   { strikes, reads = [] }: Plan,
-  expectedEnd: string | undefined,
+  givenEnd: string | undefined,
 ): Promise<readonly Effect[]> {
+  const expectedEnd = reads.some(({ fault }) => scenario.leavesTraces?.includes(fault)) ? undefined : givenEnd;
   const begin = world.clock.monotonic();
   const maybeStruck = () => world.clock.monotonic() < begin + STRUCK_MINUTES * MINUTE_MS;
   const isFree = () => world.isTurned || scenario.mayEndElsewhere === true;

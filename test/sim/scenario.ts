@@ -1,4 +1,5 @@
 import type { Fault } from './faults.ts';
+import type { ReadFault } from './reads.ts';
 import type { Subject } from './strike.ts';
 import { CLUSTERS } from './view.ts';
 import type { World } from './world.ts';
@@ -15,6 +16,8 @@ export interface Scenario {
   readonly ends: (world: World) => boolean;
   /** Where it ends depends on when what goes wrong: each object must say why. */
   readonly mayEndElsewhere?: boolean;
+  /** After these, which are believed as they may be, something harmless may be left besides. */
+  readonly leavesTraces?: readonly ReadFault[];
   /** An effect that there is no need for, whatever goes wrong. */
   readonly never?: RegExp;
   /** Faults that have no meaning here. */

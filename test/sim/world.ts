@@ -17,7 +17,7 @@ import { metricsTold, type PassResult, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
-import type { Read, ReadFault } from './reads.ts';
+import { READ_FAULTS_OF, type Read, type ReadFault } from './reads.ts';
 import { LASTS_MS, LEASE_NAMESPACE, RESTART_MS, type Subject, strike } from './strike.ts';
 import { CLUSTERS, KINDS, View } from './view.ts';
 import { Weather } from './weather.ts';
@@ -336,7 +336,8 @@ export class World {
     if (!this.#counting) return undefined;
     const index = this.reads.length + 1;
     this.reads.push({ ...read, index, after: this.#count });
-    const fault = this.#areStrikesOver ? undefined : this.#plan.reads?.find(({ at }) => at === index)?.fault;
+    const strike = this.#areStrikesOver ? undefined : this.#plan.reads?.find(({ at }) => at === index);
+    const fault = strike && READ_FAULTS_OF[read.to].includes(strike.fault) ? strike.fault : undefined;
     if (fault !== undefined) {
       this.#note(`process ${number} r${index}: ${read.what}  <= ${fault}`);
       this.#troubledUntil = Math.max(this.#troubledUntil, this.clock.monotonic() + MINUTE_MS);

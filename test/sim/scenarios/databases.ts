@@ -1,3 +1,4 @@
+import { openWorkspace } from '../../../src/simulator/server/query/workspace.ts';
 import { isReady, running, type Scenario } from '../scenario.ts';
 import { DATABASES } from '../view.ts';
 import type { World } from '../world.ts';
@@ -6,11 +7,25 @@ const NAME = 'sales';
 const BASE = 'define attribute name, value string;';
 const MORE = 'define entity person, owns name;';
 
+/** About as long as the first pause between two tries. */
+const IN_USE_MS = 1_000;
+
 const subject = { resource: DATABASES, name: NAME };
 const create = ({ people }: World, spec: object = {}) =>
   people.create(DATABASES, NAME, { clusterRef: { name: 'orders' }, ...spec });
 const isDatabaseReady = (world: World) => isReady(world, NAME, DATABASES);
 const has = ({ view }: World) => view.cluster()?.database.databases.has(NAME) ?? false;
+
+/** Somebody else opens a transaction; returns what closes it. */
+function use({ view }: World): () => void {
+  const { databases, transactions } = view.cluster()?.database ?? {};
+  const database = databases?.get(NAME);
+  if (database === undefined || transactions === undefined) throw new Error('There is nothing to be used');
+  const workspace = openWorkspace(database.committed);
+  const id = 'of somebody else';
+  transactions.set(id, { id, type: 'read', database, username: id, deadlineMs: Number.POSITIVE_INFINITY, workspace });
+  return () => void transactions.delete(id);
+}
 
 async function ready(world: World, spec: object = {}): Promise<void> {
   await running(world);
@@ -62,6 +77,21 @@ export const DATABASES_OF_SERVERS: readonly Scenario[] = [
     subject,
     prepare: (world) => ready(world, { deletionPolicy: 'Delete' }),
     act: async ({ people }) => people.remove(NAME, DATABASES),
+    ends: (world) => world.view.ready(NAME, DATABASES) === 'gone' && !has(world),
+    // It would ask for another end.
+    without: ['edit'],
+  },
+  {
+    // Servers refuse to delete it then, in the words that they have for one that is not there.
+    name: 'database-in-use',
+    subject,
+    prepare: (world) => ready(world, { deletionPolicy: 'Delete' }),
+    act: async (world) => {
+      const end = use(world);
+      world.people.remove(NAME, DATABASES);
+      await world.clock.advance(IN_USE_MS);
+      end();
+    },
     ends: (world) => world.view.ready(NAME, DATABASES) === 'gone' && !has(world),
     // It would ask for another end.
     without: ['edit'],

@@ -84,6 +84,14 @@ export const OTHERS: readonly Scenario[] = [
     ends: (world) => isReady(world) && world.view.cluster() !== undefined,
   },
   {
+    // Whoever is told once that the cluster is not there creates no other one, though that is allowed.
+    name: 'still-there',
+    prepare: (world) => running(world, { recreatePolicy: 'Always' }),
+    act: ({ people }) => people.edit({ spec: { storageSizeGB: 200 } }),
+    ends: (world) => isReady(world) && world.view.cluster()?.storageSizeGB === 200,
+    never: /\/deploy$/,
+  },
+  {
     name: 'renamed-elsewhere',
     prepare: running,
     act: async (world) => world.others((simulator) => simulator.changeCluster('orders', { id: 'orders-x' })),

@@ -86,6 +86,8 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     },
     act: (world) => create(world),
     ends: (world) => world.view.ready(NAME, USERS).startsWith('False') && works(world, 'of somebody else'),
+    // A Secret whose password no server takes.
+    leavesTraces: ['missing'],
   },
   {
     name: 'race-for-username',
@@ -98,6 +100,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
       world.others((simulator) => simulator.setPassword('orders', NAME, 'of somebody else'));
     },
     ends: (world) => world.view.ready(NAME, USERS) === 'False UserExists' && works(world, 'of somebody else'),
+    leavesTraces: ['missing'],
   },
   {
     name: 'user-adopt',
