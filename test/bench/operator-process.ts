@@ -1,7 +1,9 @@
 import { Child, jsonLine } from './child.ts';
-import { sumOf } from './measure/prometheus.ts';
+import { samplesOf, sumOf } from './measure/prometheus.ts';
 import type { EventLoop, Operator, OperatorMetrics } from './operator.ts';
 import { inPod, POD_FLAGS } from './pod.ts';
+
+const LISTED: ReadonlySet<string> = new Set(['mooring_space_last_observed_timestamp_seconds']);
 
 /** The operator in its own process, as it runs in a pod. */
 export class OperatorProcess implements Operator {
@@ -62,6 +64,7 @@ export class OperatorProcess implements Operator {
       depth,
       waiting: depth + sumOf(text, 'controller_runtime_active_workers'),
       leads: sumOf(text, 'mooring_leader') === 1,
+      spaces: [...samplesOf(text, LISTED)].map(({ labels }) => labels['name'] ?? ''),
     };
   }
 

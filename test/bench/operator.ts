@@ -36,6 +36,8 @@ export interface OperatorMetrics {
   /** Keys that wait or are worked on, of all kinds. */
   readonly waiting: number;
   readonly leads: boolean;
+  /** Names of the spaces that it lists. */
+  readonly spaces: readonly string[];
 }
 
 /** For what cannot be measured at all without them. */

@@ -20,7 +20,7 @@ export interface Options {
   readonly quietPolls: number;
   /** Users on one server. */
   readonly users: number;
-  /** Objects that are there when S13 starts the operator. */
+  /** Objects that are there when S13 and S15 start the operator. */
   readonly standing: { readonly clusters: number; readonly users: number };
   /** Clusters that each of the quiet spaces of S12 wants. */
   readonly quiet: number;
@@ -54,6 +54,7 @@ export const SCENARIOS = [
   'S12',
   'S13',
   'S14',
+  'S15',
 ] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
@@ -75,6 +76,7 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S12 throttled: the cloud lets 10 requests a second through, for one noisy and nine quiet spaces
   S13 scale: starting, resting and working beside very many objects that are Ready
   S14 the API server is killed, and started again 10 s later
+  S15 replicas: as S13, with three that share ten spaces; then one of them is killed
 
   --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
   --clusters N       size of the crowd (default 100, then 1000; at most 10000); of newcomers, and in each
@@ -84,14 +86,14 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   --latency T        before each answer of the cloud and its servers, for S3 to S11 (default 0ms); S8 and S11 count it along
   --rps N            requests a second that the cloud lets through, for S3 to S11 (default: all)
   --users N          users of S7 (default 500)
-  --standing C,U     clusters and users that S13 begins with (default 1000,1000)
+  --standing C,U     clusters and users that S13 and S15 begin with (default 1000,1000)
   --quiet-polls N    polls of 10 s that S4 watches (default 4; an hour is 360)
   --outage S         seconds of each outage in S9 (default 60; an hour is 3600)
   --storm S          seconds of edits in S10 (default 20)
   --churn S          seconds of changes in S13 (default 60)
   --quick            small numbers, five to ten minutes
   --json FILE        where the figures go (default: a new file in bench-results/)
-  --operator COMMAND another operator for the same resources, measured too, but for S11 and S13: a shell command that stays in
+  --operator COMMAND another operator for the same resources, measured too, but for S11, S13 and S15: a shell command that stays in
                      the foreground and finds its kubeconfig, of a cluster-admin, in KUBECONFIG
   --operator-ready URL  answers 200 when that operator is ready (default: it is when it was started)
   --compare FILE     figures of an earlier run beside these

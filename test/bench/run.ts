@@ -9,6 +9,7 @@ import { newcomer } from './scenarios/newcomer.ts';
 import { OUTAGES, type Outage, outage } from './scenarios/outage.ts';
 import { quiet } from './scenarios/quiet.ts';
 import { ready } from './scenarios/ready.ts';
+import { REPLICA_SPACES, replicas } from './scenarios/replicas.ts';
 import { restart } from './scenarios/restart.ts';
 import { SCALE_VERIFY_S, scale } from './scenarios/scale.ts';
 import { storm } from './scenarios/storm.ts';
@@ -25,7 +26,7 @@ const MOST_CHANGED_IN_OUTAGE = 200;
 const READY_TIMEOUT_MS = 60_000;
 
 /** What another operator cannot be measured at: how it elects a leader is not known, nor what its objects look like. */
-const OF_MOORING_ONLY: readonly ScenarioName[] = ['S11', 'S13'];
+const OF_MOORING_ONLY: readonly ScenarioName[] = ['S11', 'S13', 'S15'];
 
 export interface Run {
   readonly options: Options;
@@ -182,6 +183,22 @@ function others({ quiet, standing, crowds, churnS, restS, newcomers }: Options):
       setting: { provisionTime: '0s', pollInterval: '60s', verifyIntervalS: SCALE_VERIFY_S },
       parts: [
         { scenario: 'S13', run: (setting, sheet) => scale(setting, sheet, { ...standing, churnS, restS, newcomers }) },
+      ],
+    },
+    {
+      name: 'S15',
+      setting: {
+        provisionTime: '0s',
+        pollInterval: '60s',
+        verifyIntervalS: SCALE_VERIFY_S,
+        spaces: REPLICA_SPACES,
+        sharesSpaces: true,
+      },
+      parts: [
+        {
+          scenario: 'S15',
+          run: (setting, sheet) => replicas(setting, sheet, { ...standing, churnS, restS, newcomers }),
+        },
       ],
     },
     {

@@ -8,6 +8,7 @@ import { definitions } from '../../src/kinds/definitions.ts';
 import type { KubeApi } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
+import { ownRules } from '../../src/rbac.ts';
 import type { ControlPlane, ServiceAccount } from '../../tools/control-plane/control-plane.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
@@ -32,6 +33,8 @@ export interface SettingOptions {
   readonly spaces?: number;
   /** Of the management API, of all spaces together. Default: no limit. */
   readonly requestsPerSecond?: number;
+  /** Whether the operator may share spaces between replicas. Default: false, as with the chart's own values. */
+  readonly sharesSpaces?: boolean;
   /** Whether the API server writes down who asks it for what. Default: false, as that takes it time. */
   readonly audit?: boolean;
   /** Measured in the place of Mooring. */
@@ -85,6 +88,7 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
     toEnd.push(() => cloud.end());
     const kubectl = kubectlOf(controlPlane, signal);
     await install(kubectl, spaceManifests(cloud.baseURL, { pollInterval, verifyIntervalS }, spaces));
+    if (options.sharesSpaces) await must(kubectl(['apply', '--filename=-'], JSON.stringify(replicaRights())));
     const start = await starter(options, controlPlane, kubectl);
     const { api, requests, close } = await connect(controlPlane);
     toEnd.push(close);
@@ -158,6 +162,25 @@ export async function eachOf<T>(items: readonly T[], work: (item: T, index: numb
     for (const [index, item] of queue) await work(item, index);
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+}
+
+/** What the chart gives besides for `--shard-by-space`. */
+function replicaRights(): object {
+  const metadata = { name: 'mooring-replicas', namespace: ACCOUNT.namespace };
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const rules = ownRules.map(({ why: _, when: __, ...rule }) => rule);
+  const subjects = [{ kind: 'ServiceAccount', ...ACCOUNT }];
+  const items = [
+    { apiVersion: `${apiGroup}/v1`, kind: 'Role', metadata, rules },
+    {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup, kind: 'Role', name: metadata.name },
+      subjects,
+    },
+  ];
+  return { apiVersion: 'v1', kind: 'List', items };
 }
 
 type Kubectl = Setting['kubectl'];

@@ -27,7 +27,7 @@ const PARTS: readonly (readonly ScenarioName[])[] = [
   ['S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S10'],
   ['S9', 'S11'],
   ['S12', 'S13'],
-  ['S2', 'S14'],
+  ['S2', 'S14', 'S15'],
 ];
 const CROWD = ['--clusters', '2', '--spaces', '2', '--users', '2', '--standing', '3,4', '--provision', '0s'];
 const SHORT = ['--quiet-polls', '1', '--outage', '1', '--storm', '1', '--churn', '1'];
@@ -46,6 +46,8 @@ const EXPECTED: readonly (readonly [scenario: string, figure: string, value: num
   ['S13', 'Kubernetes writes besides them', 0],
   ['S13', 'tokens', 2],
   ['S14', 'management calls but Lists and the new deploy', 0],
+  ['S15', '3 replicas: Kubernetes writes at their start', 0],
+  ['S15', 'spaces that moved besides', 0],
 ];
 
 it.concurrent.each(PARTS)('npm run bench can run $0 and those beside it', { timeout: 600_000 }, async (...part) => {

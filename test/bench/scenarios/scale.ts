@@ -58,7 +58,7 @@ export async function scale(setting: Setting, sheet: Sheet, crowd: Crowd): Promi
 }
 
 /** The objects are as they should be, but what the spaces tell of them in number is still to be written. */
-async function settleSpaces(setting: Setting, crowd: Crowd): Promise<void> {
+export async function settleSpaces(setting: Setting, crowd: Crowd): Promise<void> {
   const operator = await setting.startOperator();
   await until(() => operator.isReady(), 'the operator is ready', TIMEOUT_MS, setting.signal);
   await until(async () => lookedAt(await metricsOf(operator), crowd), 'all is looked at', TIMEOUT_MS, setting.signal);
