@@ -24,7 +24,7 @@ import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
 import type { ShardedControllers } from './sharding.ts';
-import { type AnyController, type ControllerDependencies, noNews, Wiring } from './wiring.ts';
+import { type AnyController, type ControllerDependencies, Wiring } from './wiring.ts';
 import { wordOf } from './word.ts';
 
 export interface Controllers {
@@ -211,7 +211,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
     for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
       // The object itself has heard of it.
       const others = [...controller.dependents(reference)].some((key) => key !== changed);
-      if (others) wiring.notify(reference, noNews(users, 'normal'));
+      if (others) wiring.notify(reference);
     }
   });
   return controller;

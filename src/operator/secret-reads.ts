@@ -8,7 +8,6 @@ import type { StoreChange } from '../runtime/store.ts';
 export interface SecretSource {
   readonly store: { get(key: ObjectKey): AnyObject | undefined };
   onChange(handler: StoreChange<AnyObject>): void;
-  hasSynced(): boolean;
 }
 
 interface Seen {
@@ -39,11 +38,6 @@ export class SecretReads implements SecretSource {
 
   onChange(handler: StoreChange<AnyObject>): void {
     this.#handlers.push(handler);
-  }
-
-  /** There is nothing to wait for. */
-  hasSynced(): boolean {
-    return true;
   }
 
   /** The same kind, whose passes begin with a look at the Secrets that the object refers to. */

@@ -102,3 +102,19 @@ test.each([
   await world.clock.advance(600_000);
   expect(servers.size).toBe(40);
 });
+
+test('An operator that stands by has nothing in its queues, however much changes meanwhile', async () => {
+  const world = await aWorldOfOperators({ count: 4, shardBySpace: false });
+  world.replica();
+  await world.clock.advance(60_000);
+  const standby = world.replica();
+  await world.clock.advance(60_000);
+  for (let index = 0; index < 4; index++) {
+    const ref = { namespace: 'shop', name: `orders-${index}` };
+    await world.kube.patch(DATABASE_CLUSTERS, ref, { metadata: { labels: { changed: 'yes' } } });
+  }
+  await world.clock.advance(600_000);
+  const text = await standby.metrics.text();
+  const depths = [...text.matchAll(/^workqueue_depth\{.*\} (\d+)$/gm)].map(([, depth]) => Number(depth));
+  expect([depths.length > 0, Math.max(...depths)]).toEqual([true, 0]);
+});

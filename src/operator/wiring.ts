@@ -91,8 +91,7 @@ export class Wiring {
     });
     share.watchQueue(controller.queue);
     source.onChange((key, before, after) => {
-      if (isNews(before, after) || wordOf(before) !== wordOf(after))
-        this.notify(`${kind.definition.plural}/${key}`, noNews(source, 'normal'));
+      if (isNews(before, after) || wordOf(before) !== wordOf(after)) this.notify(`${kind.definition.plural}/${key}`);
     });
     this.#controllers.push(controller);
     return controller;
@@ -110,8 +109,7 @@ export class Wiring {
   ): void {
     source.onChange((_key, before, after) => {
       if (!isNews(before, after)) return;
-      for (const reference of new Set([...concerns(before), ...concerns(after)]))
-        this.notify(reference, noNews(source, 'normal'));
+      for (const reference of new Set([...concerns(before), ...concerns(after)])) this.notify(reference);
     });
   }
 
@@ -123,7 +121,7 @@ export class Wiring {
         // Of a Secret that is read for the first time, the pass that reads it is the one that needs to hear.
         if (before === undefined && source instanceof SecretReads) return;
         if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion)
-          this.notify(`${plural}/${key}`, noNews(source, 'high'));
+          this.notify(`${plural}/${key}`, 'high');
       });
     readers('secrets', secrets);
     readers('configmaps', configMaps);
@@ -151,9 +149,4 @@ export class Wiring {
   /** For a kind's world: whom a selector admits follows from these. */
   readonly namespaceLabels = async (name: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> =>
     (await this.#dependencies.api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
-}
-
-/** What a start finds is no news to those who were there before. */
-export function noNews(source: { hasSynced(): boolean }, otherwise: Priority): Priority {
-  return source.hasSynced() ? otherwise : 'low';
 }

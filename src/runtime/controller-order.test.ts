@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aCluster, aController, aSettledToy } from '../../test/support/toy-controller.ts';
+import { aCluster, aController, aSettledToy, aStandby } from '../../test/support/toy-controller.ts';
 import { TOYS } from '../../test/support/toy-kind.ts';
 import { TerminalError } from '../base/errors.ts';
 import { API_VERSION } from '../base/group.ts';
@@ -116,4 +116,54 @@ test('A Controller lets others have their turn between passes that wait for noth
   }
   expect(new Set(passes.map(({ name }) => name)).size).toBe(200);
   expect(most).toBeLessThanOrEqual(20);
+});
+
+test('Controller that stood by for an hour does not try all stalled objects at once when it begins', async () => {
+  const world = aCluster();
+  const never = stalled('No', 'Never');
+  for (let index = 0; index < 200; index++)
+    await aSettledToy(world.api, `toy-${index}`, never, world.clock.now() - 3_600_000);
+  const { run, passes } = await aStandby({ decide: () => ({ conditions: never }) }, 2, world);
+  await world.clock.advance(3_600_000);
+  void run();
+  await world.clock.advance(10_000);
+  expect(passes.length).toBeLessThan(10);
+  await world.clock.advance(600_000);
+  expect(new Set(passes.map(({ name }) => name)).size).toBe(200);
+});
+
+test('Controller that stands by queues nothing, and then begins with what nobody has looked at since it changed', async () => {
+  const world = aCluster();
+  const names = Array.from({ length: 120 }, (_, index) => `toy-${index}`);
+  for (const name of names) await aSettledToy(world.api, name);
+  const { run, passes, controller, change } = await aStandby({}, 1, world);
+  const [gone = '', labelled = '', changed = ''] = names.slice(-3);
+  await change(changed, { spec: { size: 2 } });
+  await change(labelled, { metadata: { labels: { a: 'b' } } });
+  await world.api.patch(TOYS, { namespace: 'ns', name: 'toy-1' }, { status: { size: 1 } }, { subresource: 'status' });
+  world.api.remove(TOYS, { namespace: 'ns', name: gone });
+  controller.changed('friends/x', 'high');
+  controller.changedSoon('friends/x');
+  controller.revisit('ns/toy-2', 2_000);
+  await world.clock.advance(600_000);
+  expect([controller.queue.depth, world.clock.timers()]).toEqual([0, 0]);
+  void run();
+  await world.clock.advance(600_000);
+  const order = passes.map(({ name }) => name);
+  expect([order[0], order.includes(gone), order.indexOf(labelled) > 1]).toEqual([changed, false, true]);
+  expect([order.length, new Set(order).size]).toEqual([119, 119]);
+});
+
+test('Controller that begins beside thousands of objects lets others have their turn while it queues them', async () => {
+  const world = aCluster();
+  for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);
+  const { run, controller } = await aStandby({}, 1, world);
+  void run();
+  let [most, before] = [controller.queue.depth, controller.queue.depth];
+  while (controller.queue.depth < 900) {
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, controller.queue.depth - before);
+    before = controller.queue.depth;
+  }
+  expect(most).toBeLessThanOrEqual(100);
 });

@@ -2,7 +2,8 @@
  * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
  * - It hears of its objects from the informer, and of what they refer to through `changed` (client-go's event handlers).
  * - What a person changed is urgent, and stays so until its object is settled; checks that are due, and what a start finds
- *   in order, come last. An object that was stalled when the process began comes back when it would have without it.
+ *   in order, come last. An object that was stalled when work began comes back when it would have without that.
+ * - Before it runs another process may, so what happens then is no news: nothing is queued, and at the begin all objects are.
  * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
  */
 
@@ -11,6 +12,7 @@ import { messageOf } from '../base/errors.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
+import { inSlices } from '../base/slices.ts';
 import { inSpan } from '../base/trace.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
@@ -75,6 +77,8 @@ const UNASKED_MS = 60_000;
 const SPARE_WORKERS = 5;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
 const MAX_PASSES_AT_ONCE = 20;
+/** So many objects are queued at the begin; then others have their turn. */
+const SLICE = 50;
 
 /** The controller of one kind, as above. */
 export class Controller<Spec, Status extends StatusBase, Observation, Step> {
@@ -84,7 +88,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #options: ControllerOptions;
   readonly #references = new ReferenceIndex();
   readonly #groups = new Map<ObjectKey, string>();
-  /** Stalled since before this process began: what is no news to a person does not wake them. */
+  #runs = false;
+  /** Stalled since before work began: what is no news to a person does not wake them. */
   readonly #resting = new Set<ObjectKey>();
   /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
   #writing: ObjectKey | undefined;
@@ -109,14 +114,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       maxShare: Math.max(1, options.concurrency - Math.ceil(options.concurrency / SPARE_WORKERS)),
     });
     informer.onChange((key, before, after) => {
-      const status = this.#refer(key, before, after);
+      this.#refer(key, before, after);
       // One that comes in its place owes nothing to it.
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
         this.letGo(key, true);
         if (this.queue.isInHand(key)) this.#replaced.add(key);
       }
-      if (key === this.#writing && after !== undefined) return;
-      if (before === undefined && after !== undefined && status !== undefined) this.#arrived(key, after, status);
+      if (!this.#runs || (key === this.#writing && after !== undefined)) return;
+      if (before === undefined && after !== undefined) this.revisit(key, 0);
       else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
       else if (after !== undefined) this.#unasked.set(key, after.metadata.resourceVersion);
       if (!this.queue.isInHand(key)) this.#lookAtUnasked(key);
@@ -125,6 +130,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 
   /** Something that objects of this kind may refer to has changed. */
   changed(reference: Reference, priority: Priority = 'normal'): void {
+    if (!this.#runs) return;
     for (const key of this.#references.dependents(reference)) {
       if (priority === 'low' && this.#resting.has(key)) continue;
       this.queue.add(key, priority);
@@ -133,6 +139,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 
   /** As `changed`, for what changes often and is looked at whole: many changes lead to one pass. */
   changedSoon(reference: Reference): void {
+    if (!this.#runs) return;
     for (const key of this.#references.dependents(reference)) this.queue.addAfter(key, SOON_MS);
   }
 
@@ -145,6 +152,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
     if (stop.aborted) this.queue.shutDown();
+    this.#runs = true;
+    await inSlices(this.#informer.store.keys(), SLICE, (key) => this.revisit(key, 0));
     await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill)));
   }
 
@@ -186,11 +195,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (this.#unasked.delete(key)) this.queue.addAfter(key, UNASKED_MS, 'low');
   }
 
-  /** The key is this process's from now on: looks at it as at what a start finds. */
-  revisit(key: ObjectKey, delayMs: number): void {
-    const object = this.#informer.store.get(key);
+  /** The object is new here, or the key is this process's from now on: looks at it as at what a start finds. */
+  revisit(key: ObjectKey, atLeastMs: number): void {
+    const object = this.#runs ? this.#informer.store.get(key) : undefined;
     if (object === undefined) return;
-    this.#arrived(key, object, parseStatus(this.#kind.definition, object.status), delayMs);
+    const status = parseStatus(this.#kind.definition, object.status);
+    const { priority, delayMs } = arrivalOf(object.metadata, status, this.#options.clock.now());
+    if (delayMs > 0) this.#resting.add(key);
+    this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }
 
   /** The key is another process's from now on, or `isGone`, and it may become another object's: nothing is remembered of it. */
@@ -268,14 +280,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  #arrived(key: ObjectKey, { metadata }: KubeObject, status: Status, atLeastMs = 0): void {
-    const { priority, delayMs } = arrivalOf(metadata, status, this.#options.clock.now());
-    if (delayMs > 0) this.#resting.add(key);
-    this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
-  }
-
-  /** The status now. An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
-  #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
+  /** An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
+  #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const [former, subject] = [this.#read(before), this.#read(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
     const passing = (subject && this.#kind.passingReferences?.(subject)) ?? [];
@@ -284,7 +290,6 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (group === undefined) this.#groups.delete(key);
     else this.#groups.set(key, group);
     if (after === undefined) this.#resting.delete(key);
-    return subject?.status ?? (after && parseStatus(this.#kind.definition, after.status));
   }
 
   /** What each line and the span of one pass say; an id ties them together. */
@@ -303,18 +308,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 }
 
 function labelOf(outcome: Outcome): 'success' | 'requeue' | 'requeue_after' | 'error' {
-  switch (outcome.next) {
-    case 'settled':
-      return outcome.requeueAfterMs === undefined ? 'success' : 'requeue_after';
-    case 'again':
-    case 'conflict':
-    case 'retry':
-      return 'requeue';
-    case 'failed':
-      return 'error';
-    default:
-      return outcome satisfies never;
-  }
+  if (outcome.next === 'settled') return outcome.requeueAfterMs === undefined ? 'success' : 'requeue_after';
+  return outcome.next === 'failed' ? 'error' : 'requeue';
 }
 
 /** Whether a person or another controller changed something that a pass goes by: a status is only ever written by us. */

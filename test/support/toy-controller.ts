@@ -23,7 +23,13 @@ export function aCluster() {
 }
 
 /** A controller of toys that runs, with the times at which passes looked at each toy. */
-export async function aController(
+export async function aController(...given: Parameters<typeof aStandby>) {
+  const { run, ...standby } = await aStandby(...given);
+  return { ...standby, running: run() };
+}
+
+/** As `aController`, one that knows all toys and does not run yet. */
+export async function aStandby(
   behaviour: ToyBehaviour = {},
   concurrency = 2,
   { clock, api } = aCluster(),
@@ -72,7 +78,7 @@ export async function aController(
   const [stop, kill] = [new AbortController(), new AbortController()];
   void informer.run(stop.signal);
   await informer.synced;
-  const running = controller.run(stop.signal, kill.signal);
+  const run = () => controller.run(stop.signal, kill.signal);
   const create = async (name: string, spec: object = {}) => {
     await api.create(TOYS, 'ns', { apiVersion: API_VERSION, kind: 'Toy', metadata: { name }, spec });
     await clock.settle();
@@ -98,7 +104,7 @@ export async function aController(
     change,
     stop,
     kill,
-    running,
+    run,
     metrics,
   };
 }
