@@ -157,7 +157,7 @@ test('Controller that stands by queues nothing, and then begins with what nobody
 test('Controller that begins beside thousands of objects lets others have their turn while it queues them', async () => {
   const world = aCluster();
   for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);
-  const { run, controller } = await aStandby({}, 1, world);
+  const { run, controller } = await aStandby({ observe: () => new Promise<never>(() => {}) }, 1, world);
   void run();
   let [most, before] = [controller.queue.depth, controller.queue.depth];
   while (controller.queue.depth < 900) {
@@ -166,4 +166,15 @@ test('Controller that begins beside thousands of objects lets others have their 
     before = controller.queue.depth;
   }
   expect(most).toBeLessThanOrEqual(100);
+});
+
+test('Controller that begins beside thousands of objects begins with what a person changed, wherever that stands', async () => {
+  const world = aCluster();
+  for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);
+  const { run, passes, change } = await aStandby({}, 1, world);
+  await change('toy-998', { spec: { size: 2 } });
+  void run();
+  await world.clock.advance(60_000);
+  expect(passes[0]?.name).toBe('toy-998');
+  expect(passes.filter(({ name }) => name === 'toy-998')).toHaveLength(1);
 });

@@ -89,6 +89,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #references = new ReferenceIndex();
   readonly #groups = new Map<ObjectKey, string>();
   #runs = false;
+  /** Before it runs: what a person changed since it was settled. These come first. */
+  readonly #urgent = new Set<ObjectKey>();
   /** Stalled since before work began: what is no news to a person does not wake them. */
   readonly #resting = new Set<ObjectKey>();
   /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
@@ -114,13 +116,18 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       maxShare: Math.max(1, options.concurrency - Math.ceil(options.concurrency / SPARE_WORKERS)),
     });
     informer.onChange((key, before, after) => {
-      this.#refer(key, before, after);
+      const status = this.#refer(key, before, after);
       // One that comes in its place owes nothing to it.
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
         this.letGo(key, true);
         if (this.queue.isInHand(key)) this.#replaced.add(key);
       }
-      if (!this.#runs || (key === this.#writing && after !== undefined)) return;
+      if (!this.#runs) {
+        const isUrgent = after && status && arrivalOf(after.metadata, status, options.clock.now()).priority === 'high';
+        this.#urgent[isUrgent ? 'add' : 'delete'](key);
+        return;
+      }
+      if (key === this.#writing && after !== undefined) return;
       if (before === undefined && after !== undefined) this.revisit(key, 0);
       else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
       else if (after !== undefined) this.#unasked.set(key, after.metadata.resourceVersion);
@@ -153,8 +160,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
     if (stop.aborted) this.queue.shutDown();
     this.#runs = true;
-    await inSlices(this.#informer.store.keys(), SLICE, (key) => this.revisit(key, 0));
-    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill)));
+    const keys = new Set([...this.#urgent, ...this.#informer.store.keys()]);
+    this.#urgent.clear();
+    const begin = inSlices(keys, SLICE, (key) => this.revisit(key, 0));
+    await Promise.all([begin, ...Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill))]);
   }
 
   async #work(stop: AbortSignal, kill: AbortSignal): Promise<void> {
@@ -280,8 +289,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  /** An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
-  #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
+  /** The status. An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
+  #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
     const [former, subject] = [this.#read(before), this.#read(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
     const passing = (subject && this.#kind.passingReferences?.(subject)) ?? [];
@@ -290,6 +299,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (group === undefined) this.#groups.delete(key);
     else this.#groups.set(key, group);
     if (after === undefined) this.#resting.delete(key);
+    return subject?.status;
   }
 
   /** What each line and the span of one pass say; an id ties them together. */
