@@ -186,6 +186,15 @@ describe('The password of a DatabaseCluster', () => {
     },
   );
 
+  it.each([1, 2, 3, 4, 5, 6])('works where a move to another Secret is taken back after %i passes', async (passes) => {
+    const bench = await runningBench();
+    await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+    for (let pass = 0; pass < passes; pass++) await bench.pass();
+    await bench.edit({ adminCredentials: null });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
   it('goes with its cluster, unless a cache shows an object that was there before', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });

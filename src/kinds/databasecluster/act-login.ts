@@ -75,6 +75,7 @@ export async function putPassword(
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
+  world.memory.putting(subject.key, known.secretName);
   try {
     await logins.setPassword(login, next.username, next.password, signal);
   } catch (error) {

@@ -83,10 +83,18 @@ async function readInherited(
 ): Promise<Login | undefined> {
   const { metadata, spec, status } = subject;
   const namespace = metadata.namespace ?? '';
-  const read = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) => {
+  const readOurs = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) => {
     const secret = await world.secrets.read(namespace, name, signal);
-    return secret !== undefined && isOurSecret(owner, secret) ? loginUnder('password', secret) : undefined;
+    return secret !== undefined && isOurSecret(owner, secret) ? secret : undefined;
   };
+  const read = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) =>
+    loginUnder('password', await readOurs(owner, name));
+  const elsewhere = world.memory.putElsewhere(subject.key, adminSecretName(subject));
+  if (elsewhere !== undefined) {
+    // A move was taken back on its way: that Secret may hold the only password that works.
+    const secret = await readOurs(subject, elsewhere);
+    return loginUnder('nextPassword', secret) ?? loginUnder('password', secret);
+  }
   const before = status.credentials?.secretName;
   if (before !== undefined) return before === adminSecretName(subject) ? undefined : read(subject, before);
   const cloned = spec.cloneFrom?.clusterRef?.name;
@@ -123,7 +131,8 @@ export async function observeLogin(
     world.memory.verifications.lastAtMs(subject.key),
     nowMs,
   );
-  const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
+  const isDoubtful = world.memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
+  const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
   if (!due && isAsVerified(world, subject, connection, endpoint)) return { login: 'settled', verifyInMs };
 
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
@@ -141,7 +150,7 @@ export async function observeLogin(
     if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
-    if (settled && factoryAlive === false) world.memory.verifications.verified(subject.key, nowMs);
+    if (settled && factoryAlive === false) world.memory.verified(subject.key, nowMs);
     return {
       login: 'tried',
       secretName: known.secretName,

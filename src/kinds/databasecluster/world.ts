@@ -51,12 +51,31 @@ export interface SpaceSeenHere {
 export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
+  /** Of which Secret the server was given the password last, where it may not be verified yet. */
+  readonly #puts = new Map<ObjectKey, string>();
   readonly #goesSince = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
 
   /** As of Attempts. */
   constructor(self: string, actsSinceMs: ActsSince) {
     this.attempts = new Attempts(self, actsSinceMs);
     this.verifications = new Verifications(actsSinceMs);
+  }
+
+  /** A password of this Secret is about to be put: no other one's works from then on, whatever the status says. */
+  putting(key: ObjectKey, secretName: string): void {
+    this.#puts.set(key, secretName);
+  }
+
+  /** Another Secret than this one, of which a password was put since one was found to work; undefined: there is none. */
+  putElsewhere(key: ObjectKey, secretName: string): string | undefined {
+    const put = this.#puts.get(key);
+    return put === secretName ? undefined : put;
+  }
+
+  /** The published login works, and the factory's does not. */
+  verified(key: ObjectKey, atMs: number): void {
+    this.verifications.verified(key, atMs);
+    this.#puts.delete(key);
   }
 
   /**
@@ -73,6 +92,7 @@ export class ClusterMemory {
   /** A key that is not gone may come back from another replica: which calls were made here must be known then. */
   forget(key: ObjectKey, isGone: boolean): void {
     this.#goesSince.delete(key);
+    this.#puts.delete(key);
     if (isGone) this.attempts.forget(key);
     this.verifications.forget(key);
   }

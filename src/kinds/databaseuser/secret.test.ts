@@ -171,6 +171,18 @@ describe('another name', () => {
     },
   );
 
+  it.each([1, 2, 3, 4, 5, 6])(
+    'that is taken back after %i passes leaves one Secret, whose login works',
+    async (passes) => {
+      const bench = await readyUserBench();
+      await bench.edit({ connectionSecret: { name: 'renamed' } });
+      for (let pass = 0; pass < passes; pass++) await bench.pass();
+      await bench.edit({ connectionSecret: null });
+      await bench.settle();
+      expect([bench.works(bench.secret()?.['password']), bench.secret('renamed')]).toEqual([true, undefined]);
+    },
+  );
+
   it('that is taken leaves the former Secret and its password alone', async () => {
     const bench = await readyUserBench();
     const before = bench.secretObject();
