@@ -332,3 +332,14 @@ test('WorkQueue tells for how long a key fails, from where the first of these pa
   await clock.advance(1_000);
   expect(queue.failsForMs('a')).toBe(1_000);
 });
+
+test('WorkQueue never comes back within the same moment to what waits for the rest of a time that is only a rounding error', async () => {
+  const { queue, clock } = aQueue();
+  await clock.advance(205_147.073_986_65);
+  const begin = clock.monotonic();
+  queue.addAfter('a', 1e-12);
+  const key = queue.get();
+  await clock.advance(10);
+  expect(await key).toBe('a');
+  expect(queue.inProgress.get('a')).toBeGreaterThan(begin);
+});

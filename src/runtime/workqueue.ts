@@ -130,7 +130,8 @@ export class WorkQueue {
       this.add(key, priority);
       return;
     }
-    const at = this.#options.clock.monotonic() + delayMs;
+    // Timers are no finer than a millisecond; and what is left of a time by a rounding error would be left again at once, for ever.
+    const at = this.#options.clock.monotonic() + Math.max(delayMs, 1);
     if (at < (this.#delayed.at(key) ?? Number.POSITIVE_INFINITY)) this.#delayed.set(key, at, priority);
   }
 

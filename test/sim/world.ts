@@ -357,7 +357,9 @@ export class World {
 
   #passed({ number }: Process, key: string, result: PassResult): void {
     const problem = this.#hotKeys.problem(`${key} in process ${number}`, result, this.clock.monotonic());
-    if (problem !== undefined) this.invariants.fail('no hot key', problem);
+    if (problem === undefined) return;
+    this.invariants.fail('no hot key', problem);
+    this.stop();
   }
 
   /** No time passes in an endless loop: it would never end here. And what follows from what is broken says nothing. */
