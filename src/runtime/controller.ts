@@ -89,8 +89,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #references = new ReferenceIndex();
   readonly #groups = new Map<ObjectKey, string>();
   #runs = false;
-  /** Before it runs: what a person changed since it was settled. These come first. */
-  readonly #urgent = new Set<ObjectKey>();
+  /** Before it runs: what is not in order, and comes first. To read thousands once more that are would take seconds. */
+  readonly #notable = new Set<ObjectKey>();
   /** Stalled since before work began: what is no news to a person does not wake them. */
   readonly #resting = new Set<ObjectKey>();
   /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
@@ -123,8 +123,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         if (this.queue.isInHand(key)) this.#replaced.add(key);
       }
       if (!this.#runs) {
-        const isUrgent = after && status && arrivalOf(after.metadata, status, options.clock.now()).priority === 'high';
-        this.#urgent[isUrgent ? 'add' : 'delete'](key);
+        const arrival = after && status && arrivalOf(after.metadata, status, options.clock.now());
+        const isInOrder = arrival?.priority === 'low' && arrival.delayMs === 0;
+        this.#notable[isInOrder || after === undefined ? 'delete' : 'add'](key);
         return;
       }
       if (key === this.#writing && after !== undefined) return;
@@ -160,9 +161,13 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
     if (stop.aborted) this.queue.shutDown();
     this.#runs = true;
-    const keys = new Set([...this.#urgent, ...this.#informer.store.keys()]);
-    this.#urgent.clear();
-    const begin = inSlices(keys, SLICE, (key) => this.revisit(key, 0));
+    const notable = new Set(this.#notable);
+    this.#notable.clear();
+    const keys = new Set([...notable, ...this.#informer.store.keys()]);
+    const begin = inSlices(keys, SLICE, (key) => {
+      if (notable.has(key)) this.revisit(key, 0);
+      else this.queue.add(key, 'low');
+    });
     await Promise.all([begin, ...Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill))]);
   }
 
