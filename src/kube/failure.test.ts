@@ -53,6 +53,9 @@ test('failureOf() takes what was tried in vain for something that may pass, unle
     apiError('unreachable'),
     apiError('throttled', 'server', { status: 429 }),
     new TransientError('Busy', 'Not now', { cause: apiError('lost') }),
+    new KubeError('busy', { status: 429 }),
+    new KubeError('starting', { status: 503 }),
+    new HttpError('unreachable', 'no way'),
   ];
   const mayNot = [
     apiError('unavailable', 'server', { heldSinceMs: 7 }),
@@ -61,7 +64,7 @@ test('failureOf() takes what was tried in vain for something that may pass, unle
     apiError('unauthorized'),
     new TransientError('Busy', 'Not now'),
     new TerminalError('Taken', 'It is taken', { cause: apiError('lost') }),
-    new KubeError('busy', { status: 429 }),
+    new KubeError('no', { status: 403, reason: 'Forbidden' }),
     new Error('a bug'),
   ];
   expect(mayPass.map((error) => failureOf(error).mayPass)).toEqual(mayPass.map(() => true));

@@ -33,7 +33,7 @@ export interface Failure {
 export const PASS = 'Reconcile';
 
 /** Of what was no call to the cloud or to a server. */
-const NO_CALL = { planned: false, mayPass: false, heldBack: undefined } as const;
+const NO_CALL = { planned: false, heldBack: undefined } as const;
 
 export function failureOf(error: unknown): Failure {
   const message = messageOf(error);
@@ -58,16 +58,18 @@ export function failureOf(error: unknown): Failure {
       reason: error.status === 403 ? 'KubernetesForbidden' : 'KubernetesError',
       message,
       retryAfterMs: error.retryAfterMs,
+      mayPass: error.status === 429 || error.status >= 500,
       ...NO_CALL,
       details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
     };
   }
-  const reason = error instanceof HttpError ? 'KubernetesUnreachable' : 'InternalError';
+  const isUnreachable = error instanceof HttpError;
   return {
     lasting: 'transient',
-    reason,
+    reason: isUnreachable ? 'KubernetesUnreachable' : 'InternalError',
     message,
     retryAfterMs: undefined,
+    mayPass: isUnreachable,
     ...NO_CALL,
     details,
   };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { aToy } from '../../test/support/toy-kind.ts';
 import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
+import { KubeError } from '../kube/api.ts';
 import { failing, ready } from '../kube/summary.ts';
 import { RECONCILE_AT } from './reconcile.ts';
 
@@ -90,6 +91,7 @@ const FIRST_SECONDS = { failsForMs: () => 4_999 };
 
 test.each<[string, object, Error | 'decided']>([
   ['fails', FIRST_SECONDS, new ApiError({ ...CALL, kind: 'unavailable', status: 503 })],
+  ['to the Kubernetes API fails', FIRST_SECONDS, new KubeError('busy', { status: 429 })],
   ['is told by the decision to have failed', FIRST_SECONDS, 'decided'],
 ])('reconcile() says nothing of a call that %s for five seconds', async (_, context, error) => {
   let fails = false;
