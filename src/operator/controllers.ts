@@ -68,7 +68,7 @@ export function createControllers(
   const members = new SpaceMembers((space, id) => {
     // What the cloud does not have yet is counted with the List that brings it.
     for (const same of places.same(space))
-      if (connections.get(same)?.poller.has(id)) spaces.changedSoon(`spaces/${same}`);
+      if (connections.get(same)?.poller.has(id)) spaces.enqueueDependentsSoon(`spaces/${same}`);
   });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
@@ -76,7 +76,7 @@ export function createControllers(
 
   const spaces = controllerOfSpaces(setting);
   const memory = new ClusterMemory(uuid(dependencies.random), (key) => share.actsSinceMs('clusters', key));
-  const clusters = controllerOfClusters(setting, memory, (space) => spaces.changedSoon(`spaces/${space}`));
+  const clusters = controllerOfClusters(setting, memory, (space) => spaces.enqueueDependentsSoon(`spaces/${space}`));
   const serverWorld = serverWorldOf(setting, (cluster) => {
     memory.verifications.doubt(cluster);
     clusters.queue.add(cluster);

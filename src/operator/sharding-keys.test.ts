@@ -54,8 +54,8 @@ function aShare(count: number, namespaces?: readonly string[]) {
   const revisited: string[] = [];
   const released: string[] = [];
   const controller = {
-    revisit: (key: string) => void revisited.push(key),
-    letGo: (key: string) => void released.push(key),
+    resync: (key: string) => void revisited.push(key),
+    forget: (key: string) => void released.push(key),
   };
   const stop = new AbortController();
   const running = sharding.run(

@@ -19,8 +19,8 @@ type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 
 /** Of a controller, what changes when shards do. */
 export interface ShardedController {
-  revisit(key: ObjectKey, delayMs: number): void;
-  letGo(key: ObjectKey, isGone?: boolean): void;
+  resync(key: ObjectKey, delayMs: number): void;
+  forget(key: ObjectKey, isGone?: boolean): void;
 }
 
 export type ShardedControllers = Readonly<Record<Sharded, ShardedController>>;
@@ -184,7 +184,7 @@ export class Sharding {
           if (seen.has(key)) continue;
           this.#ours[kind].delete(key);
           // Its shard is not known any more, so nobody else may have forgotten what is held for it.
-          this.#controllers?.[kind].letGo(key, true);
+          this.#controllers?.[kind].forget(key, true);
         }
       }
     }
@@ -207,7 +207,7 @@ export class Sharding {
       refused.delete(key);
       ours.set(key, this.#clock.now());
       counts.gained++;
-      this.#controllers?.[kind].revisit(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
+      this.#controllers?.[kind].resync(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
       return true;
     }
     // While something is in hand the shard may yet stay ours, and then nobody else has looked at what was turned away.
@@ -215,7 +215,7 @@ export class Sharding {
     refused.delete(key);
     if (!ours.delete(key)) return false;
     counts.lost++;
-    this.#controllers?.[kind].letGo(key);
+    this.#controllers?.[kind].forget(key);
     return true;
   }
 

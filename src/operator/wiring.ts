@@ -40,7 +40,7 @@ export interface ControllerDependencies {
 export interface AnyController {
   readonly queue: WorkQueue;
   run(stop: AbortSignal, kill: AbortSignal): Promise<void>;
-  changed(reference: Reference, priority?: Priority): void;
+  enqueueDependents(reference: Reference, priority?: Priority): void;
 }
 
 /** What the controllers of all kinds share: how one is made, how it hears of what concerns it, and how people hear of it. */
@@ -99,7 +99,7 @@ export class Wiring {
 
   /** Whoever refers to it is looked at. */
   notify(reference: Reference, priority: Priority = 'normal'): void {
-    for (const controller of this.#controllers) controller.changed(reference, priority);
+    for (const controller of this.#controllers) controller.enqueueDependents(reference, priority);
   }
 
   /** A change of an object reaches those whom it concerned before, and those whom it concerns now. */

@@ -72,7 +72,7 @@ test('Controller that starts beside many stalled objects does not try them all a
   const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) }, 2, world);
   await given.clock.advance(1_000);
   expect(given.passes.length).toBeLessThan(5);
-  given.controller.changed('friends/x', 'low');
+  given.controller.enqueueDependents('friends/x', 'low');
   await given.clock.settle();
   expect(given.passes.length).toBeLessThan(5);
   given.passes.length = 0;
@@ -90,7 +90,7 @@ test('Controller wakes a stalled object that rests since a start when what it re
   await aSettledToy(world.api, 'a', stalled('No', 'Never'), world.clock.now() - 3_600_000);
   const given = await aController({}, 2, world);
   for (const priority of ['low', 'high'] as const) {
-    given.controller.changed('friends/x', priority);
+    given.controller.enqueueDependents('friends/x', priority);
     await given.clock.settle();
     expect(given.passes.length).toBe(priority === 'low' ? 0 : 1);
   }
@@ -142,9 +142,9 @@ test('Controller that stands by queues nothing, and then begins with what nobody
   await change(labelled, { metadata: { labels: { a: 'b' } } });
   await world.api.patch(TOYS, { namespace: 'ns', name: 'toy-1' }, { status: { size: 1 } }, { subresource: 'status' });
   world.api.remove(TOYS, { namespace: 'ns', name: gone });
-  controller.changed('friends/x', 'high');
-  controller.changedSoon('friends/x');
-  controller.revisit('ns/toy-2', 2_000);
+  controller.enqueueDependents('friends/x', 'high');
+  controller.enqueueDependentsSoon('friends/x');
+  controller.resync('ns/toy-2', 2_000);
   await world.clock.advance(600_000);
   expect([controller.queue.depth, world.clock.timers()]).toEqual([0, 0]);
   void run();

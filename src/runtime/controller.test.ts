@@ -76,13 +76,13 @@ test('Controller looks at what refers to a thing when that thing changes, and at
   await create('a', { friend: 'x' });
   await create('b', { friend: 'y' });
   passes.length = 0;
-  controller.changed('friends/x');
+  controller.enqueueDependents('friends/x');
   await clock.settle();
   expect(passes.map(({ name }) => name)).toEqual(['a']);
   await change('a', { spec: { friend: 'y' } });
   passes.length = 0;
-  controller.changed('friends/x');
-  controller.changed('friends/y');
+  controller.enqueueDependents('friends/x');
+  controller.enqueueDependents('friends/y');
   await clock.settle();
   expect(passes.map(({ name }) => name).sort()).toEqual(['a', 'b']);
 });
@@ -100,7 +100,7 @@ test('Controller remembers nothing of an object in whose place another one has c
 test('Controller forgets what is gone for good, also if another process had it', async () => {
   const { create, controller, api, clock, calls } = await aController();
   await create('a');
-  controller.letGo('ns/a');
+  controller.forget('ns/a');
   expect(calls).toEqual(['observe', 'let go of ns/a']);
   api.remove(TOYS, { namespace: 'ns', name: 'a' });
   await clock.settle();
@@ -155,7 +155,7 @@ test('Controller works on as many objects at once as it has workers, and never t
     3,
   );
   for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name, { friend: name < 'd' ? 'x' : 'y' });
-  for (const friend of ['x', 'y']) controller.changed(`friends/${friend}`);
+  for (const friend of ['x', 'y']) controller.enqueueDependents(`friends/${friend}`);
   await clock.advance(60_000);
   expect(most).toBe(3);
 });
@@ -167,7 +167,7 @@ test('Controller tells one event for each change of Ready, none for a pass', asy
   });
   await create('a', { friend: 'x' });
   const look = async () => {
-    controller.changed('friends/x');
+    controller.enqueueDependents('friends/x');
     await clock.settle();
   };
   await look();
@@ -226,7 +226,7 @@ test('Controller begins what its gate says is its own, tells the gate the end, a
   expect(given.passes.map(({ name }) => name)).toEqual(['a']);
   expect(told).toEqual(['begin ns/a', 'end ns/a', 'begin ns/b']);
   ours.add('ns/b');
-  given.controller.revisit('ns/b', 2_000);
+  given.controller.resync('ns/b', 2_000);
   await given.clock.advance(1_999);
   expect(given.passes).toHaveLength(1);
   await given.clock.advance(1);

@@ -1,6 +1,6 @@
 /*
  * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
- * - It hears of its objects from the informer, and of what they refer to through `changed` (client-go's event handlers).
+ * - It hears of its objects from the informer, and of what they refer to through `enqueueDependents`.
  * - What a person changed is urgent, and stays so until its object is settled; checks that are due, and what a start finds
  *   in order, come last. An object that was stalled when work began comes back when it would have without that.
  * - Before it runs another process may, so what happens then is no news: nothing is queued, and at the begin all objects are.
@@ -71,12 +71,12 @@ const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
 /** Retries of what was told when to come: soon after that, as what it waits for goes on at that time for all. */
 const TOLD_BACKOFF = { initialMs: 1_000, maxMs: 15_000 };
 const SOON_MS = 500;
-/** A status may be another's, such as a former leader's last word. */
-const UNASKED_MS = 60_000;
+/** A status that this process did not write may be a former leader's last word, or a person's. */
+const FOREIGN_STATUS_MS = 60_000;
 /** One worker in so many is left to others by a crowd: objects of one group, or routine checks. */
 const SPARE_WORKERS = 5;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
-const MAX_PASSES_AT_ONCE = 20;
+const MAX_REQUEUES_AT_ONCE = 20;
 /** So many objects are queued at the begin; then others have their turn. */
 const SLICE = 50;
 
@@ -90,16 +90,16 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #groups = new Map<ObjectKey, string>();
   #runs = false;
   /** Before it runs: what is not in order, and comes first. To read thousands once more that are would take seconds. */
-  readonly #notable = new Set<ObjectKey>();
+  readonly #unsettled = new Set<ObjectKey>();
   /** Stalled since before work began: what is no news to a person does not wake them. */
-  readonly #resting = new Set<ObjectKey>();
+  readonly #inBackoff = new Set<ObjectKey>();
   /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
   #writing: ObjectKey | undefined;
   /** Versions that only the status sets apart and that the watch told of while their objects were in hand: written by whom? */
-  readonly #unasked = new Map<ObjectKey, string>();
+  readonly #foreignStatus = new Map<ObjectKey, string>();
   /** Of these another object is in hand: what its pass remembers is not theirs. */
   readonly #replaced = new Set<ObjectKey>();
-  readonly #passesAtOnce = new Map<ObjectKey, number>();
+  readonly #requeuesAtOnce = new Map<ObjectKey, number>();
   readonly #pace: Pace;
   readonly #read: (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined;
 
@@ -115,38 +115,20 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       group: (key) => this.#groups.get(key),
       maxShare: Math.max(1, options.concurrency - Math.ceil(options.concurrency / SPARE_WORKERS)),
     });
-    informer.onChange((key, before, after) => {
-      const status = this.#refer(key, before, after);
-      // One that comes in its place owes nothing to it.
-      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
-        this.letGo(key, true);
-        if (this.queue.isInHand(key)) this.#replaced.add(key);
-      }
-      if (!this.#runs) {
-        const arrival = after && status && arrivalOf(after.metadata, status, options.clock.now());
-        const isInOrder = arrival?.priority === 'low' && arrival.delayMs === 0;
-        this.#notable[isInOrder || after === undefined ? 'delete' : 'add'](key);
-        return;
-      }
-      if (key === this.#writing && after !== undefined) return;
-      if (before === undefined && after !== undefined) this.revisit(key, 0);
-      else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
-      else if (after !== undefined) this.#unasked.set(key, after.metadata.resourceVersion);
-      if (!this.queue.isInHand(key)) this.#lookAtUnasked(key);
-    });
+    informer.onChange((...change) => this.#onChange(...change));
   }
 
-  /** Something that objects of this kind may refer to has changed. */
-  changed(reference: Reference, priority: Priority = 'normal'): void {
+  /** Something that objects of this kind may refer to has changed: controller-runtime's EnqueueRequestsFromMapFunc. */
+  enqueueDependents(reference: Reference, priority: Priority = 'normal'): void {
     if (!this.#runs) return;
     for (const key of this.#references.dependents(reference)) {
-      if (priority === 'low' && this.#resting.has(key)) continue;
+      if (priority === 'low' && this.#inBackoff.has(key)) continue;
       this.queue.add(key, priority);
     }
   }
 
-  /** As `changed`, for what changes often and is looked at whole: many changes lead to one pass. */
-  changedSoon(reference: Reference): void {
+  /** The same for what changes often and is looked at whole: many changes lead to one pass. */
+  enqueueDependentsSoon(reference: Reference): void {
     if (!this.#runs) return;
     for (const key of this.#references.dependents(reference)) this.queue.addAfter(key, SOON_MS);
   }
@@ -161,11 +143,11 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
     if (stop.aborted) this.queue.shutDown();
     this.#runs = true;
-    const notable = new Set(this.#notable);
-    this.#notable.clear();
-    const keys = new Set([...notable, ...this.#informer.store.keys()]);
+    const unsettled = new Set(this.#unsettled);
+    this.#unsettled.clear();
+    const keys = new Set([...unsettled, ...this.#informer.store.keys()]);
     const begin = inSlices(keys, SLICE, (key) => {
-      if (notable.has(key)) this.revisit(key, 0);
+      if (unsettled.has(key)) this.resync(key, 0);
       else this.queue.add(key, 'low');
     });
     await Promise.all([begin, ...Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill))]);
@@ -184,7 +166,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       const finished = this.#options.metrics.started();
       const about = this.#aboutPass(key);
       const log = this.#log(about);
-      this.#resting.delete(key);
+      this.#inBackoff.delete(key);
       try {
         const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, kill));
         finished(labelOf(outcome));
@@ -196,8 +178,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, BACKOFF);
       } finally {
         gate?.end(key);
-        if (this.#replaced.delete(key)) this.letGo(key, true);
-        this.#lookAtUnasked(key);
+        if (this.#replaced.delete(key)) this.forget(key, true);
+        this.#lookAtForeignStatus(key);
         this.queue.done(key);
       }
       // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
@@ -205,24 +187,24 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  #lookAtUnasked(key: ObjectKey): void {
-    if (this.#unasked.delete(key)) this.queue.addAfter(key, UNASKED_MS, 'low');
+  #lookAtForeignStatus(key: ObjectKey): void {
+    if (this.#foreignStatus.delete(key)) this.queue.addAfter(key, FOREIGN_STATUS_MS, 'low');
   }
 
   /** The object is new here, or the key is this process's from now on: looks at it as at what a start finds. */
-  revisit(key: ObjectKey, atLeastMs: number): void {
+  resync(key: ObjectKey, atLeastMs: number): void {
     const object = this.#runs ? this.#informer.store.get(key) : undefined;
     if (object === undefined) return;
     const status = parseStatus(this.#kind.definition, object.status);
     const { priority, delayMs } = arrivalOf(object.metadata, status, this.#options.clock.now());
-    if (delayMs > 0) this.#resting.add(key);
+    if (delayMs > 0) this.#inBackoff.add(key);
     this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }
 
   /** The key is another process's from now on, or `isGone`, and it may become another object's: nothing is remembered of it. */
-  letGo(key: ObjectKey, isGone = false): void {
+  forget(key: ObjectKey, isGone = false): void {
     this.queue.forget(key);
-    this.#passesAtOnce.delete(key);
+    this.#requeuesAtOnce.delete(key);
     this.#kind.forget(key, isGone);
   }
 
@@ -234,7 +216,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         clock: this.#options.clock,
         read: (wanted) => this.#informer.store.get(wanted),
         written: (object) => {
-          if (this.#unasked.get(key) === object.metadata.resourceVersion) this.#unasked.delete(key);
+          if (this.#foreignStatus.get(key) === object.metadata.resourceVersion) this.#foreignStatus.delete(key);
           this.#writing = key;
           try {
             this.#informer.applyOwnWrite(object);
@@ -243,7 +225,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
           }
         },
         failsForMs: () => this.queue.failsForMs(key),
-        tellAlways: (this.#passesAtOnce.get(key) ?? 0) >= MAX_PASSES_AT_ONCE,
+        tellAlways: (this.#requeuesAtOnce.get(key) ?? 0) >= MAX_REQUEUES_AT_ONCE,
         onStep: (description, step) => {
           log.info({}, `Going to ${description}`);
           this.#options.onStep?.({ kind: this.#kind.definition.kind, key, description, step });
@@ -261,12 +243,12 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 
   #requeue(key: ObjectKey, outcome: Outcome, log: ControllerLog): void {
     const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
-    const passes = goesOn ? (this.#passesAtOnce.get(key) ?? 0) + 1 : 0;
-    if (passes === 0) this.#passesAtOnce.delete(key);
-    else this.#passesAtOnce.set(key, passes);
+    const passes = goesOn ? (this.#requeuesAtOnce.get(key) ?? 0) + 1 : 0;
+    if (passes === 0) this.#requeuesAtOnce.delete(key);
+    else this.#requeuesAtOnce.set(key, passes);
     if (goesOn) {
-      if (passes > MAX_PASSES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
-      else this.queue.goOn(key);
+      if (passes > MAX_REQUEUES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
+      else this.queue.requeue(key);
       return;
     }
     switch (outcome.next) {
@@ -294,6 +276,27 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
+  /** client-go's OnAdd, OnUpdate and OnDelete. */
+  #onChange(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const status = this.#refer(key, before, after);
+    // One that comes in its place owes nothing to it.
+    if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
+      this.forget(key, true);
+      if (this.queue.isInHand(key)) this.#replaced.add(key);
+    }
+    if (!this.#runs) {
+      const arrival = after && status && arrivalOf(after.metadata, status, this.#options.clock.now());
+      const isInOrder = arrival?.priority === 'low' && arrival.delayMs === 0;
+      this.#unsettled[isInOrder || after === undefined ? 'delete' : 'add'](key);
+      return;
+    }
+    if (key === this.#writing && after !== undefined) return;
+    if (before === undefined && after !== undefined) this.resync(key, 0);
+    else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
+    else if (after !== undefined) this.#foreignStatus.set(key, after.metadata.resourceVersion);
+    if (!this.queue.isInHand(key)) this.#lookAtForeignStatus(key);
+  }
+
   /** The status. An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
   #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
     const [former, subject] = [this.#read(before), this.#read(after)];
@@ -303,7 +306,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     const group = subject && this.#kind.group?.(subject);
     if (group === undefined) this.#groups.delete(key);
     else this.#groups.set(key, group);
-    if (after === undefined) this.#resting.delete(key);
+    if (after === undefined) this.#inBackoff.delete(key);
     return subject?.status;
   }
 

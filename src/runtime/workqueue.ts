@@ -69,7 +69,7 @@ export class WorkQueue {
   readonly #dirty = new Map<string, Waiting>();
   readonly #processing = new Map<string, InHand>();
   /** Keys in hand that go on. */
-  readonly #goingOn = new Set<string>();
+  readonly #requeued = new Set<string>();
   /** Keys that are dirty and not processing; each is also in the queue of its priority. */
   readonly #ready = new Set<string>();
   readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue() };
@@ -118,8 +118,8 @@ export class WorkQueue {
   }
 
   /** The key in hand is worked on again at once, with its priority, before those of its group that only begin. */
-  goOn(key: string): void {
-    this.#goingOn.add(key);
+  requeue(key: string): void {
+    this.#requeued.add(key);
     this.add(key, this.priorityOf(key));
   }
 
@@ -183,7 +183,7 @@ export class WorkQueue {
     for (const level of Object.values(this.#levels)) level.clear();
     this.#ready.clear();
     this.#dirty.clear();
-    this.#goingOn.clear();
+    this.#requeued.clear();
     this.#handOut();
   }
 
@@ -191,7 +191,7 @@ export class WorkQueue {
     const { priority, group = '' } = this.#dirty.get(key) ?? {};
     if (priority === undefined) return;
     this.#ready.add(key);
-    this.#levels[priority].add(key, group, this.#goingOn.delete(key));
+    this.#levels[priority].add(key, group, this.#requeued.delete(key));
   }
 
   #leave(key: string): void {

@@ -372,7 +372,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'runtime/controller.ts',
-        'else if (after !== undefined) this.#unasked.set(key, after.metadata.resourceVersion);',
+        'else if (after !== undefined) this.#foreignStatus.set(key, after.metadata.resourceVersion);',
         '',
       ],
     ],
