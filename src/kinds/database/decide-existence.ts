@@ -1,8 +1,7 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
-import type { Rule } from './decide.ts';
 import { type DatabaseSeen, type DatabaseSubject, isAnnounced, isOurs } from './observation.ts';
-import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, schemaPending } from './present.ts';
+import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 
 const CREATE = 'CreateDatabase';
 

@@ -5,10 +5,7 @@ import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideSchema } from './decide-sources.ts';
 import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from './observation.ts';
-import { type DatabaseDecision, mustHold, schemaPending } from './present.ts';
-
-/** One question; undefined: it does not decide, ask the next. */
-export type Rule = (subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number) => DatabaseDecision | undefined;
+import { type DatabaseDecision, mustHold, type Rule, schemaPending } from './present.ts';
 
 /**
  * First answer wins. The order is behaviour:

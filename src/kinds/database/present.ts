@@ -1,12 +1,15 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
-import { type DatabaseStep, type DatabaseSubject, hasSchema } from './observation.ts';
+import { type DatabaseSeen, type DatabaseStep, type DatabaseSubject, hasSchema } from './observation.ts';
 import { DATABASE_FINALIZER } from './resource.ts';
 import type { DatabaseStatus } from './schema.ts';
 
 export type DatabaseDecision = Decision<DatabaseStatus, DatabaseStep>;
 export type DatabaseStatusPatch = StatusPatch<DatabaseStatus>;
+
+/** One question; undefined: it does not decide, ask the next. */
+export type Rule = (subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number) => DatabaseDecision | undefined;
 
 /** Of a schema, where none is applied or none is wanted. */
 export const NO_SCHEMA = {

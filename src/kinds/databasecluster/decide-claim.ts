@@ -1,6 +1,5 @@
 import { stalled } from '../../kube/summary.ts';
-import type { Rule } from './decide.ts';
-import { clusterConditions } from './present.ts';
+import { clusterConditions, type Rule } from './present.ts';
 
 /** Two objects for one cluster: the one that has it, or else the older, keeps it; the other says whose it is and does nothing. */
 export const decideClaim: Rule = (subject, seen) => {

@@ -2,7 +2,6 @@ import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
 import { isSamePlace } from '../databasespace/place.ts';
-import type { Rule } from './decide.ts';
 import { backupToDeploy } from './differences.ts';
 import {
   ACCEPT_IDENTITY,
@@ -14,7 +13,7 @@ import {
   isSame,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, isOnlyObserved, shown } from './present.ts';
+import { type ClusterDecision, clusterConditions, isOnlyObserved, type Rule, shown } from './present.ts';
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 

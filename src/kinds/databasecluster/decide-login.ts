@@ -3,7 +3,6 @@ import { failing, particulars, reconciling, retrying, stalled } from '../../kube
 import { rotationAt, untilRotation } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
-import type { Rule } from './decide.ts';
 import { obstacleOf, settled } from './decide-state.ts';
 import {
   adminSecretName,
@@ -12,7 +11,7 @@ import {
   type LoginObservation,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, factoryLoginRetired, mustHold } from './present.ts';
+import { type ClusterDecision, clusterConditions, factoryLoginRetired, mustHold, type Rule } from './present.ts';
 
 /** The last rule: the cluster is as it should be, or never will be; now its login, and then it is Ready. */
 export const decideLogin: Rule = (subject, seen, nowMs) => {

@@ -1,9 +1,15 @@
 import { type ConditionUpdate, isStatusConditionTrue } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
-import type { Rule } from './decide.ts';
 import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
 import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
-import { type ClusterDecision, clusterConditions, factoryLoginRetired, isDrift, mustHold } from './present.ts';
+import {
+  type ClusterDecision,
+  clusterConditions,
+  factoryLoginRetired,
+  isDrift,
+  mustHold,
+  type Rule,
+} from './present.ts';
 
 /** For so long a new cluster is kept running until its server can be signed in to, though it should be suspended. */
 const SECURING_MS = 60 * 60_000;

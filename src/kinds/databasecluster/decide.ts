@@ -7,10 +7,7 @@ import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
 import { decideChanges, decideRunState } from './decide-state.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
-import { type ClusterDecision, driftOf, isOurs, shown, unobserved } from './present.ts';
-
-/** One question; undefined: it does not decide, ask the next. */
-export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => ClusterDecision | undefined;
+import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } from './present.ts';
 
 /**
  * First answer wins. The order is behaviour:

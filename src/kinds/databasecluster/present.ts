@@ -9,6 +9,9 @@ import type { DatabaseClusterStatus } from './schema.ts';
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
 export type ClusterStatusPatch = StatusPatch<DatabaseClusterStatus>;
 
+/** One question; undefined: it does not decide, ask the next. */
+export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => ClusterDecision | undefined;
+
 /** What the status shows of a cluster. Its identity (createdAt) is not in it: that is recorded once, when it is known. */
 export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterStatusPatch {
   const { cluster, endpoint } = seen;

@@ -1,7 +1,12 @@
 import { failing, reconciling } from '../../kube/summary.ts';
 import { LET_GO } from '../let-go.ts';
-import type { UserDecision } from './decide.ts';
-import { connectionSecretName, type UserObservation, type UserSubject, usernameOf } from './observation.ts';
+import {
+  connectionSecretName,
+  type UserDecision,
+  type UserObservation,
+  type UserSubject,
+  usernameOf,
+} from './observation.ts';
 
 /** What becomes of the user when its object is deleted. The connection Secret goes with the object, which owns it. */
 export function decideDeletion(subject: UserSubject, observation: UserObservation): UserDecision {

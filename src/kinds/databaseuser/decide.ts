@@ -1,5 +1,5 @@
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
-import type { Decision, StatusPatch } from '../../runtime/kind.ts';
+import type { StatusPatch } from '../../runtime/kind.ts';
 import { ROTATE_AT, rotationAt, untilRotation } from '../rotation.ts';
 import { USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';
@@ -13,6 +13,7 @@ import {
   isOurs,
   type TriedLogin,
   USER_EXISTS,
+  type UserDecision,
   type UserObservation,
   type UserSeen,
   type UserStep,
@@ -22,7 +23,6 @@ import {
 import { USER_FINALIZER } from './resource.ts';
 import type { DatabaseUserStatus } from './schema.ts';
 
-export type UserDecision = Decision<DatabaseUserStatus, UserStep>;
 export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
 
 /**

@@ -1,4 +1,4 @@
-import type { Subject } from '../../runtime/kind.ts';
+import type { Decision, Subject } from '../../runtime/kind.ts';
 import type { Rotation } from '../rotation.ts';
 import type { NoServer } from '../server/dependents.ts';
 import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
@@ -7,6 +7,7 @@ import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
 export const USER_EXISTS = 'UserExists';
 
 export type UserSubject = Subject<DatabaseUserSpec, DatabaseUserStatus>;
+export type UserDecision = Decision<DatabaseUserStatus, UserStep>;
 
 /** What was seen of one user; no passwords in it. */
 export type UserObservation = NoServer | UserSeen;
