@@ -32,7 +32,7 @@ export const FAULTS = {
   recreate: 'a person deletes the object and creates it again',
   deleteAround: 'a person deletes what the object is in: the space of a cluster, the cluster of a user or database',
   loseSecret: 'a person deletes the Secrets that the operator wrote',
-  terminate: 'a person deletes the namespace',
+  terminate: 'a person deletes the namespace of the object',
 } as const;
 
 export type Fault = keyof typeof FAULTS;
@@ -71,6 +71,8 @@ export interface Effect {
   readonly what: string;
   /** Of a request. */
   readonly url?: string;
+  /** Of a Kubernetes object. */
+  readonly namespace?: string;
   /** Of a Kubernetes object that is created. */
   readonly labels?: Readonly<Record<string, string>>;
 }

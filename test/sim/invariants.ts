@@ -2,6 +2,7 @@ import { ACCEPT_IDENTITY } from '../../src/kinds/databasecluster/observation.ts'
 import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
 import { SECRETS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
+import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
@@ -48,7 +49,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** As they are now, by name. */
+/** As they are now, by namespace/name. */
 type Secrets = ReadonlyMap<string, FakeObject>;
 
 export class Invariants {
@@ -141,7 +142,7 @@ export class Invariants {
     this.#look();
     this.also?.();
     const objects = this.#objects();
-    const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [secret.metadata.name, secret]));
+    const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [keyOf(secret), secret]));
     for (const object of objects) this.#checkObject(object, secrets);
     this.#checkSecrets(objects, secrets);
     for (const user of this.#world.kube.all(USERS)) this.#checkUser(user, secrets);
@@ -213,7 +214,7 @@ export class Invariants {
   }
 
   #checkObject(object: FakeObject, secrets: Secrets): void {
-    const { name, uid, annotations } = object.metadata;
+    const { namespace = '', name, uid, annotations } = object.metadata;
     const { observedGeneration, createdAt, conditions = [], credentials } = statusOf(object);
     const cluster = this.#world.view.clusters().find((each) => isIdentity(createdAt, each));
     if (cluster === undefined) return;
@@ -229,7 +230,7 @@ export class Invariants {
     if (passwordIs(cluster.database, FACTORY.username, FACTORY.password))
       this.fail('factory login retired', `${name} is Ready, and the factory login signs in`);
     const { secretName } = credentials ?? {};
-    const secret = secrets.get(secretName ?? '');
+    const secret = secrets.get(objectKey(namespace, secretName ?? ''));
     const isSaid = secret !== undefined && (signsIn(secret, cluster) || cluster.status !== 'running');
     const isCurrent = observedGeneration === object.metadata.generation;
     if (secretName !== undefined && isCurrent && !isSaid && !this.passwordIsLost)
@@ -237,12 +238,12 @@ export class Invariants {
   }
 
   #checkUser(user: FakeObject, secrets: Secrets): void {
-    const { name, generation, deletionTimestamp } = user.metadata;
+    const { namespace = '', name, generation, deletionTimestamp } = user.metadata;
     const { observedGeneration, conditions = [] } = statusOf(user);
     const { binding } = user['status'] as { binding?: { name: string } };
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     if (!isReady || observedGeneration !== generation || deletionTimestamp !== undefined || this.passwordIsLost) return;
-    const secret = secrets.get(binding?.name ?? '');
+    const secret = secrets.get(objectKey(namespace, binding?.name ?? ''));
     const cluster = secret && clusterOf(secret, [], this.#world.view.clusters());
     if (secret === undefined || (cluster !== undefined && cluster.status === 'running' && !signsIn(secret, cluster)))
       this.fail('what is published works', `${name} is Ready, and the Secret it is bound to does not sign in`);

@@ -2,11 +2,12 @@ import { DATABASE_FINALIZER } from '../../src/kinds/database/resource.ts';
 import { USER_FINALIZER } from '../../src/kinds/databaseuser/resource.ts';
 import { USER_LABEL } from '../../src/kinds/secrets.ts';
 import { SECRETS } from '../../src/kube/api.ts';
+import { keyOf, type ObjectKey, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Invariant } from './invariants.ts';
 import { isIdentity, signsIn } from './owned.ts';
-import { DATABASES, specOf, statusOf, USERS } from './view.ts';
+import { DATABASES, referred, specOf, statusOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
 /** A user or a database on the server of a cluster. */
@@ -26,11 +27,11 @@ interface Known extends Thing {
 interface Claim {
   readonly uid: string;
   readonly kind: Thing['kind'];
-  /** Its own name. */
+  /** Its own namespace/name. */
   readonly object: string;
   /** That of the user or database. */
   readonly name: string;
-  /** Name of the DatabaseCluster. */
+  /** namespace/name of the DatabaseCluster. */
   readonly cluster: string;
   readonly held: boolean;
   /** Its status says that it is about to be created. */
@@ -55,7 +56,7 @@ export class OnServers {
   readonly #fail: (invariant: Invariant, message: string) => void;
   readonly #known = new Map<Cluster, ReadonlyMap<string, Known>>();
   readonly #claims = new Map<string, Claim>();
-  /** By the name of a DatabaseCluster: those that it has stood for. */
+  /** By namespace/name of a DatabaseCluster: those that it has stood for. */
   readonly #stoodFor = new Map<string, Set<Cluster>>();
 
   constructor(world: World, fail: (invariant: Invariant, message: string) => void) {
@@ -116,8 +117,8 @@ export class OnServers {
     const { view, clock } = this.#world;
     for (const object of view.objects()) {
       const { createdAt } = statusOf(object);
-      const stoodFor = this.#stoodFor.get(object.metadata.name) ?? new Set();
-      this.#stoodFor.set(object.metadata.name, stoodFor);
+      const stoodFor = this.#stoodFor.get(keyOf(object)) ?? new Set();
+      this.#stoodFor.set(keyOf(object), stoodFor);
       for (const cluster of view.clusters()) if (isIdentity(createdAt, cluster)) stoodFor.add(cluster);
     }
     const here = new Set<string>();
@@ -181,7 +182,7 @@ export class OnServers {
   #signsIn({ kind, object }: Claim, cluster: Cluster): boolean {
     if (kind === 'database') return false;
     const secrets = this.#world.kube.all(SECRETS);
-    return secrets.some((secret) => secret.metadata.labels?.[USER_LABEL] === object && signsIn(secret, cluster));
+    return secrets.some((secret) => userOf(secret) === object && signsIn(secret, cluster));
   }
 
   #judgeEnd(cluster: Cluster, was: Known): void {
@@ -224,7 +225,7 @@ function thingsOn({ database }: Cluster): readonly Thing[] {
 
 function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefined): Claim {
   const { name, uid, finalizers = [], deletionTimestamp } = object.metadata;
-  const spec = specOf(object) as Readonly<Record<string, string>> & { readonly clusterRef: { readonly name: string } };
+  const spec = specOf(object) as Readonly<Record<string, string>>;
   const isUser = kind === 'user';
   // As the schemas have it where the manifest says nothing.
   const policy = spec['deletionPolicy'] ?? (isUser ? 'Delete' : 'Retain');
@@ -233,9 +234,9 @@ function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefi
   return {
     uid,
     kind,
-    object: name,
+    object: keyOf(object),
     name: thing,
-    cluster: spec.clusterRef.name,
+    cluster: referred(object, 'clusterRef') ?? '',
     held: finalizers.includes(isUser ? USER_FINALIZER : DATABASE_FINALIZER),
     announced: operation?.target === thing,
     retains: policy === 'Retain',
@@ -244,6 +245,11 @@ function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefi
     asked: before?.asked === true || (deletionTimestamp !== undefined && policy === 'Delete'),
     mayAdopt: before?.mayAdopt === true || spec['adoptionPolicy'] === 'IfExists',
   };
+}
+
+/** The DatabaseUser that a Secret of ours is for, which is beside it. */
+function userOf({ metadata: { namespace = '', labels } }: FakeObject): ObjectKey {
+  return objectKey(namespace, labels?.[USER_LABEL] ?? '');
 }
 
 /** Of what the status tells, and when the cluster was created that it is on. */

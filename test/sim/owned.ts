@@ -23,7 +23,8 @@ export function clusterOf(
     const named = addresses.split(',');
     return clusters.find(({ gone, servers }) => !gone && servers.some(({ address }) => named.includes(address)));
   }
-  const owner = objects.find(({ metadata }) => metadata.name === secret.metadata.labels?.[OWNER]);
+  const { namespace, labels } = secret.metadata;
+  const owner = objects.find(({ metadata }) => metadata.name === labels?.[OWNER] && metadata.namespace === namespace);
   return clusters.find((cluster) => owner !== undefined && isIdentity(statusOf(owner).createdAt, cluster));
 }
 

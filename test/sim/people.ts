@@ -1,9 +1,10 @@
 import { API_VERSION, GROUP } from '../../src/base/group.ts';
-import { type Resource, SECRETS } from '../../src/kube/api.ts';
+import { NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
+import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { CLUSTER_SPEC } from '../support/specs.ts';
 import { isOurs } from './owned.ts';
-import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, SPACES, specOf, USERS } from './view.ts';
+import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, referred, refOf, SPACES, USERS } from './view.ts';
 import type { World } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -19,30 +20,35 @@ const TERMINATION_ROUND_MS = 5 * SECOND_MS;
 /** What people do, with kubectl and in the cloud's console, and what Kubernetes does for them. */
 export class People {
   readonly #world: World;
-  /** Secrets that people wrote, as they wrote them: nobody else may change what is in them. */
+  /** Secrets that people wrote, by namespace/name, as they wrote them: nobody else may change what is in them. */
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
 
-  #isTerminating = false;
+  readonly #terminating = new Set<string>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** The space, and the Secrets that it names. */
-  async createSpace(spaceID = 'production'): Promise<void> {
+  /** The space, which is called as in the cloud, and the Secrets that it names. */
+  async createSpace(name = 'production', spec: Fields = {}): Promise<void> {
+    const { namespace, name: spaceID } = refOf(name);
     const prefix = spaceID === 'production' ? '' : `${spaceID}-`;
     for (const level of LEVELS.map((each) => `${prefix}${each}`)) {
-      await this.putSecret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: tokenOf(level) });
+      await this.putSecret(objectKey(namespace, `cloud-${level}`), {
+        clientID: `${level}-id`,
+        clientSecret: tokenOf(level),
+      });
       this.#world.invariants.mustNotBeShown(tokenOf(level));
     }
-    if (!this.secrets.has('factory-login'))
-      await this.putSecret('factory-login', { username: 'admin', password: 'password' });
-    await this.create(SPACES, spaceID, {
+    const login = objectKey(namespace, 'factory-login');
+    if (!this.secrets.has(login)) await this.putSecret(login, { username: 'admin', password: 'password' });
+    await this.create(SPACES, name, {
       baseURL: this.#world.simulator.baseURL,
       teamID: 'acme',
       spaceID,
       apiTokens: LEVELS.map((level) => ({ level, secretRef: { name: `cloud-${prefix}${level}` } })),
       defaultCredentialsSecretRef: { name: 'factory-login' },
+      ...spec,
     });
   }
 
@@ -52,23 +58,30 @@ export class People {
 
   /** In a namespace that is being deleted nothing is created, and people leave it at that. */
   async create(resource: Resource, name: string, spec: Fields, more: Fields = {}): Promise<void> {
-    if (this.#isTerminating) return;
-    const metadata = { name, ...more };
+    const { namespace, name: alone } = refOf(name);
+    if (this.#terminating.has(namespace)) return;
+    const metadata = { name: alone, ...more };
     const object = { apiVersion: API_VERSION, kind: resource.kind, metadata, spec };
-    await this.#world.kube.create(resource, NAMESPACE, object);
+    await this.#world.kube.create(resource, namespace, object);
   }
 
   /** Writes a Secret of people's own, or changes it. */
   async putSecret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
     const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-    const body = { metadata: { name }, data: Object.fromEntries(encoded) };
-    this.secrets.set(name, data);
-    if (this.#find(SECRETS, name) === undefined) await this.#world.kube.create(SECRETS, NAMESPACE, body);
+    const { namespace, name: alone } = refOf(name);
+    const body = { metadata: { name: alone }, data: Object.fromEntries(encoded) };
+    this.secrets.set(objectKey(namespace, alone), data);
+    if (this.#find(SECRETS, name) === undefined) await this.#world.kube.create(SECRETS, namespace, body);
     else await this.#patch(SECRETS, name, { data: body.data });
   }
 
   async putConfigMap(name: string, data: Readonly<Record<string, string>>): Promise<void> {
     await this.#world.kube.create(CONFIG_MAPS, NAMESPACE, { metadata: { name }, data });
+  }
+
+  /** A namespace with labels, by which selectors know it. */
+  createNamespace(name: string, labels: Readonly<Record<string, string>>): void {
+    this.#world.kube.put(NAMESPACES, { metadata: { name, uid: `uid of ${name}`, resourceVersion: '', labels } });
   }
 
   /** Without effect once the object is gone. */
@@ -84,18 +97,19 @@ export class People {
   }
 
   remove(name = 'orders', resource = CLUSTERS): void {
-    if (resource === SECRETS && !this.secrets.delete(name)) this.#world.invariants.passwordIsLost = true;
-    this.#world.kube.remove(resource, { namespace: NAMESPACE, name });
+    const ref = refOf(name);
+    if (resource === SECRETS && !this.secrets.delete(objectKey(ref.namespace, ref.name)))
+      this.#world.invariants.passwordIsLost = true;
+    this.#world.kube.remove(resource, ref);
   }
 
   /** Deletes what the object is in. */
   removeAround(name: string, resource: Resource): void {
     const object = this.#find(resource, name);
-    const { spaceRef, clusterRef } = (object === undefined ? {} : specOf(object)) as Readonly<
-      Record<string, { readonly name: string } | undefined>
-    >;
-    if (spaceRef !== undefined) this.remove(spaceRef.name, SPACES);
-    if (clusterRef !== undefined) this.remove(clusterRef.name, CLUSTERS);
+    const space = object && referred(object, 'spaceRef');
+    const cluster = object && referred(object, 'clusterRef');
+    if (space !== undefined) this.remove(space, SPACES);
+    if (cluster !== undefined) this.remove(cluster, CLUSTERS);
   }
 
   pause(name: string, resource: Resource): Promise<void> {
@@ -109,7 +123,6 @@ export class People {
     if (object === undefined) return;
     this.remove(name, resource);
     const again = async () => {
-      if (this.#isTerminating) return;
       if (this.#find(resource, name) !== undefined) return this.#later(SECOND_MS, again);
       await this.create(resource, name, object['spec'] as Fields);
     };
@@ -117,34 +130,40 @@ export class People {
   }
 
   async replaceTokens(): Promise<void> {
+    const tokens = [...this.secrets].flatMap(([name, { clientID }]) =>
+      clientID === undefined ? [] : [{ name, clientID, level: clientID.slice(0, -'-id'.length) }],
+    );
     const put = async (secretOf: (level: string) => string) => {
-      for (const level of LEVELS)
-        if (this.#find(SECRETS, `cloud-${level}`) !== undefined)
-          await this.putSecret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: secretOf(level) });
+      for (const { name, clientID, level } of tokens)
+        if (this.#find(SECRETS, name) !== undefined)
+          await this.putSecret(name, { clientID, clientSecret: secretOf(level) });
     };
     this.#later(5 * MINUTE_MS, () => put(tokenOf));
     const wrong = (level: string) => `wrong-${level}-0123456789`;
-    for (const level of LEVELS) this.#world.invariants.mustNotBeShown(wrong(level));
+    for (const { level } of tokens) this.#world.invariants.mustNotBeShown(wrong(level));
     await put(wrong);
   }
 
   /** Deletes the Secrets that the operator wrote: nobody knows the passwords any more. */
   loseSecrets(): void {
     this.#world.invariants.passwordIsLost = true;
-    for (const secret of this.#world.kube.all(SECRETS)) if (isOurs(secret)) this.remove(secret.metadata.name, SECRETS);
+    for (const secret of this.#world.kube.all(SECRETS)) if (isOurs(secret)) this.remove(keyOf(secret), SECRETS);
   }
 
   /** Deletes the namespace: Kubernetes deletes what is in it, Secrets first, and creates nothing there any more. */
-  terminate(): void {
-    this.#world.invariants.passwordIsLost = true;
-    this.#isTerminating = true;
-    this.#world.kube.terminate(NAMESPACE);
+  terminate(namespace = NAMESPACE): void {
+    const { kube, invariants } = this.#world;
+    // Those of users go with them, and are nobody's loss.
+    if (kube.all(CLUSTERS, namespace).length > 0) invariants.passwordIsLost = true;
+    this.#terminating.add(namespace);
+    kube.terminate(namespace);
     const round = async () => {
       const left = [SECRETS, CONFIG_MAPS, ...KINDS].flatMap((resource) =>
-        this.#world.kube.all(resource).map(({ metadata }) => ({ resource, name: metadata.name })),
+        kube.all(resource, namespace).map(({ metadata: { name } }) => ({ resource, name })),
       );
-      for (const { resource, name } of left) this.remove(name, resource);
+      for (const { resource, name } of left) kube.remove(resource, { namespace, name });
       if (left.length > 0) this.#later(TERMINATION_ROUND_MS, round);
+      else kube.remove(NAMESPACES, { name: namespace });
     };
     void round();
   }
@@ -164,11 +183,11 @@ export class People {
   /** A person who says the same twice changes nothing. */
   async #patch(resource: Resource, name: string, patch: object): Promise<void> {
     const { kube, invariants } = this.#world;
-    await invariants.peopleWrite(() => kube.patch(resource, { namespace: NAMESPACE, name }, patch));
+    await invariants.peopleWrite(() => kube.patch(resource, refOf(name), patch));
   }
 
   #find(resource: Resource, name: string): FakeObject | undefined {
-    return this.#world.kube.all(resource).find(({ metadata }) => metadata.name === name);
+    return this.#world.view.object(name, resource);
   }
 
   #later(ms: number, work: () => Promise<void> | void): void {

@@ -1,7 +1,14 @@
 import { sleep } from '../../src/base/clock.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
 import { LEADER_LEASE } from '../../src/base/lease-names.ts';
-import { type KubeApi, KubeError, type Resource, type WatchEvent, type WatchOptions } from '../../src/kube/api.ts';
+import {
+  type KubeApi,
+  KubeError,
+  type ObjectRef,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+} from '../../src/kube/api.ts';
 import { LEASE_TIMES } from '../../src/kube/lease.ts';
 import { Reachability } from '../../src/kube/reachability.ts';
 import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
@@ -151,7 +158,7 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
   };
   const write = <T>(
     resource: Resource,
-    name: string,
+    { namespace = '', name }: ObjectRef,
     what: string,
     work: () => Promise<T>,
     labels?: Effect['labels'],
@@ -163,7 +170,7 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     // Leases are the elector's own business: they are written all the time, and struck by the weather only.
     if (resource.plural === 'leases')
       return name === (process.lease ?? LEADER_LEASE) ? renewal(() => read(reached)) : read(reached);
-    return carryOut(process, world, { to: 'kube', what, ...(labels && { labels }) }, reached, (fault) =>
+    return carryOut(process, world, { to: 'kube', what, namespace, ...(labels && { labels }) }, reached, (fault) =>
       fault === 'conflict' && !what.startsWith('patch') ? undefined : kubeFailure(fault),
     );
   };
@@ -217,23 +224,18 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
       if (resource.plural === 'leases') process.lease ??= name;
       return write(
         resource,
-        name,
+        { namespace, name },
         `create ${resource.plural}/${name}`,
         () => api.create(resource, namespace, object),
         labels,
       );
     },
     patch: (resource, ref, patch, options) =>
-      write(
-        resource,
-        ref.name,
-        `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`,
-        () => api.patch(resource, ref, patch, options),
+      write(resource, ref, `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`, () =>
+        api.patch(resource, ref, patch, options),
       ),
     delete: (resource, ref, preconditions) =>
-      write(resource, ref.name, `delete ${resource.plural}/${ref.name}`, () =>
-        api.delete(resource, ref, preconditions),
-      ),
+      write(resource, ref, `delete ${resource.plural}/${ref.name}`, () => api.delete(resource, ref, preconditions)),
   };
 }
 

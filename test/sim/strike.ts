@@ -6,6 +6,7 @@ import type { Fault } from './faults.ts';
 import type { Invariants } from './invariants.ts';
 import { MINUTE_MS, type People } from './people.ts';
 import type { Process } from './process.ts';
+import { refOf } from './view.ts';
 import type { Weather } from './weather.ts';
 
 const SECOND_MS = 1_000;
@@ -36,7 +37,7 @@ const WITHOUT_MEANING: Readonly<Record<string, Readonly<Record<string, unknown>>
   databases: { deletionPolicy: 'Retain' },
 };
 
-/** What a scenario is about: persons edit, pause and delete this object. */
+/** What a scenario is about: persons edit, pause and delete this object, and its namespace. */
 export interface Subject {
   readonly resource: Resource;
   readonly name: string;
@@ -109,7 +110,7 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
     case 'loseSecret':
       return people.loseSecrets();
     case 'terminate':
-      return people.terminate();
+      return people.terminate(refOf(name).namespace);
     default:
       return;
   }

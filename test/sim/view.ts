@@ -3,12 +3,24 @@ import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schem
 import { EVENTS, type Resource, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
 import { LEASES } from '../../src/kube/lease.ts';
+import { keyOf, objectKey, splitKey } from '../../src/kube/object.ts';
 import type { FakeKube, FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 
-/** Where everything is. */
+/** Where everything is that no other namespace is named for. */
 export const NAMESPACE = 'shop';
+
+/** What a scenario names: `namespace/name`, or the name alone of what is in NAMESPACE. */
+export function refOf(name: string): { readonly namespace: string; readonly name: string } {
+  return name.includes('/') ? splitKey(name) : { namespace: NAMESPACE, name };
+}
+
+/** What the object refers to, in its own namespace unless the reference names another: as a scenario names it. */
+export function referred(object: FakeObject, to: 'spaceRef' | 'clusterRef'): string | undefined {
+  const ref = specOf(object)[to] as { readonly name: string; readonly namespace?: string } | undefined;
+  return ref && objectKey(ref.namespace ?? object.metadata.namespace ?? '', ref.name);
+}
 
 const ours = (plural: string, kind: string): Resource => ({ group: GROUP, version: VERSION, plural, kind });
 
@@ -33,7 +45,8 @@ export class View {
   }
 
   object(name = 'orders', resource = CLUSTERS): FakeObject | undefined {
-    return this.#kube.all(resource).find(({ metadata }) => metadata.name === name);
+    const { namespace, name: alone } = refOf(name);
+    return this.#kube.all(resource, namespace).find(({ metadata }) => metadata.name === alone);
   }
 
   objects(resource = CLUSTERS): readonly FakeObject[] {
@@ -51,7 +64,7 @@ export class View {
   }
 
   secret(name = 'orders-admin'): Readonly<Record<string, string>> | undefined {
-    const found = this.#kube.all(SECRETS).find(({ metadata }) => metadata.name === name);
+    const found = this.object(name, SECRETS);
     return found === undefined ? undefined : contentsOf(found);
   }
 
@@ -63,9 +76,9 @@ export class View {
     return this.clusters().find((cluster) => cluster.id === id && !cluster.gone);
   }
 
-  /** Whether nothing is left of all objects and Secrets. */
-  isEmpty(): boolean {
-    return [SECRETS, ...KINDS].every((resource) => this.#kube.all(resource).length === 0);
+  /** Whether nothing is left of all objects and Secrets in a namespace. */
+  isEmpty(namespace = NAMESPACE): boolean {
+    return [SECRETS, ...KINDS].every((resource) => this.#kube.all(resource, namespace).length === 0);
   }
 
   /** All objects, but of those that may hold secrets only the metadata. */
@@ -87,12 +100,12 @@ export class View {
       const words = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).sort();
       // That of a space stays once it was needed.
       const finalizers = clusterID === undefined && state === undefined ? [] : object.metadata.finalizers;
-      return [object.metadata.name, clusterID, state, finalizers, ...words].join(' ');
+      return [keyOf(object), clusterID, state, finalizers, ...words].join(' ');
     });
     const secrets = this.#kube
       .all(SECRETS)
       .map((secret) =>
-        [secret.metadata.name, secret.metadata.finalizers, ...Object.keys(contentsOf(secret)).sort()].join(' '),
+        [keyOf(secret), secret.metadata.finalizers, ...Object.keys(contentsOf(secret)).sort()].join(' '),
       );
     return JSON.stringify({ clusters, objects, secrets }).replaceAll(UID, 'uid');
   }

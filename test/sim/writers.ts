@@ -2,11 +2,13 @@ import { GROUP } from '../../src/base/group.ts';
 import { type Place, placeInFull } from '../../src/kinds/databasespace/place.ts';
 import { EVENTS, SECRETS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
+import { objectKey } from '../../src/kube/object.ts';
 import { ownerOf } from '../../src/operator/owners.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Effect } from './faults.ts';
 import type { Process } from './process.ts';
-import { CLUSTERS, DATABASES, SPACES, specOf, USERS } from './view.ts';
+import { LEASE_NAMESPACE } from './strike.ts';
+import { CLUSTERS, DATABASES, referred, SPACES, specOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
 const LEASE_PREFIX = 'mooring-replica-';
@@ -43,7 +45,7 @@ export class Writers {
   }
 
   #lease(name: string): FakeObject | undefined {
-    return this.#world.view.object(name, LEASES);
+    return this.#world.view.object(objectKey(LEASE_NAMESPACE, name), LEASES);
   }
 
   /** Whoever else stands in it: a replica finds that out with its next renewal only. */
@@ -59,7 +61,7 @@ export class Writers {
   }
 
   /** In which space it is. What is only told, or asked for to be able to look, is in none. */
-  #placeOf({ to, what, url, labels }: Omit<Effect, 'index'>): Omit<Place, 'baseURL'> | undefined {
+  #placeOf({ to, what, url, namespace = '', labels }: Omit<Effect, 'index'>): Omit<Place, 'baseURL'> | undefined {
     const { view, simulator } = this.#world;
     if (to === 'http') {
       const { origin, pathname, host } = new URL(url ?? '');
@@ -70,21 +72,22 @@ export class Writers {
     const [, plural, name = ''] = /^\w+ (\w+)\/(\S+)/.exec(what) ?? [];
     const resource = KINDS.find((each) => each.plural === plural);
     if (plural === EVENTS.plural || resource === undefined) return undefined;
-    const object = view.object(name, resource);
+    const object = view.object(objectKey(namespace, name), resource);
     if (resource !== SECRETS) return this.#around(object);
     const { [`${GROUP}/cluster`]: cluster = '', [`${GROUP}/user`]: user = '' } =
       labels ?? object?.metadata.labels ?? {};
-    return this.#around(view.object(cluster, CLUSTERS) ?? view.object(user, USERS));
+    return this.#around(
+      view.object(objectKey(namespace, cluster), CLUSTERS) ?? view.object(objectKey(namespace, user), USERS),
+    );
   }
 
   #around(object: FakeObject | undefined): Omit<Place, 'baseURL'> | undefined {
     if (object === undefined) return undefined;
-    const { clusterRef, spaceRef, teamID, spaceID } = specOf(object) as Partial<
-      Place & Record<string, { name: string }>
-    >;
+    const { teamID, spaceID } = specOf(object) as Partial<Place>;
     const { view } = this.#world;
-    if (clusterRef !== undefined) return this.#around(view.object(clusterRef.name, CLUSTERS));
-    if (spaceRef !== undefined) return this.#around(view.object(spaceRef.name, SPACES));
+    const [cluster, space] = [referred(object, 'clusterRef'), referred(object, 'spaceRef')];
+    if (cluster !== undefined) return this.#around(view.object(cluster, CLUSTERS));
+    if (space !== undefined) return this.#around(view.object(space, SPACES));
     return teamID === undefined || spaceID === undefined ? undefined : { teamID, spaceID };
   }
 }
