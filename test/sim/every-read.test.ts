@@ -1,8 +1,10 @@
 import { describeEveryRead } from './every-fault.ts';
 import { READ_FAULTS_OF } from './reads.ts';
+import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 describeEveryRead(
-  SCENARIOS.map(({ name }) => name),
+  // Over HTTP nobody hears of namespaces.
+  SCENARIOS.filter((scenario) => !NAMESPACES_APART.includes(scenario)).map(({ name }) => name),
   ({ to }) => (to === 'http' ? READ_FAULTS_OF.http : []),
 );

@@ -3,6 +3,7 @@ import { DATABASES_OF_SERVERS } from './scenarios/databases.ts';
 import { ENDINGS } from './scenarios/endings.ts';
 import { LIFECYCLE } from './scenarios/lifecycle.ts';
 import { LOGINS } from './scenarios/logins.ts';
+import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { OTHERS } from './scenarios/others.ts';
 import { RIVALS } from './scenarios/rivals.ts';
 import { SPACES_AT_ONCE } from './scenarios/spaces.ts';
@@ -17,6 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...DATABASES_OF_SERVERS,
   ...RIVALS,
   ...SPACES_AT_ONCE,
+  ...NAMESPACES_APART,
 ];
 
 /** Throws an Error that says which there are. */

@@ -1,0 +1,18 @@
+import { describeEveryFault } from './every-fault.ts';
+import type { Fault } from './faults.ts';
+import { NAMESPACES_APART } from './scenarios/namespaces.ts';
+
+/** What decides who hears of what in another namespace, and what people do in one of them. Of the rest, seeds are enough. */
+const BETWEEN_NAMESPACES: ReadonlySet<Fault> = new Set<Fault>([
+  'crashAfter',
+  'lateLanding',
+  'conflict',
+  'stale',
+  'oldList',
+  'wrongToken',
+  'recreate',
+  'deleteAround',
+  'terminate',
+]);
+
+describeEveryFault(NAMESPACES_APART, { faults: BETWEEN_NAMESPACES });
