@@ -175,6 +175,63 @@ export const ON_SERVERS: readonly Mutation[] = [
     ],
     hunt: ['two-databases-first-goes'],
   },
+  {
+    name: 'claims-without-namespaces',
+    about: 'Users on two clusters that have the same name in two namespaces count as one',
+    changes: [
+      ['kinds/databaseuser/records.ts', '{clusterKeyOf(subject)}', '{subject.spec.clusterRef.name}'],
+      ['kinds/databaseuser/observe.ts', 'world.claimants(access.clusterKey,', 'world.claimants(access.clusterName,'],
+    ],
+    hunt: ['grant-withdrawn'],
+  },
+  {
+    name: 'deaf-to-other-namespaces',
+    about: 'What a cluster tells reaches only users in its own namespace',
+    changes: [
+      [
+        'kinds/databaseuser/index.ts',
+        '{clusterKeyOf(subject)}`,',
+        "{objectKey(metadata.namespace ?? '', spec.clusterRef.name)}`,",
+      ],
+    ],
+    hunt: ['grant-withdrawn'],
+  },
+  {
+    name: 'secret-beside-the-cluster',
+    about: 'The Secret of a user is written into the namespace of its cluster',
+    changes: [
+      [
+        'kinds/databaseuser/act-secret.ts',
+        'return create(world, namespace, name, newSecret(wanted));',
+        'return create(world, subject.spec.clusterRef.namespace ?? namespace, name, newSecret(wanted));',
+      ],
+    ],
+    hunt: ['grant-withdrawn'],
+  },
+  {
+    name: 'admitted-for-ever',
+    about: 'A user is served on after its namespace was admitted once',
+    changes: [
+      [
+        'kinds/server/access.ts',
+        'if (own !== namespace && !(',
+        'if (own !== namespace && subject.status.username === undefined && !(',
+      ],
+    ],
+    hunt: ['grant-withdrawn'],
+  },
+  {
+    name: 'left-where-refused',
+    about: 'The object of a user goes, and leaves the user, where its namespace is not admitted',
+    changes: [
+      [
+        'kinds/databaseuser/decide-deletion.ts',
+        "if (observation.server === 'refused') {",
+        "if (observation.server === 'refused') {\n    if (username !== '') return release;",
+      ],
+    ],
+    hunt: ['tenant-namespace-deleted'],
+  },
 ];
 
 /** Each of the first looks says once that there is nothing. */
