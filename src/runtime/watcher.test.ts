@@ -267,6 +267,21 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls.filter((call) => !call.endsWith('more'))).toEqual(['list -', 'list -', 'watch 9']);
   });
 
+  test('A watcher that may list and not watch lists again and again, more and more rarely', async () => {
+    const refused = new KubeError('cannot watch resource "secrets"', { status: 403, reason: 'Forbidden' });
+    const { clock, calls, events } = aWatcher([page(7), page(8), page(9, [object('a', 9)])], [{ end: refused }]);
+    await clock.advance(3_600_000);
+    expect(calls.slice(0, 6)).toEqual(['list -', 'watch 7', 'list 7', 'watch 8', 'list 8', 'watch 9']);
+    expect(events).toContainEqual({ type: 'applied', object: object('a', 9) });
+    expect(calls.length).toBeLessThan(600);
+  });
+
+  test.each([401, 429, 500])('A watcher whose watch is answered with %d asks for it again', async (status) => {
+    const { clock, calls } = aWatcher([page(7)], [{ end: new KubeError('not now', { status }) }, OPEN]);
+    await clock.advance(60_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'watch 7']);
+  });
+
   test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
     const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
     const { clock, calls, failures } = aWatcher(

@@ -2,7 +2,7 @@
  * Follows a collection, as client-go's reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
- *    ▲  │failed     │ too old (410), or there is no such collection any more (404)
+ *    ▲  │failed     │ too old (410), or refused in another way, as where there is no such collection any more (404)
  *    └──┴───────────┘
  *
  * A list comes as the begin of a watch, which then goes on; in pages where that fails.
@@ -15,15 +15,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import {
-  type AnyObject,
-  isGone,
-  isNotFound,
-  type KubeApi,
-  KubeError,
-  type Resource,
-  type WatchOptions,
-} from '../kube/api.ts';
+import { type AnyObject, isGone, type KubeApi, KubeError, type Resource, type WatchOptions } from '../kube/api.ts';
 import { type ListedCollection, listAsStream, listInPages, type Told } from '../kube/list.ts';
 import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
@@ -148,8 +140,13 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
     return { state: { phase: 'watch', resourceVersion } };
   } catch (error) {
     const relist = { phase: 'list', notOlderThan: resourceVersion, inPages: false } as const;
-    return { state: isGone(error) || isNotFound(error) ? relist : { phase: 'watch', resourceVersion }, error };
+    return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
+}
+
+/** To ask once more for the same would change nothing; a list may be admitted. A login is renewed, and a busy server asks for patience. */
+function isRefused(error: unknown): boolean {
+  return error instanceof KubeError && error.status < 500 && error.status !== 401 && error.status !== 429;
 }
 
 /** A watch that goes on already does so no longer. */
