@@ -8,7 +8,7 @@ import { secret } from '../support/manifests.ts';
 let bench: KubectlBench;
 
 beforeAll(async () => {
-  bench = await startKubectlBench(15);
+  bench = await startKubectlBench(17);
 });
 
 afterAll(() => bench?.close());
@@ -155,6 +155,27 @@ describe.concurrent('an adopted cluster', () => {
     expect(await desk.cloud.cluster(desk.id)).toMatchObject({ storageSizeGB: 100 });
   });
 });
+
+test.concurrent.for(['runs', 'is being made'])(
+  'a cluster that %s stays with its object, and is held again, where kubectl replace takes the finalizer',
+  async (state, context) => {
+    const desk = await bench.desk(context, state === 'runs' ? [] : ['--provision-time=1500ms']);
+    await desk.begin({ deletionPolicy: 'Delete' });
+    if (state === 'runs') await isSecured(desk);
+    else await waitUntil(async () => (await desk.cloud.cluster(desk.id)) !== undefined, { what: 'it is being made' });
+    const { apiVersion, kind, metadata, spec } = JSON.parse(await desk.kubectl('get', 'dbc', desk.id, '--output=json'));
+    const { name, namespace } = metadata;
+    const manifest = { apiVersion, kind, metadata: { name, namespace }, spec };
+    await mustKubectl(['replace', '--filename=-'], { input: JSON.stringify(manifest) });
+    const finalizers = () => desk.kubectl('get', 'dbc', desk.id, '--output=jsonpath={.metadata.finalizers}');
+    await waitUntil(async () => (await finalizers()) === '["mooring.dev/cluster"]', { what: 'it is held again' });
+    await isSecured(desk);
+    expect(await desk.cloud.count('deploy', desk.id)).toBe(1);
+    await desk.remove('DatabaseCluster', desk.id);
+    await desk.gone('DatabaseCluster');
+    expect(await desk.cloud.cluster(desk.id)).toBeUndefined();
+  },
+);
 
 describe.concurrent('the password is replaced', () => {
   test('when it is asked for, and the one before works no more', async (context) => {

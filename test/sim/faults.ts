@@ -26,6 +26,7 @@ export const FAULTS = {
   clockForward: 'the wall clock of every process is a day ahead, for 20 minutes',
   clockBack: 'the wall clock of every process is a day behind, for 20 minutes',
   edit: 'a person edits the object, without changing what it means',
+  replace: 'a person replaces the object by its manifest, which takes away its finalizers',
   pause: 'a person pauses the object for five minutes',
   wrongToken: 'a person replaces the API tokens by wrong ones, and puts them right after five minutes',
   delete: 'a person deletes the object',

@@ -204,7 +204,7 @@ export class Invariants {
       return;
     }
     const { uid, finalizers = [] } = asking.metadata;
-    if (!finalizers.includes(CLUSTER_FINALIZER))
+    if (!finalizers.includes(CLUSTER_FINALIZER) && !this.#world.people.replaced.has(uid))
       this.fail('held by a finalizer', `Cluster ${cluster.id} was created without a finalizer`);
     const before = [...this.#createdFor].filter(([, other]) => other === uid).map(([other]) => other);
     const isExtra = before.some((other) => !other.gone) || specOf(asking)['recreatePolicy'] !== 'Always';

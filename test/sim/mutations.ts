@@ -18,6 +18,18 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['deploy'],
   },
   {
+    name: 'finalizer-stays-away',
+    about: 'The finalizer of a cluster is not put back where somebody took it away',
+    changes: [
+      [
+        'kinds/databasecluster/decide.ts',
+        'return mustHold(subject) ? { ...decision, hold: true } : decision;',
+        'return decision;',
+      ],
+    ],
+    hunt: ['change'],
+  },
+  {
     name: 'no-intention',
     about: 'A deploy is not written down before the call',
     changes: [
@@ -287,13 +299,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'forget-410',
     about: 'A watch that is too old is opened again at the same version',
-    changes: [
-      [
-        'runtime/watcher.ts',
-        'isGone(error) || isNotFound(error) ? relist',
-        'isGone(error) && isNotFound(error) ? relist',
-      ],
-    ],
+    changes: [['runtime/watcher.ts', 'isRefused(error) ? relist', 'isRefused(error) && !isGone(error) ? relist']],
     hunt: ['change-of-mind 1:gap'],
   },
   ...OF_REPLICAS,

@@ -23,6 +23,8 @@ export class People {
   /** Secrets that people wrote, by namespace/name, as they wrote them: nobody else may change what is in them. */
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
 
+  /** The uids of objects whose finalizers somebody took away: what is asked for at that moment is still done. */
+  readonly replaced = new Set<string>();
   readonly #terminating = new Set<string>();
 
   constructor(world: World) {
@@ -110,6 +112,14 @@ export class People {
     const cluster = object && referred(object, 'clusterRef');
     if (space !== undefined) this.remove(space, SPACES);
     if (cluster !== undefined) this.remove(cluster, CLUSTERS);
+  }
+
+  /** As `kubectl replace`, and Git tools that do as much: the manifest names no finalizers. */
+  async replace(name: string, resource: Resource): Promise<void> {
+    const { uid, deletionTimestamp } = this.#find(resource, name)?.metadata ?? {};
+    if (uid === undefined || deletionTimestamp !== undefined) return;
+    this.replaced.add(uid);
+    await this.#patch(resource, name, { metadata: { finalizers: null } });
   }
 
   pause(name: string, resource: Resource): Promise<void> {

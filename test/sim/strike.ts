@@ -97,6 +97,8 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
       return jump(world, -CLOCK_JUMP_MS);
     case 'edit':
       return people.edit({ spec: WITHOUT_MEANING[resource.plural] ?? {} }, name, resource);
+    case 'replace':
+      return people.replace(name, resource);
     case 'pause':
       return people.pause(name, resource);
     case 'wrongToken':

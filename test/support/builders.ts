@@ -64,9 +64,14 @@ export class ClusterBuilder {
     });
   }
 
-  /** Nothing was ever done for it: its finalizer does not stand. */
+  /** Its finalizer does not stand: nothing was done for it so far, or somebody took it away. */
   unheld(): ClusterBuilder {
     return this.#but({ metadata: { ...this.subject.metadata, finalizers: [] } });
+  }
+
+  /** Its cluster was recorded while it was only observed. */
+  observedBefore(): ClusterBuilder {
+    return this.unheld().withStatus({ observedOnly: true });
   }
 
   /** Deploying (or cloning) it was written down. */

@@ -156,23 +156,17 @@ const cases: readonly Case[] = [
   },
   {
     name: 'leaves a foreign cluster alone that it has observed before',
-    given: aCluster().healthy().unheld(),
+    given: aCluster().healthy().observedBefore(),
     seen: anObservation(),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
     status: { createdAt: null, clusterID: null, endpoint: null },
   },
   {
     name: 'takes a cluster over that it has observed before, with adoptionPolicy IfExists, and holds on to it',
-    given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().unheld(),
+    given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().observedBefore(),
     seen: anObservation(),
-    thus: { ready: 'True Running' },
-    hold: true,
-  },
-  {
-    name: 'holds on to a suspended cluster that it takes over',
-    given: aCluster().with({ adoptionPolicy: 'IfExists', state: 'Suspended' }).healthy().unheld(),
-    seen: anObservation().status('suspended'),
-    thus: { ready: 'True Suspended' },
+    thus: { ready: 'as before', steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT, observedOnly: null },
     hold: true,
   },
   {
@@ -180,7 +174,7 @@ const cases: readonly Case[] = [
     given: aCluster().with({ managementPolicy: 'Observe' }),
     seen: anObservation(),
     thus: { steps: [], comesBack: again },
-    status: { createdAt: CREATED_AT },
+    status: { createdAt: CREATED_AT, observedOnly: true },
   },
   {
     name: 'leaves a cluster alone that has replaced its own, and leads nobody to it',

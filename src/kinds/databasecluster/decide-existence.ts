@@ -76,6 +76,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
         operation: { type, target: desiredID(subject), startedAt, by: seen.self },
         place: seen.at,
         createdAt: null,
+        observedOnly: null,
         credentials: null,
         clusterID: null,
       },
@@ -92,11 +93,22 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   const createdAt = identityOf(cluster);
   const claim = (extra: ClusterDecision['status']): ClusterDecision => ({
     hold: spec.managementPolicy === 'Manage',
-    conditions: [
-      ...reconciling('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`),
-      ...clusterConditions(subject, seen),
-    ],
-    status: { ...shown(seen), drift: null, createdAt, place: seen.at, operation: null, ...extra },
+    // Of one that was observed until now all is said already.
+    conditions: subject.status.observedOnly
+      ? 'keep'
+      : [
+          ...reconciling('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`),
+          ...clusterConditions(subject, seen),
+        ],
+    status: {
+      ...shown(seen),
+      drift: null,
+      createdAt,
+      observedOnly: spec.managementPolicy === 'Observe' ? true : null,
+      place: seen.at,
+      operation: null,
+      ...extra,
+    },
     requeueAfterMs: 0,
   });
   if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject) });
@@ -107,7 +119,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
     // Nobody may be led to it, nor to what was recorded of it while it was observed.
-    status: { ...NOTHING_SHOWN, operation: null, createdAt: null, place: null, clusterID: null },
+    status: { ...NOTHING_SHOWN, operation: null, createdAt: null, observedOnly: null, place: null, clusterID: null },
     retry: 'slowly',
   };
 }

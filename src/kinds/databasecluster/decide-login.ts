@@ -11,7 +11,7 @@ import {
   type LoginObservation,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, factoryLoginRetired, mustHold, type Rule } from './present.ts';
+import { type ClusterDecision, clusterConditions, factoryLoginRetired, type Rule } from './present.ts';
 
 /** The last rule: the cluster is as it should be, or never will be; now its login, and then it is Ready. */
 export const decideLogin: Rule = (subject, seen, nowMs) => {
@@ -116,7 +116,6 @@ function running(
   const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
   const rotate: ClusterStep = { do: 'PreparePassword', from: 'current', rotation: rotationAt(subject, nowMs) };
   return {
-    hold: mustHold(subject),
     conditions: [
       ...settled(
         subject,

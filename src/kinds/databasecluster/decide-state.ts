@@ -2,14 +2,7 @@ import { type ConditionUpdate, isStatusConditionTrue } from '../../kube/conditio
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
 import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
-import {
-  type ClusterDecision,
-  clusterConditions,
-  factoryLoginRetired,
-  isDrift,
-  mustHold,
-  type Rule,
-} from './present.ts';
+import { type ClusterDecision, clusterConditions, factoryLoginRetired, isDrift, type Rule } from './present.ts';
 
 /** For so long a new cluster is kept running until its server can be signed in to, though it should be suspended. */
 const SECURING_MS = 60 * 60_000;
@@ -68,7 +61,7 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
   );
-  return { hold: mustHold(subject), conditions: [...settled(subject, seen, 'Suspended', message), ...conditions] };
+  return { conditions: [...settled(subject, seen, 'Suspended', message), ...conditions] };
 }
 
 /** What the cluster should look like, as far as that can be changed. */

@@ -129,6 +129,8 @@ const subjects: fc.Arbitrary<ClusterSubject> = fc
       operation: fc.constantFrom(undefined, 'Deploy' as const, 'Clone' as const),
       target: fc.constantFrom('orders', 'orders-eu'),
       healthy: fc.boolean(),
+      observedOnly: fc.constantFrom(undefined, undefined, true),
+      held: fc.boolean(),
       synced: fc.constantFrom(undefined, 'Drifted', 'Differs', 'AsSpecified'),
     }),
   )
@@ -137,7 +139,9 @@ const subjects: fc.Arbitrary<ClusterSubject> = fc
     if (given.healthy) cluster = cluster.healthy();
     if (given.synced !== undefined)
       cluster = cluster.withCondition('Synced', given.synced === 'AsSpecified' ? 'True' : 'False', given.synced, 1);
-    cluster = cluster.withStatus({ clusterID: given.clusterID, createdAt: given.createdAt });
+    const { clusterID, createdAt, observedOnly } = given;
+    cluster = cluster.withStatus({ clusterID, createdAt, observedOnly });
+    if (!given.held) cluster = cluster.unheld();
     if (given.operation !== undefined) cluster = cluster.announced(given.operation, given.target);
     return (given.deleting ? cluster.deleting() : cluster).subject;
   });
@@ -253,6 +257,21 @@ describe('decideCluster() never', () => {
       });
       expect(status.createdAt).toBe(CREATED_AT);
       expect(observation).toMatchObject({ space: 'seen', canDestroy: true });
+    });
+  });
+
+  it('leaves a cluster of its own without a finalizer, which goes where somebody replaces the object', () => {
+    always(({ metadata, spec, deleting, status }, _observation, { hold }) => {
+      const isOwner = status.operation !== undefined || (status.createdAt !== undefined && !status.observedOnly);
+      const isBare = metadata.finalizers?.length === 0 && !deleting;
+      if (isOwner && isBare && spec.managementPolicy === 'Manage') expect(hold).toBe(true);
+    });
+  });
+
+  it('forgets a cluster of its own, unless for another one in its place', () => {
+    always(({ status }, observation, decision) => {
+      if (status.createdAt === undefined || status.observedOnly || decision.status?.createdAt !== null) return;
+      expect(observation).toMatchObject({ space: 'seen', cluster: undefined });
     });
   });
 

@@ -7,7 +7,7 @@ import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
 import { decideChanges, decideRunState } from './decide-state.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
-import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } from './present.ts';
+import { type ClusterDecision, driftOf, isOurs, mustHold, type Rule, shown, unobserved } from './present.ts';
 
 /**
  * First answer wins. The order is behaviour:
@@ -27,10 +27,15 @@ export function decideCluster(
   const followed = decideFollowed(subject, observation);
   if (followed !== undefined) return followed;
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
-  if (observation.space !== 'seen') return withoutSpace(subject, observation);
+  const decision =
+    observation.space === 'seen' ? decideSeen(subject, observation, nowMs) : withoutSpace(subject, observation);
+  return mustHold(subject) ? { ...decision, hold: true } : decision;
+}
+
+function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   for (const rule of RULES) {
-    const decision = rule(subject, observation, nowMs);
-    if (decision !== undefined) return withShown(subject, observation, decision);
+    const decision = rule(subject, seen, nowMs);
+    if (decision !== undefined) return withShown(subject, seen, decision);
   }
   throw new Error('No rule decided: the last one always does');
 }

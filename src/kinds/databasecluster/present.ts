@@ -45,14 +45,16 @@ export function isOurs({ status }: Pick<ClusterSubject, 'status'>, { cluster }: 
   return cluster !== undefined && status.createdAt !== undefined && isSame({ status }, cluster);
 }
 
-/** Managed, and its finalizer does not stand: nothing was done for it so far but to look. */
-export function mustHold({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): boolean {
-  return spec.managementPolicy === 'Manage' && !(metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+/** The cluster is to be managed, and was only observed until now: whether it may be taken over is still to be decided. */
+export function isOnlyObserved({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
+  return spec.managementPolicy === 'Manage' && status.observedOnly === true;
 }
 
-/** The cluster was recorded while it was observed only, and nothing says that it may be taken over. */
-export function isOnlyObserved(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): boolean {
-  return subject.status.createdAt !== undefined && subject.spec.adoptionPolicy === 'Never' && mustHold(subject);
+/** There is, or may be, a cluster of the object's own, and its finalizer is gone: whoever replaces an object takes it away. */
+export function mustHold(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): boolean {
+  const { metadata, spec, status } = subject;
+  const isOwner = status.operation !== undefined || (status.createdAt !== undefined && !isOnlyObserved(subject));
+  return spec.managementPolicy === 'Manage' && isOwner && !(metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
 }
 
 /** Why nothing is said about the login, where that is so. */

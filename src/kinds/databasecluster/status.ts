@@ -10,6 +10,12 @@ export const status = z
       .string()
       .optional()
       .describe('When the cluster was created, as the cloud says. With another value it is another cluster.'),
+    observedOnly: z
+      .boolean()
+      .optional()
+      .describe(
+        'True: the cluster was recorded with managementPolicy Observe. It takes leave by adoptionPolicy to manage it.',
+      ),
     place: z
       .object({
         baseURL: z.string().describe('Base URL of the Cluster Management API.'),
