@@ -4,7 +4,7 @@ import { HttpError } from './base/http.ts';
 import { createLog } from './base/log.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
-import { type KubeApi, SECRETS } from './kube/api.ts';
+import { type KubeApi, KubeError, SECRETS } from './kube/api.ts';
 import { LEASES } from './kube/lease.ts';
 import { createMetrics } from './operator/metrics.ts';
 import { createOperator } from './operator.ts';
@@ -29,6 +29,7 @@ function anOperator(
   seed = 1,
   lease?: { readonly namespace: string; readonly name: string },
   write: (line: string) => void = () => {},
+  shardBySpace = false,
 ) {
   const metrics = createMetrics(clock, { version: '', node: '' });
   const operator = createOperator({
@@ -43,6 +44,7 @@ function anOperator(
     urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
     instance: `operator-${seed}`,
     lease,
+    shardBySpace,
   });
   const stop = new AbortController();
   const result: { ended?: 'well' | Error } = {};
@@ -93,6 +95,32 @@ test('createOperator() is ready once it has looked at its spaces, or has tried f
   await clock.advance(200);
   expect(operator.notReady()).toBeUndefined();
   isAnswered = true;
+  stop.abort();
+  await clock.advance(30_000);
+  await running;
+});
+
+test.each([
+  { shardBySpace: false, cannot: 'get' },
+  { shardBySpace: true, cannot: 'list' },
+] as const)('createOperator() is not ready while it cannot $cannot Leases', async ({ shardBySpace, cannot }) => {
+  const { clock, api } = aWorld();
+  const answer: (...args: never[]) => Promise<unknown> = api[cannot].bind(api);
+  let isGranted = false;
+  const forbidden = new KubeError(`Cannot ${cannot} leases: forbidden`, { status: 403, reason: 'Forbidden' });
+  Object.assign(api, {
+    [cannot]: (...args: never[]) => (args[0] === LEASES && !isGranted ? Promise.reject(forbidden) : answer(...args)),
+  });
+  const lease = { namespace: 'system', name: 'mooring' };
+  const { operator, stop, running } = anOperator({ clock, api }, 1, lease, undefined, shardBySpace);
+  await clock.advance(1_000);
+  for (let seconds = 0; seconds < 60; seconds++) {
+    expect(operator.notReady()).toBe(`Waiting for its Lease: Cannot ${cannot} leases: forbidden`);
+    await clock.advance(1_000);
+  }
+  isGranted = true;
+  await clock.advance(5_000);
+  expect([operator.notReady(), operator.acts()]).toEqual([undefined, true]);
   stop.abort();
   await clock.advance(30_000);
   await running;

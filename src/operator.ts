@@ -50,13 +50,20 @@ export interface Operator {
 const FIRST_LOOK_MS = 2_000;
 /** A pass that takes so long hangs: every call that it makes has a shorter limit. */
 const STUCK_MS = 15 * 60_000;
+/** While attempts to take part fail, they follow one another sooner, though a request may hang. */
+const REFUSED_MS = 10_000;
 /** How long what is in hand may take to end after the signal. */
 const DRAIN_MS = 20_000;
 
 /** The whole operator over its seams; production and simulation differ in the dependencies only. */
 export function createOperator(given: OperatorDependencies): Operator {
   const { lease, shardBySpace = false } = given;
-  const elector = lease === undefined || shardBySpace ? undefined : electorFor(given, lease);
+  /** The last attempt to take part that failed, and when; monotonic clock. */
+  let refused: { readonly atMs: number; readonly message: string } | undefined;
+  const onRefused = (error: unknown) => {
+    refused = { atMs: given.clock.monotonic(), message: messageOf(error) };
+  };
+  const elector = lease === undefined || shardBySpace ? undefined : electorFor(given, lease, onRefused);
   const fence = () => {
     if (sharding !== undefined) return sharding.isMember() ? undefined : 'another process may have its spaces by now';
     return elector === undefined || elector.isLeader() ? undefined : 'another process may lead by now';
@@ -69,7 +76,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   const { clock, log, metrics } = dependencies;
   const informers = createInformers(dependencies);
   const shared = lease && { ...given, ...lease, api: given.api, leases: lease.api ?? given.api };
-  const sharding = shardBySpace && shared ? new Sharding(shared, informers) : undefined;
+  const sharding = shardBySpace && shared ? new Sharding({ ...shared, onRefused }, informers) : undefined;
   const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, {
     gateOf: (kind) => sharding?.gateOf(kind),
     actsSinceMs: (kind, key) => (sharding === undefined ? leadingSinceMs : sharding.hasSinceMs(kind, key)),
@@ -151,7 +158,9 @@ export function createOperator(given: OperatorDependencies): Operator {
     notReady() {
       const waiting = collections.filter(({ informer }) => !informer.hasSynced());
       if (waiting.length > 0) return `Waiting for the first list of ${waiting.map(({ plural }) => plural).join(', ')}`;
-      return looking ? 'Waiting for the first look at the spaces' : undefined;
+      if (looking) return 'Waiting for the first look at the spaces';
+      const isRefused = refused !== undefined && clock.monotonic() - refused.atMs < REFUSED_MS;
+      return isRefused && !leading ? `Waiting for its Lease: ${refused?.message}` : undefined;
     },
     stuck() {
       const now = clock.monotonic();
@@ -163,7 +172,12 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
 }
 
-function electorFor(dependencies: OperatorDependencies, lease: OwnLease): LeaderElector {
+/** `onRefused`: told of each attempt that fails. */
+function electorFor(
+  dependencies: OperatorDependencies,
+  lease: OwnLease,
+  onRefused: (error: unknown) => void,
+): LeaderElector {
   const { api, clock, random, instance, log } = dependencies;
   return new LeaderElector({
     api,
@@ -171,7 +185,10 @@ function electorFor(dependencies: OperatorDependencies, lease: OwnLease): Leader
     random,
     ...lease,
     identity: `${instance}_${uuid(random)}`,
-    onFailure: (error) => log.warn({ err: error }, `Cannot take or renew the lease: ${messageOf(error)}`),
+    onFailure: (error) => {
+      onRefused(error);
+      log.warn({ err: error }, `Cannot take or renew the lease: ${messageOf(error)}`);
+    },
   });
 }
 

@@ -43,7 +43,7 @@ function aShare(count: number, namespaces?: readonly string[]) {
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
   const lease = { namespace: 'system', name: 'mooring' };
   const sharding = new Sharding(
-    { api, leases: api, clock, random: createSeededRandom(1), log, namespaces, ...lease },
+    { api, leases: api, clock, random: createSeededRandom(1), log, namespaces, ...lease, onRefused: () => {} },
     informers,
   );
   const specAt = (baseURL: string) => space({ baseURL })['spec'] as DatabaseSpaceSpec;
@@ -51,10 +51,10 @@ function aShare(count: number, namespaces?: readonly string[]) {
   placeSpace('https://cloud.test');
   for (let index = 0; index < count; index++)
     informers.clusters.tell(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
-  const revisited: string[] = [];
+  const resynced: string[] = [];
   const released: string[] = [];
   const controller = {
-    resync: (key: string) => void revisited.push(key),
+    resync: (key: string) => void resynced.push(key),
     forget: (key: string) => void released.push(key),
   };
   const stop = new AbortController();
@@ -91,7 +91,7 @@ function aShare(count: number, namespaces?: readonly string[]) {
     object,
     gate: sharding.gateOf('clusters'),
     hasSinceMs: (key: string) => sharding.hasSinceMs('clusters', key),
-    revisited,
+    resynced,
     released,
     rival,
     placeSpace,
@@ -99,15 +99,15 @@ function aShare(count: number, namespaces?: readonly string[]) {
 }
 
 test('Sharding comes to thousands of objects in slices, between which others have their turn', async () => {
-  const { world, revisited } = aShare(1_000);
+  const { world, resynced } = aShare(1_000);
   let [before, most] = [0, 0];
-  for (let turn = 0; revisited.length < 1_001 && turn < 1_000; turn++) {
+  for (let turn = 0; resynced.length < 1_001 && turn < 1_000; turn++) {
     if (turn % 50 === 0) void world.advance(1_000);
     await new Promise((resolve) => setImmediate(resolve));
-    most = Math.max(most, revisited.length - before);
-    before = revisited.length;
+    most = Math.max(most, resynced.length - before);
+    before = resynced.length;
   }
-  expect([revisited.length, most <= 100]).toEqual([1_001, true]);
+  expect([resynced.length, most <= 100]).toEqual([1_001, true]);
 });
 
 test("An object in a space that nobody watches is somebody's all the same, who says so", async () => {
@@ -121,44 +121,44 @@ test("An object in a space that nobody watches is somebody's all the same, who s
 });
 
 test('A key that was turned away while the Lease was in doubt comes back once it is renewed', async () => {
-  const { world, clock, gate, revisited } = aShare(2);
+  const { world, clock, gate, resynced } = aShare(2);
   await world.advance(3_000);
   expect(await gate.begin('shop/orders-0')).toBe(true);
   gate.end('shop/orders-0');
-  revisited.length = 0;
+  resynced.length = 0;
   clock.freeze();
   await world.advance(12_000);
   expect(await gate.begin('shop/orders-0')).toBe(false);
   clock.thaw();
   await world.advance(3_000);
-  expect(revisited).toEqual(['shop/orders-0']);
+  expect(resynced).toEqual(['shop/orders-0']);
   await world.advance(60_000);
-  expect(revisited).toEqual(['shop/orders-0']);
+  expect(resynced).toEqual(['shop/orders-0']);
 });
 
 test('A key that came to be here is not looked at once more by a sweep', async () => {
-  const { world, clusters, object, gate, revisited } = aShare(1);
+  const { world, clusters, object, gate, resynced } = aShare(1);
   await world.advance(3_000);
-  revisited.length = 0;
+  resynced.length = 0;
   clusters.tell(object('late', { spaceRef: { name: 'production' } }));
   expect(await gate.begin('shop/late')).toBe(true);
   gate.end('shop/late');
   await world.advance(60_000);
-  expect(revisited).toEqual([]);
+  expect(resynced).toEqual([]);
 });
 
 test('A key that was turned away for a replica that then went, while a pass was in hand, comes back', async () => {
-  const { world, api, gate, revisited, released, rival } = aShare(2);
+  const { world, api, gate, resynced, released, rival } = aShare(2);
   await world.advance(3_000);
   expect(await gate.begin('shop/orders-0')).toBe(true);
-  revisited.length = 0;
+  resynced.length = 0;
   const ref = await rival();
   await world.advance(3_000);
   expect(await gate.begin('shop/orders-1')).toBe(false);
   await world.advance(6_000);
   await api.patch(LEASES, ref, { spec: { holderIdentity: '' } });
   await world.advance(6_000);
-  expect([revisited, released]).toEqual([['shop/orders-1'], []]);
+  expect([resynced, released]).toEqual([['shop/orders-1'], []]);
   gate.end('shop/orders-0');
   expect(await gate.begin('shop/orders-1')).toBe(true);
 });

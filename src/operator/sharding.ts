@@ -38,6 +38,8 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
   readonly namespace: string;
   /** Of the Lease that a single leader would hold. */
   readonly name: string;
+  /** Told of each attempt to agree with other replicas that fails. */
+  readonly onRefused: (error: unknown) => void;
 }
 
 /** How long clusters of a shard that is taken over wait for the first look at their space, as at a start. */
@@ -107,7 +109,10 @@ export class Sharding {
       onChange: (changed) => {
         if (changed || this.#hasRefused() || ++this.#rounds % ROUNDS_A_SWEEP === 0) void this.#sweep();
       },
-      onFailure: (error) => log.warn({ err: error }, `Cannot agree with other replicas on spaces: ${messageOf(error)}`),
+      onFailure: (error) => {
+        options.onRefused(error);
+        log.warn({ err: error }, `Cannot agree with other replicas on spaces: ${messageOf(error)}`);
+      },
     });
   }
 
