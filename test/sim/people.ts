@@ -1,4 +1,5 @@
 import { API_VERSION, GROUP } from '../../src/base/group.ts';
+import { OWNER_LABEL } from '../../src/kinds/secrets.ts';
 import { NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
@@ -163,8 +164,10 @@ export class People {
   /** Deletes the namespace: Kubernetes deletes what is in it, Secrets first, and creates nothing there any more. */
   terminate(namespace = NAMESPACE): void {
     const { kube, invariants } = this.#world;
-    // Those of users go with them, and are nobody's loss.
-    if (kube.all(CLUSTERS, namespace).length > 0) invariants.passwordIsLost = true;
+    // Those of users go with them, and are nobody's loss; those of clusters are, also of clusters that were retained.
+    const isAdmins = ({ metadata }: FakeObject) => metadata.labels?.[OWNER_LABEL] !== undefined;
+    const holdsClusters = kube.all(CLUSTERS, namespace).length > 0 || kube.all(SECRETS, namespace).some(isAdmins);
+    if (holdsClusters) invariants.passwordIsLost = true;
     this.#terminating.add(namespace);
     kube.terminate(namespace);
     const round = async () => {
