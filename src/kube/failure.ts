@@ -53,10 +53,11 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError) return apiFailure(error);
   const details = { operation: PASS, message };
   if (error instanceof KubeError) {
+    const isForbidden = error.status === 403;
     return {
       lasting: isConflict(error) ? 'conflict' : 'transient',
-      reason: error.status === 403 ? 'KubernetesForbidden' : 'KubernetesError',
-      message,
+      reason: isForbidden ? 'KubernetesForbidden' : 'KubernetesError',
+      message: isForbidden ? `${message}. Grant it: the chart and deploy/ of this version do` : message,
       retryAfterMs: error.retryAfterMs,
       mayPass: error.status === 429 || error.status >= 500,
       ...NO_CALL,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aToy } from '../../test/support/toy-kind.ts';
+import { aToy, TOY_FINALIZER } from '../../test/support/toy-kind.ts';
 import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
@@ -36,6 +36,27 @@ test.each([
     lastError: { message: given.error.message },
   });
 });
+
+test.each(['hold', 'release'] as const)(
+  'reconcile() tells that it may not change the finalizers, to %s',
+  async (what) => {
+    const toy = aToy({ decide: () => ({ conditions: READY, [what]: true }) });
+    await toy.create({ status: { size: 1 }, ...(what === 'release' ? { finalizers: [TOY_FINALIZER] } : {}) });
+    if (what === 'release') await toy.markDeleted();
+    const patch = toy.api.patch.bind(toy.api);
+    toy.api.patch = (resource, ref, body, options) =>
+      options?.subresource === 'status'
+        ? patch(resource, ref, body, options)
+        : Promise.reject(new KubeError('Cannot patch toys: forbidden', { status: 403, reason: 'Forbidden' }));
+    expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { reason: 'KubernetesForbidden' } });
+    expect(toy.status().conditions?.[0]).toMatchObject({
+      type: 'Ready',
+      status: 'Unknown',
+      reason: 'KubernetesForbidden',
+      message: 'Cannot patch toys: forbidden. Grant it: the chart and deploy/ of this version do',
+    });
+  },
+);
 
 test('reconcile() keeps the time of a failure that goes on, and takes the error away after it', async () => {
   let fails = true;

@@ -98,9 +98,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
       if (metadata.annotations?.[ABANDON] === 'true') {
         await kind.abandon?.({ metadata, status });
-        return this.#release();
+        return this.#release(status);
       }
-      if (!kind.holds(status)) return this.#release();
+      if (!kind.holds(status)) return this.#release(status);
     }
 
     const parsed = parseSpec(kind.definition, this.#object.spec);
@@ -114,16 +114,18 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       const observation = await kind.observe(subject, this.#signal);
       decision = withheld(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
     } catch (error) {
-      const failure = failureOf(error);
-      if (failure.lasting === 'conflict') throw error;
-      return this.#tell(status, { conditions: status.conditions ?? [], tentative: failure.mayPass }, {}, failure);
+      return this.#tellFailure(status, error);
     }
     return this.#carryOut(subject, decision);
   }
 
   async #carryOut(subject: Subject<Spec, Status>, decision: Decision<Status, Step>): Promise<Outcome> {
     const steps = decision.steps ?? [];
-    if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer()) await this.#addFinalizer();
+    try {
+      if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer()) await this.#addFinalizer();
+    } catch (error) {
+      return this.#tellFailure(subject.status, error);
+    }
     const facts: StatusPatch<Status> = {};
     const keep = (more: StatusPatch<Status> | undefined) => Object.assign(facts, more);
     let failure: Failure | undefined;
@@ -140,12 +142,19 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
         throw error;
       }
     }
-    if (decision.release && failure === undefined) return this.#release();
+    if (decision.release && failure === undefined) return this.#release(subject.status);
     const acted = steps.length > 0 && failure === undefined;
     const silent = acted && Object.keys(facts).length === 0 && !this.#context.tellAlways;
     if (silent) return { next: 'again' };
     const outcome = await this.#tell(subject.status, decision, facts, failure);
     return acted ? { next: 'again' } : outcome;
+  }
+
+  /** Of a pass that failed before any step: all that was said besides stands. Throws what is no news. */
+  async #tellFailure(status: Status, error: unknown): Promise<Outcome> {
+    const failure = failureOf(error);
+    if (failure.lasting === 'conflict') throw error;
+    return this.#tell(status, { conditions: status.conditions ?? [], tentative: failure.mayPass }, {}, failure);
   }
 
   /** The one status write of a pass. */
@@ -217,10 +226,16 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     await this.#writeFinalizers([...(this.#object.metadata.finalizers ?? []), this.#kind.finalizer]);
   }
 
-  async #release(): Promise<Outcome> {
-    await this.#writeFinalizers(
-      (this.#object.metadata.finalizers ?? []).filter((name) => name !== this.#kind.finalizer),
-    );
+  async #release(status: Status): Promise<Outcome> {
+    try {
+      await this.#writeFinalizers(
+        (this.#object.metadata.finalizers ?? []).filter((name) => name !== this.#kind.finalizer),
+      );
+    } catch (error) {
+      // It is gone.
+      if (isNotFound(error)) throw error;
+      return this.#tellFailure(status, error);
+    }
     return { next: 'settled', requeueAfterMs: undefined };
   }
 
