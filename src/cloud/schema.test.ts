@@ -43,6 +43,15 @@ test('clusterSchema takes null for absent and keeps words that it does not know'
 });
 
 test.each([
+  ['milliseconds', 1_700_000_000_123, 1_700_000_000_123],
+  ['seconds', 1_700_000_000, 1_700_000_000_000],
+  ['seconds with a fraction', 1_700_000_000.123, 1_700_000_000_123],
+  ['what is neither, as far as anybody knows', 7, 7],
+])('clusterSchema reads creation times in %s', (_unit, createdAt, read) => {
+  expect(clusterSchema.parse({ ...least, createdAt }).createdAt).toBe(read);
+});
+
+test.each([
   {},
   { ...least, id: null },
   { ...least, id: 7 },

@@ -19,7 +19,7 @@ export interface Cluster {
   readonly id: string;
   /** `starting`, `running`, `suspending`, `suspended`, `resuming`, `destroying` are known; others may come. */
   readonly status: string;
-  /** Identity together with `id`. Unit as the cloud has it; the examples look like milliseconds since the Unix epoch. */
+  /** Identity together with `id`. Milliseconds since the Unix epoch. */
   readonly createdAt: number | undefined;
   readonly version: string | undefined;
   readonly provider: string | undefined;
@@ -42,10 +42,18 @@ const serversSchema = maybe(z.array(serverSchema)).transform((servers): readonly
   ),
 );
 
+/** The document names no unit ("createdAt"), and its examples look like milliseconds. As such these are of 1970, as seconds of 2001 and later. */
+const SECONDS = { from: 1e9, below: 1e11 };
+
+function inMilliseconds(time: number | undefined): number | undefined {
+  const isInSeconds = time !== undefined && time >= SECONDS.from && time < SECONDS.below;
+  return isInSeconds ? Math.round(time * 1000) : time;
+}
+
 export const clusterSchema: z.ZodType<Cluster> = z.object({
   id: z.string().min(1),
   status: z.string().min(1),
-  createdAt: maybe(z.number()),
+  createdAt: maybe(z.number()).transform(inMilliseconds),
   version: maybe(z.string()),
   provider: maybe(z.string()),
   region: maybe(z.string()),

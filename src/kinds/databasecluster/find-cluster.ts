@@ -13,9 +13,6 @@ export interface Found {
   readonly lookalikes: readonly string[];
 }
 
-/** A creation time of whole seconds may be that of several clusters. In milliseconds since the epoch, as the examples show. */
-const PRECISE_FROM = 1e11;
-
 /**
  * The cluster under its id; or under the id that it was being renamed to; or, where somebody renamed it, under whichever
  * id the List shows the very same cluster.
@@ -67,8 +64,9 @@ function amongAll(
   return { ...asked, lookalikes: candidates.map(({ id }) => id) };
 }
 
+/** A creation time of whole seconds may be that of several clusters. */
 function isPrecise({ createdAt = 0 }: Cluster): boolean {
-  return createdAt > PRECISE_FROM && createdAt % 1000 !== 0;
+  return createdAt % 1000 !== 0;
 }
 
 /** What a cluster was created with, as far as it was recorded, and nothing changes. */

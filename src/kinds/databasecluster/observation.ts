@@ -144,7 +144,7 @@ export function adminSecretName({ metadata, spec }: Pick<ClusterSubject, 'metada
   return spec.adminCredentials?.secretName ?? `${metadata.name}-admin`;
 }
 
-/** createdAt as the status holds it: the cloud's number is milliseconds since the epoch, as far as the examples show. */
+/** createdAt as the status holds it. */
 export function createdAtOf(cluster: Cluster): string | undefined {
   if (cluster.createdAt === undefined) return undefined;
   const date = new Date(cluster.createdAt);
