@@ -1,10 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { secretsOf } from '../../test/support/secrets.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
-import { isAlreadyExists, isConflict, SECRETS } from '../kube/api.ts';
+import { isAlreadyExists, isConflict, KubeError, SECRETS } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createSecrets, FinalizerIndex, loginFrom, ownerValue, type Secrets, valuesFrom } from './secrets.ts';
+import {
+  createSecrets,
+  FinalizerIndex,
+  loginFrom,
+  ownerValue,
+  type SecretContents,
+  type Secrets,
+  valuesFrom,
+} from './secrets.ts';
 
 const { signal } = new AbortController();
 let kube: FakeKube;
@@ -119,6 +127,22 @@ describe('createSecrets(), with a cache that is behind', () => {
     await secrets.patch('shop', 'login', await read(), { data: { password: 'two' } });
     const behind = createSecrets(kube, { get: () => before, withFinalizer: () => [] });
     await expect(behind.keep('shop', 'login', finalizer, true)).rejects.toSatisfy(isConflict);
+  });
+});
+
+it('createSecrets() says what to do where a person has made a Secret immutable', async () => {
+  const kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
+  const secrets = createSecrets(kube, secretsOf(kube));
+  await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
+  const read = await secrets.read('shop', 'login', new AbortController().signal);
+  const fields = [{ field: 'data', message: 'field is immutable when `immutable` is set' }];
+  kube.patch = () => Promise.reject(new KubeError('Secret "login" is invalid', { status: 422, fields }));
+  const attempt = secrets.patch('shop', 'login', read as SecretContents, { data: { password: 'two' } });
+  await expect(attempt).rejects.toMatchObject({
+    reason: 'SecretImmutable',
+    message: expect.stringMatching(
+      /"login" in namespace "shop" is immutable.*: Pause this object .*, replace the Secret by a copy/,
+    ),
   });
 });
 

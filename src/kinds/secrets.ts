@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
-import { type AnyObject, type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
+import { type AnyObject, isInvalid, type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
 
 /** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
@@ -49,7 +49,7 @@ export interface Secrets {
   create(namespace: string, name: string, secret: NewSecret): Promise<string>;
   /**
    * Sets keys, labels and annotations, and removes those that are null; throws Conflict (409) if the Secret is not as it
-   * was read. Returns the version that was written.
+   * was read, and TerminalError SecretImmutable where a person made it so. Returns the version that was written.
    */
   patch(namespace: string, name: string, read: SecretContents, changes: SecretChanges): Promise<string>;
   delete(namespace: string, name: string, read: SecretContents): Promise<void>;
@@ -128,7 +128,11 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
     async patch(namespace, name, { resourceVersion, uid }, { data, ...more }) {
       const changes = data === undefined ? {} : { data: encoded(data) };
       const patch = { metadata: { resourceVersion, uid, ...more }, ...changes };
-      return (await api.patch(SECRETS, { namespace, name }, patch)).metadata.resourceVersion;
+      try {
+        return (await api.patch(SECRETS, { namespace, name }, patch)).metadata.resourceVersion;
+      } catch (error) {
+        throw isOfImmutable(error) ? immutable(namespace, name) : error;
+      }
     },
     async delete(namespace, name, read) {
       await api.delete(SECRETS, { namespace, name }, { uid: read.uid });
@@ -163,6 +167,16 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       }
     },
   };
+}
+
+/** As the API server says it: the data as a whole is forbidden to change. */
+function isOfImmutable(error: unknown): boolean {
+  return error instanceof KubeError && isInvalid(error) && error.fields.some(({ field }) => field === 'data');
+}
+
+function immutable(namespace: string, name: string): TerminalError {
+  const message = `Secret "${name}" in namespace "${namespace}" is immutable, so no password in it can be replaced: Pause this object (annotation ${GROUP}/paused), replace the Secret by a copy without "immutable: true", and take the annotation away`;
+  return new TerminalError('SecretImmutable', message);
 }
 
 function isKept(secret: AnyObject | undefined, finalizer: string): boolean {

@@ -8,7 +8,7 @@ import { secret } from '../support/manifests.ts';
 let bench: KubectlBench;
 
 beforeAll(async () => {
-  bench = await startKubectlBench(17);
+  bench = await startKubectlBench(18);
 });
 
 afterAll(() => bench?.close());
@@ -191,6 +191,30 @@ describe.concurrent('the password is replaced', () => {
         what: 'the asking is answered',
       },
     );
+    await isSecured(desk, desk.id, [before]);
+  });
+
+  test('once its Secret is not immutable any more', async (context) => {
+    const desk = await bench.desk(context);
+    await desk.begin();
+    const before = await isSecured(desk);
+    const name = `${desk.id}-admin`;
+    await desk.kubectl('patch', 'secret', name, '--patch={"immutable":true}');
+    await desk.annotate(desk.id, { 'mooring.dev/rotate-at': 'today' });
+    await desk.until(
+      'DatabaseCluster',
+      { status: 'False', reason: 'SecretImmutable', message: /replace the Secret/ },
+      desk.id,
+    );
+    await desk.annotate(desk.id, { 'mooring.dev/paused': 'true' });
+    await desk.until('DatabaseCluster', { status: 'Unknown', reason: 'Paused' }, desk.id);
+    const { immutable, ...copy } = JSON.parse(await desk.kubectl('get', 'secret', name, '--output=json'));
+    expect(immutable).toBe(true);
+    await mustKubectl(['replace', '--force', '--filename=-'], { input: JSON.stringify(copy) });
+    await desk.kubectl('annotate', 'dbc', desk.id, 'mooring.dev/paused-');
+    await waitUntil(async () => ![undefined, before].includes((await desk.secret())?.data['password']), {
+      what: 'another password',
+    });
     await isSecured(desk, desk.id, [before]);
   });
 
