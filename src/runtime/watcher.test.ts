@@ -135,7 +135,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   });
 
   test('A watcher whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
-    const lived = { end: 'close', afterMs: 300_000 } as const;
+    const lived = { end: 'close', afterMs: 100_000 } as const;
     const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '40' };
     const { clock, calls, failures } = aWatcher(
       [page(7)],
@@ -144,6 +144,29 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     await clock.advance(600_000);
     expect(calls).toEqual(['list -', 'watch 7', 'watch 8', 'watch 40']);
     expect(failures).toEqual([]);
+  });
+
+  const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
+  const silent: ScriptedWatch = { end: 'close', afterMs: 240_000 };
+
+  test('A watcher whose watch tells nothing finds that the world of the server went back, and lists what is true now', async () => {
+    const { clock, calls, events } = aWatcher([page(7), tooLarge, page(5, [object('a', 4)])], [silent, OPEN]);
+    await clock.advance(300_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
+    expect(events.filter(({ type }) => type !== 'listed').slice(-2)).toEqual([
+      { type: 'listing', isNewest: true },
+      { type: 'applied', object: object('a', 4) },
+    ]);
+  });
+
+  test.each([
+    ['is as new', page(7)],
+    ['cannot be asked', new HttpError('lost', 'Connection reset')],
+  ])('A watcher whose watch tells nothing watches on where the server %s', async (_what, answer) => {
+    const { clock, calls, events, failures } = aWatcher([page(7), answer], [silent, OPEN]);
+    await clock.advance(300_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'watch 7']);
+    expect([events.map(({ type }) => type), failures]).toEqual([['listing', 'listed'], []]);
   });
 
   test('A watcher that is too far behind lists again, at least as new as what it saw', async () => {

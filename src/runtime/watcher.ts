@@ -7,7 +7,8 @@
  *
  * A list comes as the begin of a watch, which then goes on; in pages where that fails.
  * Each state is a value and each failure leads to one; after a failure the next step waits with backoff and jitter.
- * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new.
+ * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new. Only where the
+ * server's whole world went back, as when etcd was restored, it takes that in: such a server keeps a watch open and tells nothing.
  */
 
 import { backoffMs } from '../base/backoff.ts';
@@ -55,6 +56,8 @@ const MISSES = 2;
 const WORKING_MS = 1_000;
 /** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
 const HEALTHY_MS = 120_000;
+/** Bookmarks come once a minute where the API server knows what is new: who heard nothing for so long asks. */
+const SILENT_MS = 120_000;
 
 export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, random } = options;
@@ -119,7 +122,7 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   } catch (error) {
     if (listed !== undefined) await close({ phase: 'watch', ...listed });
     // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
-    if (isGone(error) || (error instanceof KubeError && error.status === 504))
+    if (isGone(error) || isTooLarge(error))
       return { state: { phase: 'list', notOlderThan: undefined, inPages: true }, error };
     // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
     const cannot =
@@ -130,18 +133,38 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
 }
 
 async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortSignal): Promise<StepResult> {
-  const { api, resource } = options;
+  const { api, resource, clock } = options;
   let { resourceVersion } = state;
+  let heardAt = clock.monotonic();
   try {
     for await (const event of state.further ?? api.watch(resource, following(options, resourceVersion), signal)) {
       if (event.type !== 'BOOKMARK') await take(options, event);
       ({ resourceVersion } = event.type === 'BOOKMARK' ? event : event.object.metadata);
+      heardAt = clock.monotonic();
     }
-    return { state: { phase: 'watch', resourceVersion } };
   } catch (error) {
     const relist = { phase: 'list', notOlderThan: resourceVersion, inPages: false } as const;
     return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
+  const wentBack = clock.monotonic() - heardAt >= SILENT_MS && (await isAhead(options, resourceVersion, signal));
+  if (wentBack) return { state: { phase: 'list', notOlderThan: undefined, inPages: false } };
+  return { state: { phase: 'watch', resourceVersion } };
+}
+
+/** Whether the server's world is older than this version, as it says itself; false where it cannot be asked. */
+async function isAhead<T>(options: StepOptions<T>, notOlderThan: string, signal: AbortSignal): Promise<boolean> {
+  const { api, resource, namespace, name, metadataOnly } = options;
+  try {
+    await api.list(resource, { namespace, name, metadataOnly, notOlderThan, limit: 1 }, signal);
+    return false;
+  } catch (error) {
+    return isTooLarge(error);
+  }
+}
+
+/** "Too large resource version": the server has waited for it to come, in vain. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 504;
 }
 
 /** To ask once more for the same would change nothing; a list may be admitted. A login is renewed, and a busy server asks for patience. */
