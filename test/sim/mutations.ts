@@ -186,8 +186,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasecluster/decide-state.ts',
-        'if (!suspended && isBeingSecured(subject, seen, nowMs)) return undefined;',
-        'if (!suspended && nowMs < 0 && isBeingSecured(subject, seen, nowMs)) return undefined;',
+        'if (!suspended && isBeingSecured(subject, seen)) return undefined;',
+        'if (!suspended && Date.now() < 0 && isBeingSecured(subject, seen)) return undefined;',
       ],
     ],
     hunt: ['suspended-from-start'],

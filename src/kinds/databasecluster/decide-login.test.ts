@@ -148,7 +148,7 @@ describe('decideLogin()', () => {
     ['a server that never answered yet', fresh, 'Unknown ServerUnreachable'],
     ['a server that answered before', healthy, 'False ServerUnreachable'],
   ])('tries %s again soon', (_what, given, ready) => {
-    const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in', heldBack: false });
+    const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in', heldBack: false, forMs: 0 });
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(outline(decision)).toEqual({ ready, summary: 'Reconciling', steps: [], comesBack: 'soon' });
     expect(decision.tentative).toBe(given === healthy);
@@ -156,7 +156,13 @@ describe('decideLogin()', () => {
   });
 
   it('tells a server that answers nonsense from one that does not answer', () => {
-    const nonsense = { login: 'unreachable', message: 'A web page', isNonsense: true, heldBack: false } as const;
+    const nonsense = {
+      login: 'unreachable',
+      message: 'A web page',
+      isNonsense: true,
+      heldBack: false,
+      forMs: 0,
+    } as const;
     const decision = decideCluster(healthy.subject, anObservation().login(nonsense).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'False ServerAnswerUnusable', summary: 'Reconciling' });
     expect(conditionOf(decision, 'Available')).toMatchObject({
@@ -166,7 +172,7 @@ describe('decideLogin()', () => {
   });
 
   it('leaves what it told of a server that is down as it is while further calls are held back', () => {
-    const heldBack = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true });
+    const heldBack = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true, forMs: 0 });
     const { endpoint } = heldBack.seen;
     const { metadata, status } = healthy.subject;
     const messageAfter = (change: { reason?: string; observedGeneration?: number; at?: string | undefined }) => {

@@ -30,6 +30,9 @@ const suspended = anObservation().status('suspended').login({ login: 'notTried' 
 const waking = { thus: { ready: 'Unknown Resuming', summary: 'Reconciling', steps: ['Resume'] } };
 const sleeping = { thus: { ready: 'Unknown Suspending', summary: 'Reconciling', steps: ['Suspend'] } };
 
+const UNREACHABLE = { login: 'unreachable', message: 'Cannot sign in', heldBack: false } as const;
+const MINUTE = 60_000;
+
 const cases: readonly Case[] = [
   { name: 'resumes a cluster that should run', given: healthy, seen: suspended, ...waking },
   {
@@ -49,6 +52,18 @@ const cases: readonly Case[] = [
     given: aCluster().with({ state: 'Suspended' }).owned(),
     seen: anObservation().tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
     thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
+  },
+  {
+    name: 'suspends no cluster unsecured because nobody can sign in to its server now',
+    given: aCluster().with({ state: 'Suspended' }).owned(),
+    seen: anObservation().login({ ...UNREACHABLE, forMs: 60 * MINUTE - 1 }),
+    thus: { ready: 'Unknown ServerUnreachable', steps: [] },
+  },
+  {
+    name: 'suspends a cluster whose server cannot be signed in to for an hour',
+    given: aCluster().with({ state: 'Suspended' }).owned(),
+    seen: anObservation().login({ ...UNREACHABLE, forMs: 60 * MINUTE }),
+    ...sleeping,
   },
   {
     name: 'suspends a cluster whose logins are all refused',

@@ -4,17 +4,17 @@ import { backupOf, backupPending, type Difference, differences, inWords, UPDATAB
 import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
 import { type ClusterDecision, clusterConditions, factoryLoginRetired, isDrift, type Rule } from './present.ts';
 
-/** For so long a new cluster is kept running until its server can be signed in to, though it should be suspended. */
+/** For so long a cluster that was never secured is kept running while nobody can sign in to its server, though it should be suspended. */
 const SECURING_MS = 60 * 60_000;
 
 /** Whether the cluster should run. */
-export const decideRunState: Rule = (subject, seen, nowMs) => {
+export const decideRunState: Rule = (subject, seen) => {
   const { cluster } = seen;
   const { state } = subject.spec;
   if (cluster === undefined) return undefined;
   const suspended = cluster.status === 'suspended';
   if (suspended === (state === 'Suspended')) return suspended ? decideSuspended(subject, seen) : undefined;
-  if (!suspended && isBeingSecured(subject, seen, nowMs)) return undefined;
+  if (!suspended && isBeingSecured(subject, seen)) return undefined;
   if (leavesAsIs(subject) !== undefined) {
     return { conditions: [...settled(subject, seen, 'Drifted', ''), ...clusterConditions(subject, seen)] };
   }
@@ -38,10 +38,9 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
  * The factory login is retired before the cluster is suspended for the first time, as long as nothing lasting is in the
  * way: one sign-in of a new cluster that fails is tried again.
  */
-function isBeingSecured({ status }: ClusterSubject, { login }: SpaceSeen, nowMs: number): boolean {
+function isBeingSecured({ status }: ClusterSubject, { login }: SpaceSeen): boolean {
   if (login.login === 'tried') return login.working !== 'none' && login.factoryAlive !== false;
-  const isNew = status.credentials === undefined && nowMs - Date.parse(status.createdAt ?? '') < SECURING_MS;
-  return login.login === 'unreachable' && isNew;
+  return login.login === 'unreachable' && status.credentials === undefined && login.forMs < SECURING_MS;
 }
 
 /** Written down before the cluster is suspended: afterwards it has no server that could tell. */

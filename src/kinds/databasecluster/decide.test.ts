@@ -149,8 +149,8 @@ const subjects: fc.Arbitrary<ClusterSubject> = fc
 const logins: fc.Arbitrary<LoginObservation> = fc.oneof(
   fc.constant<LoginObservation>({ login: 'notTried' }),
   fc.constant<LoginObservation>({ login: 'settled', verifyInMs: 1000 }),
-  fc.constant<LoginObservation>({ login: 'unreachable', message: 'Cannot sign in', heldBack: false }),
-  fc.constant<LoginObservation>({ login: 'unreachable', message: 'Not tried', heldBack: true }),
+  fc.constant<LoginObservation>({ login: 'unreachable', message: 'Cannot sign in', heldBack: false, forMs: 0 }),
+  fc.constant<LoginObservation>({ login: 'unreachable', message: 'Not tried', heldBack: true, forMs: 0 }),
   fc.constant<LoginObservation>({ login: 'secretTaken', secretName: 'orders-admin' }),
   fc.record({
     login: fc.constant('tried' as const),

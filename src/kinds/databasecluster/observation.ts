@@ -82,6 +82,8 @@ export type LoginObservation =
       readonly isNonsense?: boolean;
       /** As `isHeldBack`. */
       readonly heldBack: boolean;
+      /** For how long this process has found it so. */
+      readonly forMs: number;
     }
   /** The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may be there still. */
   | { readonly login: 'secretTaken'; readonly secretName: string; readonly isOfAnother?: boolean }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { kindBench } from '../../../test/support/kind-bench.ts';
+import type { KubeObject } from '../../kube/object.ts';
 import { readLogins } from './observe-login.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
 
 const INTERVAL_MS = 600_000;
 
@@ -78,6 +80,27 @@ describe('observeLogin()', () => {
     bench.simulator.faults.remove(outage);
     await bench.clock.advance(60_000);
     await bench.until('True Running');
+  });
+
+  it('counts for how long a server cannot be signed in to, anew after each time that it can', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    const { metadata } = bench.kube.all(DATABASE_CLUSTERS)[0] as unknown as KubeObject;
+    const forMs = () =>
+      bench.world().memory.unreachable.forMs({ key: 'shop/orders', metadata }, bench.clock.monotonic());
+    for (const outageMs of [600_000, 60_000]) {
+      const outage = bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+      await bench.annotate('mooring.dev/reconcile-at', `for ${outageMs}`);
+      await bench.until('False ServerUnreachable');
+      const beganMs = forMs();
+      await bench.clock.advance(outageMs);
+      await bench.pass();
+      expect(forMs() - beganMs).toBe(outageMs);
+      bench.simulator.faults.remove(outage);
+      await bench.clock.advance(60_000);
+      await bench.until('True Running');
+    }
+    expect(forMs()).toBe(0);
   });
 
   it('takes no unclear answer for a refusal', async () => {

@@ -150,6 +150,7 @@ export async function observeLogin(
     if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
+    world.memory.unreachable.forget(subject.key);
     if (settled && factoryAlive === false) world.memory.verified(subject.key, nowMs);
     return {
       login: 'tried',
@@ -164,7 +165,8 @@ export async function observeLogin(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const isNonsense = error.kind === 'badAnswer';
-    return { login: 'unreachable', message: error.message, isNonsense, heldBack: isHeldBack(error) };
+    const forMs = world.memory.unreachable.forMs(subject, world.clock.monotonic());
+    return { login: 'unreachable', message: error.message, isNonsense, heldBack: isHeldBack(error), forMs };
   }
 }
 

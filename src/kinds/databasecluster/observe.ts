@@ -75,7 +75,7 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
   const usable = isStatusConditionTrue(status.conditions, 'Available');
   if (!subject.deleting || destroyed || !usable) return undefined;
-  const sinceMs = world.memory.goesForMs(subject, world.clock.monotonic());
+  const sinceMs = world.memory.going.forMs(subject, world.clock.monotonic());
   const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];
   const reason = 'WaitingForDependents';
   if (leaving.length > 0) {

@@ -47,13 +47,33 @@ export interface SpaceSeenHere {
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 
+/** For how long this process has seen something of each object: what was written down is by clocks which may be others. */
+class Elapsed {
+  readonly #since = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
+
+  /** In milliseconds, from when this was asked first. `nowMs`: monotonic. */
+  forMs({ key, metadata: { uid } }: Pick<ClusterSubject, 'key' | 'metadata'>, nowMs: number): number {
+    const known = this.#since.get(key);
+    const since = known?.uid === uid ? known : { uid, ms: nowMs };
+    this.#since.set(key, since);
+    return nowMs - since.ms;
+  }
+
+  forget(key: ObjectKey): void {
+    this.#since.delete(key);
+  }
+}
+
 /** What is remembered in this process only. */
 export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
   /** Of which Secret the server was given the password last, where it may not be verified yet. */
   readonly #puts = new Map<ObjectKey, string>();
-  readonly #goesSince = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
+  /** That the object goes. */
+  readonly going = new Elapsed();
+  /** That the cluster's server could not be signed in to, one time after the other. */
+  readonly unreachable = new Elapsed();
 
   /** As of Attempts. */
   constructor(self: string, actsSinceMs: ActsSince) {
@@ -78,20 +98,10 @@ export class ClusterMemory {
     this.#puts.delete(key);
   }
 
-  /**
-   * For how many milliseconds this process has seen that the object goes: what the API server wrote down is by its own
-   * clock, which may be another. `nowMs`: monotonic.
-   */
-  goesForMs({ key, metadata: { uid } }: Pick<ClusterSubject, 'key' | 'metadata'>, nowMs: number): number {
-    const known = this.#goesSince.get(key);
-    const since = known?.uid === uid ? known : { uid, ms: nowMs };
-    this.#goesSince.set(key, since);
-    return nowMs - since.ms;
-  }
-
   /** A key that is not gone may come back from another replica: which calls were made here must be known then. */
   forget(key: ObjectKey, isGone: boolean): void {
-    this.#goesSince.delete(key);
+    this.going.forget(key);
+    this.unreachable.forget(key);
     this.#puts.delete(key);
     if (isGone) this.attempts.forget(key);
     this.verifications.forget(key);
