@@ -101,25 +101,29 @@ test('createOperator() is ready once it has looked at its spaces, or has tried f
 });
 
 test.each([
-  { shardBySpace: false, cannot: 'get' },
-  { shardBySpace: true, cannot: 'list' },
-] as const)('createOperator() is not ready while it cannot $cannot Leases', async ({ shardBySpace, cannot }) => {
+  { shardBySpace: false, cannot: 'get', why: 'forbidden' },
+  { shardBySpace: false, cannot: 'get', why: 'No answer in time' },
+  { shardBySpace: true, cannot: 'list', why: 'forbidden' },
+  { shardBySpace: true, cannot: 'list', why: 'No answer in time' },
+] as const)('createOperator() is not ready while it cannot $cannot Leases: $why', async (row) => {
+  const { shardBySpace, cannot, why } = row;
   const { clock, api } = aWorld();
   const answer: (...args: never[]) => Promise<unknown> = api[cannot].bind(api);
   let isGranted = false;
-  const forbidden = new KubeError(`Cannot ${cannot} leases: forbidden`, { status: 403, reason: 'Forbidden' });
+  const refusal = () =>
+    why === 'forbidden' ? Promise.reject(new KubeError(why, { status: 403 })) : new Promise(() => {});
   Object.assign(api, {
-    [cannot]: (...args: never[]) => (args[0] === LEASES && !isGranted ? Promise.reject(forbidden) : answer(...args)),
+    [cannot]: (...args: never[]) => (args[0] === LEASES && !isGranted ? refusal() : answer(...args)),
   });
   const lease = { namespace: 'system', name: 'mooring' };
   const { operator, stop, running } = anOperator({ clock, api }, 1, lease, undefined, shardBySpace);
-  await clock.advance(1_000);
+  await clock.advance(10_000);
   for (let seconds = 0; seconds < 60; seconds++) {
-    expect(operator.notReady()).toBe(`Waiting for its Lease: Cannot ${cannot} leases: forbidden`);
+    expect(operator.notReady()).toBe(`Waiting for its Lease: ${why}`);
     await clock.advance(1_000);
   }
   isGranted = true;
-  await clock.advance(5_000);
+  await clock.advance(10_000);
   expect([operator.notReady(), operator.acts()]).toEqual([undefined, true]);
   stop.abort();
   await clock.advance(30_000);

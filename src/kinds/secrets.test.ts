@@ -136,7 +136,10 @@ it('createSecrets() says what to do where a person has made a Secret immutable',
   await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
   const read = await secrets.read('shop', 'login', new AbortController().signal);
   const fields = [{ field: 'data', message: 'field is immutable when `immutable` is set' }];
-  kube.patch = () => Promise.reject(new KubeError('Secret "login" is invalid', { status: 422, fields }));
+  kube.patch = () =>
+    Promise.reject(
+      new KubeError('Secret "login" is invalid', { status: 422, fields, causes: ['FieldValueForbidden'] }),
+    );
   const attempt = secrets.patch('shop', 'login', read as SecretContents, { data: { password: 'two' } });
   await expect(attempt).rejects.toMatchObject({
     reason: 'SecretImmutable',

@@ -171,7 +171,8 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
 
 /** As the API server says it: the data as a whole is forbidden to change. */
 function isOfImmutable(error: unknown): boolean {
-  return error instanceof KubeError && isInvalid(error) && error.fields.some(({ field }) => field === 'data');
+  if (!(error instanceof KubeError) || !isInvalid(error)) return false;
+  return error.causes.includes('FieldValueForbidden') && error.fields.some(({ field }) => field === 'data');
 }
 
 function immutable(namespace: string, name: string): TerminalError {

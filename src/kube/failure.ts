@@ -57,7 +57,9 @@ export function failureOf(error: unknown): Failure {
     return {
       lasting: isConflict(error) ? 'conflict' : 'transient',
       reason: isForbidden ? 'KubernetesForbidden' : 'KubernetesError',
-      message: isForbidden ? `${message}. Grant it: the chart and deploy/ of this version do` : message,
+      message: isForbidden
+        ? `${message}. Where a right is missing, the chart and deploy/ of this version grant it`
+        : message,
       retryAfterMs: error.retryAfterMs,
       mayPass: error.status === 429 || error.status >= 500,
       ...NO_CALL,

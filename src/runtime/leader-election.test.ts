@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
@@ -221,11 +222,11 @@ test('LeaderElector stops at once when somebody else took the Lease', async () =
 });
 
 test.each([
-  ['leads', 'up', 2_000],
-  ['is cut off', 'cut', 9_000],
+  ['leads', 'up', 2_000, []],
+  ['is cut off', 'cut', 9_000, ['No answer in time', 'No answer in time']],
 ] as const)(
   'LeaderElector waits for a whole lease after somebody deleted the Lease of one that %s',
-  async (_, state, ms) => {
+  async (_, state, ms, failed) => {
     for (const hears of [true, false]) {
       const world = aWorld();
       const one = aCandidate(world, 'one');
@@ -238,7 +239,7 @@ test.each([
       expect([one.leads(), two.leads()]).toEqual([state === 'cut', false]);
       await world.clock.advance(1_000);
       await one.ended;
-      expect([one.leads(), two.leads(), one.failures]).toEqual([false, false, []]);
+      expect([one.leads(), two.leads(), one.failures.map(messageOf)]).toEqual([false, false, failed]);
       await world.clock.advance(14_999 - ms);
       expect(two.leads()).toBe(false);
       await world.clock.advance(2_001);

@@ -233,7 +233,10 @@ export class LeaderElector {
     signal?.addEventListener('abort', end, { once: true });
     // Half of the deadline, so that a request that hangs is not the only one before it.
     const limitMs = Math.min(renewDeadlineMs / 2, this.#remainingMs() || Number.POSITIVE_INFINITY);
-    const cancel = clock.after(limitMs, end);
+    const cancel = clock.after(limitMs, () => {
+      end();
+      onFailure(new Error('No answer in time'));
+    });
     const given = new Promise<undefined>((resolve) => {
       ended.signal.addEventListener('abort', () => resolve(undefined), { once: true });
     });

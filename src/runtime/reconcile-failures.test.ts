@@ -53,7 +53,7 @@ test.each(['hold', 'release'] as const)(
       type: 'Ready',
       status: 'Unknown',
       reason: 'KubernetesForbidden',
-      message: 'Cannot patch toys: forbidden. Grant it: the chart and deploy/ of this version do',
+      message: 'Cannot patch toys: forbidden. Where a right is missing, the chart and deploy/ of this version grant it',
     });
   },
 );

@@ -146,7 +146,11 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures).toEqual([]);
   });
 
-  const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
+  const tooLarge = new KubeError('Too large resource version', {
+    status: 504,
+    reason: 'Timeout',
+    causes: ['ResourceVersionTooLarge'],
+  });
   const silent: ScriptedWatch = { end: 'close', afterMs: 240_000 };
 
   test('A watcher whose watch tells nothing finds that the world of the server went back, and lists what is true now', async () => {
@@ -162,6 +166,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test.each([
     ['is as new', page(7)],
     ['cannot be asked', new HttpError('lost', 'Connection reset')],
+    ['has too much to do', new KubeError('Gateway Timeout', { status: 504 })],
   ])('A watcher whose watch tells nothing watches on where the server %s', async (_what, answer) => {
     const { clock, calls, events, failures } = aWatcher([page(7), answer], [silent, OPEN]);
     await clock.advance(300_000);

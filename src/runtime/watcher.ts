@@ -122,7 +122,7 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   } catch (error) {
     if (listed !== undefined) await close({ phase: 'watch', ...listed });
     // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
-    if (isGone(error) || isTooLarge(error))
+    if (isGone(error) || (error instanceof KubeError && error.status === 504))
       return { state: { phase: 'list', notOlderThan: undefined, inPages: true }, error };
     // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
     const cannot =
@@ -158,13 +158,9 @@ async function isAhead<T>(options: StepOptions<T>, notOlderThan: string, signal:
     await api.list(resource, { namespace, name, metadataOnly, notOlderThan, limit: 1 }, signal);
     return false;
   } catch (error) {
-    return isTooLarge(error);
+    // A 504 may also be a proxy's, or of a server that has too much to do.
+    return error instanceof KubeError && error.causes.includes('ResourceVersionTooLarge');
   }
-}
-
-/** "Too large resource version": the server has waited for it to come, in vain. */
-function isTooLarge(error: unknown): boolean {
-  return error instanceof KubeError && error.status === 504;
 }
 
 /** To ask once more for the same would change nothing; a list may be admitted. A login is renewed, and a busy server asks for patience. */

@@ -144,6 +144,7 @@ export class Invariants {
     const objects = this.#objects();
     const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [keyOf(secret), secret]));
     for (const object of objects) this.#checkObject(object, secrets);
+    this.#world.people.seeHeldAgain();
     this.#checkSecrets(objects, secrets);
     for (const user of this.#world.kube.all(USERS)) this.#checkUser(user, secrets);
     for (const [cluster, was] of this.#foreign)

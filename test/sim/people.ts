@@ -123,6 +123,13 @@ export class People {
     await this.#patch(resource, name, { metadata: { finalizers: null } });
   }
 
+  /** From when the finalizer stands again, nothing more is excused. */
+  seeHeldAgain(): void {
+    if (this.replaced.size === 0) return;
+    for (const { metadata } of KINDS.flatMap((resource) => this.#world.kube.all(resource)))
+      if (metadata.finalizers !== undefined && metadata.finalizers.length > 0) this.replaced.delete(metadata.uid);
+  }
+
   pause(name: string, resource: Resource): Promise<void> {
     this.#later(5 * MINUTE_MS, () => this.edit({ annotations: { [`${GROUP}/paused`]: null } }, name, resource));
     return this.edit({ annotations: { [`${GROUP}/paused`]: 'true' } }, name, resource);

@@ -116,6 +116,7 @@ function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): 
 
 /** Somebody renamed it, or may have: neither is ended what nobody has called by its name, nor let go what may be ours. */
 function calledOtherwise(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
+  if (subject.status.observedOnly) return undefined;
   const { cluster } = seen;
   const id = currentID(subject);
   const isRenamed = cluster !== undefined && isOurs(subject, seen) && ![id, desiredID(subject)].includes(cluster.id);
@@ -133,6 +134,7 @@ function calledOtherwise(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
  * that it is the same cluster: it may have been renamed, and the answer lost.
  */
 function isOursToEnd(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
+  if (subject.status.observedOnly) return false;
   if (cluster === undefined || claimedBy !== undefined || !isOurs(subject, { cluster })) return false;
   return createdAtOf(cluster) !== undefined || subject.status.clusterID === cluster.id;
 }

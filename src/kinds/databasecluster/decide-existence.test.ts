@@ -155,6 +155,20 @@ const cases: readonly Case[] = [
     status: { createdAt: CREATED_AT, clusterID: 'orders' },
   },
   {
+    name: 'knows its own cluster, whose deploy was never answered, though it only observes by now',
+    given: aCluster().with({ managementPolicy: 'Observe' }).announced(),
+    seen: anObservation().with({ attempted: true }),
+    thus: { steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT, observedOnly: null },
+  },
+  {
+    name: 'is held again where somebody took its finalizer',
+    given: aCluster().healthy().unheld(),
+    seen: anObservation().status('starting'),
+    thus: { ready: 'Unknown Deploying' },
+    hold: true,
+  },
+  {
     name: 'leaves a foreign cluster alone that it has observed before',
     given: aCluster().healthy().observedBefore(),
     seen: anObservation(),
@@ -236,6 +250,11 @@ describe('decideExistence()', () => {
     ['tells no creation time', anObservation().cluster({ createdAt: undefined })],
   ])('leaves a cluster of ours that %s to the other rules', (_what, seen) => {
     expect(decideExistence(aCluster().healthy().subject, seen.seen, NOW_MS)).toBeUndefined();
+  });
+
+  it('is not held again in a pause', () => {
+    const paused = aCluster().healthy().unheld().annotated('paused', 'true').subject;
+    expect(decideCluster(paused, anObservation().seen, NOW_MS).hold).toBeUndefined();
   });
 
   it('records no backup settings for a clone, which is asked for with its id only', () => {

@@ -241,7 +241,7 @@ describe('decideCluster() never', () => {
       const touching = effectsOf(decision).filter((step) => !['Deploy', 'Clone', 'DeleteSecret'].includes(step));
       if (touching.length === 0) return;
       const { cluster, claimedBy } = observation.space === 'seen' ? observation : {};
-      expect(status.createdAt).toBe(CREATED_AT);
+      expect([status.createdAt, status.observedOnly]).toEqual([CREATED_AT, undefined]);
       expect(claimedBy).toBeUndefined();
       expect([undefined, CREATED_MS]).toContain(cluster?.createdAt);
     });

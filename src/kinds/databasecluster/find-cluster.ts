@@ -64,9 +64,11 @@ function amongAll(
   return { ...asked, lookalikes: candidates.map(({ id }) => id) };
 }
 
-/** A creation time of whole seconds may be that of several clusters. */
+/** A creation time of whole seconds may be that of several clusters, and one of before 1973 is none in milliseconds. */
+const PRECISE_FROM = 1e11;
+
 function isPrecise({ createdAt = 0 }: Cluster): boolean {
-  return createdAt % 1000 !== 0;
+  return createdAt > PRECISE_FROM && createdAt % 1000 !== 0;
 }
 
 /** What a cluster was created with, as far as it was recorded, and nothing changes. */

@@ -1,6 +1,7 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
+import { PAUSED } from '../../runtime/reconcile.ts';
 import { differences, inWords } from './differences.ts';
 import { type ClusterStep, type ClusterSubject, isSame, type SpaceSeen } from './observation.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
@@ -50,17 +51,21 @@ export function isOnlyObserved({ spec, status }: Pick<ClusterSubject, 'spec' | '
   return spec.managementPolicy === 'Manage' && status.observedOnly === true;
 }
 
-/** There is, or may be, a cluster of the object's own, and its finalizer is gone: whoever replaces an object takes it away. */
+/** There is, or may be, a cluster of the object's own, and its finalizer is gone: whoever replaces an object takes it away. In a pause it stays away. */
 export function mustHold(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): boolean {
   const { metadata, spec, status } = subject;
   const isOwner = status.operation !== undefined || (status.createdAt !== undefined && !isOnlyObserved(subject));
-  return spec.managementPolicy === 'Manage' && isOwner && !(metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+  const isManaged = spec.managementPolicy === 'Manage' && metadata.annotations?.[PAUSED] !== 'true';
+  return isManaged && isOwner && !(metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
 }
+
+/** Says nothing once the cluster is managed. */
+const OBSERVED_ONLY = 'ObservedOnly';
 
 /** Why nothing is said about the login, where that is so. */
 function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
   if (subject.spec.managementPolicy !== 'Observe') return undefined;
-  return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
+  return { status: 'Unknown', reason: OBSERVED_ONLY, message: 'With managementPolicy: Observe no login is tried' };
 }
 
 export function factoryLoginRetired(secretName: string): ConditionUpdate {
@@ -92,7 +97,9 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
 /** As it stands, judged to be so still: a condition of this generation. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
   const kept = findStatusCondition(status.conditions, type);
-  return kept === undefined ? undefined : { type, status: kept.status, reason: kept.reason, message: kept.message };
+  return kept === undefined || kept.reason === OBSERVED_ONLY
+    ? undefined
+    : { type, status: kept.status, reason: kept.reason, message: kept.message };
 }
 
 /** In these a server that is shown as running goes down, or is not up yet. What a status means that nobody knows is not guessed. */
