@@ -6,7 +6,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
-import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
+import { type AnyObject, isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
 import { type ConditionUpdate, findStatusCondition, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { asTold, type Failure, failureOf } from '../kube/failure.ts';
@@ -124,7 +124,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     try {
       if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer()) await this.#addFinalizer();
     } catch (error) {
-      return this.#tellFailure(subject.status, error);
+      return this.#tellRefusal(subject.status, error);
     }
     const facts: StatusPatch<Status> = {};
     const keep = (more: StatusPatch<Status> | undefined) => Object.assign(facts, more);
@@ -155,6 +155,12 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const failure = failureOf(error);
     if (failure.lasting === 'conflict') throw error;
     return this.#tell(status, { conditions: status.conditions ?? [], tentative: failure.mayPass }, {}, failure);
+  }
+
+  /** Of a write of finalizers that was refused: the status may be open all the same. */
+  #tellRefusal(status: Status, error: unknown): Promise<Outcome> {
+    if (!(error instanceof KubeError) || isNotFound(error)) throw error;
+    return this.#tellFailure(status, error);
   }
 
   /** The one status write of a pass. */
@@ -232,9 +238,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
         (this.#object.metadata.finalizers ?? []).filter((name) => name !== this.#kind.finalizer),
       );
     } catch (error) {
-      // It is gone.
-      if (isNotFound(error)) throw error;
-      return this.#tellFailure(status, error);
+      return this.#tellRefusal(status, error);
     }
     return { next: 'settled', requeueAfterMs: undefined };
   }

@@ -110,7 +110,7 @@ describe('docs/conditions.md', () => {
 const NO_REASONS: ReadonlySet<string> = new Set([
   ...['True', 'False', 'Unknown'],
   ...['Deploy', 'Clone', 'Suspend', 'Resume', 'Reconcile', 'CreateDatabase', 'Succeeded', 'Failed'],
-  ...['Cloud', 'Server', 'Secret', 'Secrets', 'Opaque', 'Conflict'],
+  ...['Cloud', 'Server', 'Secret', 'Secrets', 'Opaque', 'Conflict', 'FieldValueForbidden'],
 ]);
 
 /** Capitalised words that stand as a value: not compared with, not a name of a step, a type, a field or a kind. */

@@ -59,13 +59,10 @@ export function mustHold(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'st
   return isManaged && isOwner && !(metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
 }
 
-/** Says nothing once the cluster is managed. */
-const OBSERVED_ONLY = 'ObservedOnly';
-
 /** Why nothing is said about the login, where that is so. */
 function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
   if (subject.spec.managementPolicy !== 'Observe') return undefined;
-  return { status: 'Unknown', reason: OBSERVED_ONLY, message: 'With managementPolicy: Observe no login is tried' };
+  return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
 }
 
 export function factoryLoginRetired(secretName: string): ConditionUpdate {
@@ -97,7 +94,8 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
 /** As it stands, judged to be so still: a condition of this generation. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
   const kept = findStatusCondition(status.conditions, type);
-  return kept === undefined || kept.reason === OBSERVED_ONLY
+  // That says nothing once the cluster is managed.
+  return kept === undefined || kept.reason === 'ObservedOnly'
     ? undefined
     : { type, status: kept.status, reason: kept.reason, message: kept.message };
 }
