@@ -60,10 +60,11 @@ export function createOperator(given: OperatorDependencies): Operator {
   const { lease, shardBySpace = false } = given;
   /** The last attempt to take part that failed, and when; monotonic clock. */
   let refused: { readonly atMs: number; readonly message: string } | undefined;
-  const onRefused = (error: unknown) => {
+  const failing = (what: string) => (error: unknown) => {
     refused = { atMs: given.clock.monotonic(), message: messageOf(error) };
+    given.log.warn({ err: error }, `${what}: ${messageOf(error)}`);
   };
-  const elector = lease === undefined || shardBySpace ? undefined : electorFor(given, lease, onRefused);
+  const elector = lease === undefined || shardBySpace ? undefined : electorFor(given, lease, failing);
   const fence = () => {
     if (sharding !== undefined) return sharding.isMember() ? undefined : 'another process may have its spaces by now';
     return elector === undefined || elector.isLeader() ? undefined : 'another process may lead by now';
@@ -76,7 +77,8 @@ export function createOperator(given: OperatorDependencies): Operator {
   const { clock, log, metrics } = dependencies;
   const informers = createInformers(dependencies);
   const shared = lease && { ...given, ...lease, api: given.api, leases: lease.api ?? given.api };
-  const sharding = shardBySpace && shared ? new Sharding({ ...shared, onRefused }, informers) : undefined;
+  const onFailure = failing('Cannot agree with other replicas on spaces');
+  const sharding = shardBySpace && shared ? new Sharding({ ...shared, onFailure }, informers) : undefined;
   const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, {
     gateOf: (kind) => sharding?.gateOf(kind),
     actsSinceMs: (kind, key) => (sharding === undefined ? leadingSinceMs : sharding.hasSinceMs(kind, key)),
@@ -172,23 +174,20 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
 }
 
-/** `onRefused`: told of each attempt that fails. */
+/** `failing`: makes who is told of each attempt that fails. */
 function electorFor(
   dependencies: OperatorDependencies,
   lease: OwnLease,
-  onRefused: (error: unknown) => void,
+  failing: (what: string) => (error: unknown) => void,
 ): LeaderElector {
-  const { api, clock, random, instance, log } = dependencies;
+  const { api, clock, random, instance } = dependencies;
   return new LeaderElector({
     api,
     clock,
     random,
     ...lease,
     identity: `${instance}_${uuid(random)}`,
-    onFailure: (error) => {
-      onRefused(error);
-      log.warn({ err: error }, `Cannot take or renew the lease: ${messageOf(error)}`);
-    },
+    onFailure: failing('Cannot take or renew the lease'),
   });
 }
 

@@ -155,6 +155,11 @@ export function isInvalid(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 400 || error.status === 422);
 }
 
+/** The server has too much to do, or starts, or failed: it may answer otherwise the next time. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof KubeError && (error.status === 429 || error.status >= 500);
+}
+
 /** Nothing can be created in a namespace that is being deleted. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return error instanceof KubeError && error.causes.includes('NamespaceTerminating');

@@ -1,7 +1,7 @@
 import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
-import { isConflict, KubeError } from './api.ts';
+import { isBusy, isConflict, KubeError } from './api.ts';
 import { type Condition, toldBefore } from './condition.ts';
 
 /** As every status keeps it, beside its conditions. */
@@ -61,7 +61,7 @@ export function failureOf(error: unknown): Failure {
         ? `${message}. Where a right is missing, the chart and deploy/ of this version grant it`
         : message,
       retryAfterMs: error.retryAfterMs,
-      mayPass: error.status === 429 || error.status >= 500,
+      mayPass: isBusy(error),
       ...NO_CALL,
       details: { ...details, httpStatus: error.status, ...(error.reason === '' ? {} : { code: error.reason }) },
     };

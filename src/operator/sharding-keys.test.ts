@@ -43,7 +43,7 @@ function aShare(count: number, namespaces?: readonly string[]) {
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
   const lease = { namespace: 'system', name: 'mooring' };
   const sharding = new Sharding(
-    { api, leases: api, clock, random: createSeededRandom(1), log, namespaces, ...lease, onRefused: () => {} },
+    { api, leases: api, clock, random: createSeededRandom(1), log, namespaces, ...lease, onFailure: () => {} },
     informers,
   );
   const specAt = (baseURL: string) => space({ baseURL })['spec'] as DatabaseSpaceSpec;

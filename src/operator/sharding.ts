@@ -39,7 +39,7 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
   /** Of the Lease that a single leader would hold. */
   readonly name: string;
   /** Told of each attempt to agree with other replicas that fails. */
-  readonly onRefused: (error: unknown) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** How long clusters of a shard that is taken over wait for the first look at their space, as at a start. */
@@ -108,10 +108,6 @@ export class Sharding {
       inHand: () => this.#inHand.keys(),
       onChange: (changed) => {
         if (changed || this.#hasRefused() || ++this.#rounds % ROUNDS_A_SWEEP === 0) void this.#sweep();
-      },
-      onFailure: (error) => {
-        options.onRefused(error);
-        log.warn({ err: error }, `Cannot agree with other replicas on spaces: ${messageOf(error)}`);
       },
     });
   }

@@ -2,14 +2,14 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
 import { instant } from '../base/instant.ts';
-import { KubeError } from '../kube/api.ts';
+import { isBusy } from '../kube/api.ts';
 import { INTERRUPTED } from './exit-code.ts';
 import type { Screen } from './screen.ts';
 
 /** A connection that broke, or a server that is busy or starts: asking again may help. An answer that is too large stays so. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof HttpError) return error.kind === 'unreachable' || error.kind === 'lost';
-  return error instanceof KubeError && (error.status >= 500 || error.status === 429);
+  return isBusy(error);
 }
 
 export interface WatchTools {

@@ -1,115 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { noChance } from '../../test/support/clock.ts';
-import { sleep } from '../base/clock.ts';
+import {
+  added,
+  away,
+  OPEN,
+  object,
+  type Play,
+  page,
+  play,
+  type ScriptedWatch,
+  tooOld,
+} from '../../test/support/scripted-watch.ts';
 import { HttpError } from '../base/http.ts';
-import { type AnyObject, type KubeApi, KubeError, type ListPage, SECRETS, type WatchEvent } from '../kube/api.ts';
-import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { runWatcher, type WatcherEvent } from './watcher.ts';
-
-const object = (name: string, version: number): AnyObject => ({
-  metadata: { namespace: 'ns', name, uid: name, resourceVersion: String(version) },
-});
-const added = (name: string, version: number): WatchEvent => ({ type: 'ADDED', object: object(name, version) });
-const page = (version: number, items: AnyObject[] = [], continueToken?: string): ListPage => ({
-  items,
-  resourceVersion: String(version),
-  continueToken,
-});
-const tooOld = new KubeError('too old resource version', { status: 410, reason: 'Expired' });
-
-/** What one watch does: its events, then stays open (`open`), closes, or fails. */
-interface ScriptedWatch {
-  readonly events?: readonly WatchEvent[];
-  readonly end: 'open' | 'close' | Error;
-  /** How long it lives before it ends. */
-  readonly afterMs?: number;
-  /** How long it waits for its turn; then whether the server is reached, for all that is known. Default: it takes none. */
-  readonly turn?: { readonly afterMs?: number; readonly isReached: boolean };
-}
-
-interface Play {
-  readonly lists: readonly (ListPage | Error)[];
-  readonly watches: readonly ScriptedWatch[];
-  /** Whether the API can begin a watch with a list: then one is logged as both, the watch from when it goes on as that. */
-  readonly streams: boolean;
-  readonly took?: (() => Promise<void>) | undefined;
-}
-
-/** A watcher on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
-function play({ lists, watches, streams, took }: Play) {
-  const clock = virtualClock();
-  const calls: string[] = [];
-  const events: WatcherEvent[] = [];
-  const failures: { readonly error: unknown; readonly retryInMs: number }[] = [];
-  const stop = new AbortController();
-  const counts = { list: 0, watch: 0, ended: 0 };
-  const ways: ('stream' | 'pages')[] = [];
-  const nextList = (way: 'stream' | 'pages') => {
-    ways.push(way);
-    const answer = lists[Math.min(counts.list++, lists.length - 1)];
-    if (answer === undefined || answer instanceof Error) throw answer;
-    return answer;
-  };
-  const unused = () => Promise.reject(new Error('Not called by a watcher'));
-  const api: KubeApi = {
-    get: unused,
-    create: unused,
-    patch: unused,
-    delete: unused,
-    list: async (_resource, { notOlderThan, continueToken }) => {
-      calls.push(`list ${notOlderThan ?? '-'}${continueToken === undefined ? '' : ` ${continueToken}`}`);
-      return nextList('pages');
-    },
-    watch: async function* (_resource, { resourceVersion, sendInitialEvents, timeoutSeconds, onTurn }, signal) {
-      expect(timeoutSeconds).toBeGreaterThanOrEqual(240);
-      if (sendInitialEvents) {
-        if (!streams) throw new KubeError('sendInitialEvents: Forbidden', { status: 422, reason: 'Invalid' });
-        calls.push(`list ${resourceVersion ?? '-'}`);
-        const { items, resourceVersion: version, continueToken } = nextList('stream');
-        for (const item of items) yield { type: 'ADDED', object: item };
-        if (continueToken !== undefined) return;
-        try {
-          yield { type: 'BOOKMARK', resourceVersion: version, endsInitialEvents: true };
-        } finally {
-          counts.ended++;
-        }
-        counts.ended--;
-        calls.push(`watch ${version}`);
-      } else calls.push(`watch ${resourceVersion}`);
-      const script = watches[Math.min(counts.watch++, watches.length - 1)];
-      const { turn } = script ?? {};
-      if (turn?.afterMs !== undefined) await sleep(clock, turn.afterMs);
-      if (turn !== undefined) onTurn?.(turn.isReached);
-      yield* script?.events ?? [];
-      const { end = 'open', afterMs = 0 } = script ?? {};
-      if (end === 'open') return await new Promise<void>((done) => signal?.addEventListener('abort', () => done()));
-      if (afterMs > 0) await new Promise<void>((done) => clock.after(afterMs, done));
-      if (end instanceof Error) throw end;
-    },
-  };
-  const running = runWatcher(
-    {
-      api,
-      resource: SECRETS,
-      transform: (each) => each,
-      clock,
-      random: noChance,
-      onEvent: async (event) => {
-        events.push(event);
-        if (event.type !== 'listing') await took?.();
-      },
-      onFailure: (error, retryInMs) => failures.push({ error, retryInMs }),
-    },
-    stop.signal,
-  );
-  return { clock, calls, ways, counts, events, failures, stop, running };
-}
-
-const OPEN: ScriptedWatch = { end: 'open' };
-
-function away(isReached: boolean): ScriptedWatch {
-  return { end: new HttpError('unreachable', 'Connection refused'), turn: { isReached } };
-}
+import { KubeError, type WatchEvent } from '../kube/api.ts';
 
 describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   const aWatcher = (lists: Play['lists'], watches: Play['watches'], took?: Play['took']) =>

@@ -16,7 +16,15 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import { type AnyObject, isGone, type KubeApi, KubeError, type Resource, type WatchOptions } from '../kube/api.ts';
+import {
+  type AnyObject,
+  isBusy,
+  isGone,
+  type KubeApi,
+  KubeError,
+  type Resource,
+  type WatchOptions,
+} from '../kube/api.ts';
 import { type ListedCollection, listAsStream, listInPages, type Told } from '../kube/list.ts';
 import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
@@ -165,7 +173,7 @@ async function isAhead<T>(options: StepOptions<T>, notOlderThan: string, signal:
 
 /** To ask once more for the same would change nothing; a list may be admitted. A login is renewed, and a busy server asks for patience. */
 function isRefused(error: unknown): boolean {
-  return error instanceof KubeError && error.status < 500 && error.status !== 401 && error.status !== 429;
+  return error instanceof KubeError && error.status !== 401 && !isBusy(error);
 }
 
 /** A watch that goes on already does so no longer. */

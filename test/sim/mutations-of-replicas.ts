@@ -23,8 +23,8 @@ export const OF_REPLICAS: readonly Mutation[] = [
     changes: [
       [
         'operator.ts',
-        'lease === undefined || shardBySpace ? undefined : electorFor(given, lease, onRefused)',
-        "lease === undefined || shardBySpace || lease.name !== '' ? undefined : electorFor(given, lease, onRefused)",
+        'lease === undefined || shardBySpace ? undefined : electorFor(given, lease, failing)',
+        "lease === undefined || shardBySpace || lease.name !== '' ? undefined : electorFor(given, lease, failing)",
       ],
     ],
     hunt: ['deploy replicas=2'],

@@ -13,6 +13,9 @@ export interface Found {
   readonly lookalikes: readonly string[];
 }
 
+/** A creation time of whole seconds may be that of several clusters, and one of before 1973 is none in milliseconds. */
+const PRECISE_FROM = 1e11;
+
 /**
  * The cluster under its id; or under the id that it was being renamed to; or, where somebody renamed it, under whichever
  * id the List shows the very same cluster.
@@ -63,9 +66,6 @@ function amongAll(
     return { id: only.id, cluster: only, lookalikes: [] };
   return { ...asked, lookalikes: candidates.map(({ id }) => id) };
 }
-
-/** A creation time of whole seconds may be that of several clusters, and one of before 1973 is none in milliseconds. */
-const PRECISE_FROM = 1e11;
 
 function isPrecise({ createdAt = 0 }: Cluster): boolean {
   return createdAt > PRECISE_FROM && createdAt % 1000 !== 0;

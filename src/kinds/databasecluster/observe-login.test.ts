@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { kindBench } from '../../../test/support/kind-bench.ts';
-import type { KubeObject } from '../../kube/object.ts';
 import { readLogins } from './observe-login.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
@@ -85,7 +84,9 @@ describe('observeLogin()', () => {
   it('counts for how long a server cannot be signed in to, anew after each time that it can', async () => {
     const bench = await kindBench();
     await bench.until('True Running');
-    const { metadata } = bench.kube.all(DATABASE_CLUSTERS)[0] as unknown as KubeObject;
+    const [object] = bench.kube.all(DATABASE_CLUSTERS);
+    if (object === undefined) throw new Error('There is no DatabaseCluster');
+    const { metadata } = object;
     const forMs = () =>
       bench.world().memory.unreachable.forMs({ key: 'shop/orders', metadata }, bench.clock.monotonic());
     for (const outageMs of [600_000, 60_000]) {
