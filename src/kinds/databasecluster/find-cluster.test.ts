@@ -106,6 +106,35 @@ describe('A cluster that somebody renames', () => {
   });
 });
 
+describe('A cluster that is said not to be there (404) while the List shows it', () => {
+  const lie = (bench: KindBench) =>
+    bench.simulator.faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 404, times: 2 });
+
+  it('is destroyed with its object all the same', async () => {
+    const bench = await settled({ deletionPolicy: 'Delete' });
+    lie(bench);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let n = 0; n < 20 && bench.kube.all(DATABASE_CLUSTERS).length > 0; n++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    expect(bench.simulator.count('destroy')).toBe(1);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+  });
+
+  it.each(['Never', 'Always'])("stays its object's with recreatePolicy %s", async (recreatePolicy) => {
+    const bench = await settled({ recreatePolicy });
+    const { createdAt } = bench.status();
+    lie(bench);
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.pass();
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
+    expect([bench.status().createdAt, bench.simulator.count('deploy')]).toEqual([createdAt, 1]);
+  });
+});
+
 describe('A rename of ours whose answer was lost', () => {
   it('is undone where the spec has the former id again', async () => {
     const bench = await settled();

@@ -32,7 +32,7 @@ export async function findCluster(
   const id = currentID(subject);
   const { createdAt } = subject.status;
   const isOurs = (cluster: Cluster | undefined) => cluster !== undefined && createdAtOf(cluster) === createdAt;
-  const cluster = await look(id);
+  let cluster = await look(id);
   if (createdAt === undefined || (cluster !== undefined && isSame(subject, cluster)))
     return { id, cluster, lookalikes: [] };
   const desired = desiredID(subject);
@@ -42,6 +42,9 @@ export async function findCluster(
   if (cluster === undefined && poller.knows(id)) {
     await poller.refresh();
     if (poller.error !== undefined) throw poller.error;
+    // It may be here all the same: who answered was behind the others.
+    cluster = poller.get(id);
+    if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
   }
   return amongAll(world, subject, connection, { id, cluster });
 }
