@@ -42,6 +42,11 @@ test('clusterSchema takes null for absent and keeps words that it does not know'
   });
 });
 
+// One that nobody knows anything of must not hide all others of its space.
+test.each([{}, { status: null }, { status: '' }])('clusterSchema reads %j as a status that nobody knows', (fields) => {
+  expect(clusterSchema.parse({ id: 'orders', ...fields }).status).toBe('unknown');
+});
+
 test.each([
   ['milliseconds', 1_700_000_000_123, 1_700_000_000_123],
   ['seconds', 1_700_000_000, 1_700_000_000_000],
@@ -56,7 +61,7 @@ test.each([
   { ...least, id: null },
   { ...least, id: 7 },
   { ...least, id: '' },
-  { ...least, status: null },
+  { ...least, status: 7 },
   { ...least, createdAt: '2026' },
   { ...least, storageSizeGB: '10' },
   { ...least, isFree: 'no' },

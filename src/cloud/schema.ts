@@ -17,7 +17,7 @@ export interface ClusterServer {
 export interface Cluster {
   /** Unique within its space. */
   readonly id: string;
-  /** `starting`, `running`, `suspending`, `suspended`, `resuming`, `destroying` are known; others may come. */
+  /** `starting`, `running`, `suspending`, `suspended`, `resuming`, `destroying` are known; others may come. Where there is none: `unknown`. */
   readonly status: string;
   /** Identity together with `id`. Milliseconds since the Unix epoch. */
   readonly createdAt: number | undefined;
@@ -52,7 +52,7 @@ function inMilliseconds(time: number | undefined): number | undefined {
 
 export const clusterSchema: z.ZodType<Cluster> = z.object({
   id: z.string().min(1),
-  status: z.string().min(1),
+  status: maybe(z.string()).transform((status) => status || 'unknown'),
   createdAt: maybe(z.number()).transform(inMilliseconds),
   version: maybe(z.string()),
   provider: maybe(z.string()),

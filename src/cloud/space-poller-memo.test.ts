@@ -136,7 +136,7 @@ test.each<[string, ScriptedAnswer]>([
     'breaks off',
     { status: 200, chunks: [Buffer.from('[{"id":"a","status":"suspended"},')], breaks: new HttpError('lost', 'x') },
   ],
-  ['makes no sense', { status: 200, body: [shown('a', 'suspended'), { id: 'b' }] }],
+  ['makes no sense', { status: 200, body: [shown('a', 'suspended'), { id: 7 }] }],
   ['ends too early', { status: 200, body: `[${JSON.stringify(shown('a', 'suspended'))}` }],
 ])('SpacePoller knows the same after a List that %s as before it', async (_, answer) => {
   const { list, statusOf, space, poller, read } = aPoller();
