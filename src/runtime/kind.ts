@@ -67,6 +67,8 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   group?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): string;
   /** Whether anything outside may exist because of the object. If not, it may go at once. */
   holds(status: Status): boolean;
+  /** Whether the finalizer must stand, for what the status tells of: where somebody took it away, it is put back first of all. */
+  owns?(subject: Pick<Subject<Spec, Status>, 'spec' | 'status'>): boolean;
   observe(subject: Subject<Spec, Status>, signal: AbortSignal): Promise<Observation>;
   decide(subject: Subject<Spec, Status>, observation: Observation, nowMs: number): Decision<Status, Step>;
   act(

@@ -37,10 +37,10 @@ test.each([
   });
 });
 
-test.each(['hold', 'release'] as const)(
+test.each(['hold', 'own', 'release'] as const)(
   'reconcile() tells that it may not change the finalizers, to %s',
   async (what) => {
-    const toy = aToy({ decide: () => ({ conditions: READY, [what]: true }) });
+    const toy = aToy({ decide: () => ({ conditions: READY, [what]: true }), owns: () => what === 'own' });
     await toy.create({ status: { size: 1 }, ...(what === 'release' ? { finalizers: [TOY_FINALIZER] } : {}) });
     if (what === 'release') await toy.markDeleted();
     const patch = toy.api.patch.bind(toy.api);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { aToy } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
@@ -64,6 +64,34 @@ test('reconcile() sets the finalizer for an object that will hold something, wit
   await toy.reconcile();
   expect(toy.object().metadata.finalizers).toEqual(['example.com/other', 'mooring.dev/toy']);
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
+});
+
+describe('the finalizer of an object that owns something, which somebody took away,', () => {
+  const owner = () =>
+    aToy({
+      owns: ({ status }) => status.size === 1,
+      observe: () => Promise.reject(new TransientError('Down', 'It is down')),
+    });
+
+  test('is put back before anything is looked at', async () => {
+    const toy = owner();
+    await toy.create({ status: { size: 1 }, finalizers: ['example.com/other'] });
+    expect(await toy.reconcile()).toEqual({ next: 'again' });
+    expect(toy.object().metadata.finalizers).toEqual(['example.com/other', 'mooring.dev/toy']);
+    expect(toy.log).toEqual([]);
+    await toy.reconcile();
+    expect(toy.log[0]).toBe('observe');
+  });
+
+  test.each([
+    ['while it is paused', { status: { size: 1 }, annotations: { [PAUSED]: 'true' } }],
+    ['where it owns nothing any more', { status: { size: 2 } }],
+  ])('stays away %s', async (_when, start) => {
+    const toy = owner();
+    await toy.create(start);
+    await toy.reconcile();
+    expect(toy.object().metadata.finalizers).toBeUndefined();
+  });
 });
 
 test('reconcile() does nothing outside when the finalizer cannot be set', async () => {

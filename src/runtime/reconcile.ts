@@ -98,9 +98,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
       if (metadata.annotations?.[ABANDON] === 'true') {
         await kind.abandon?.({ metadata, status });
-        return this.#release(status);
+        return this.#setFinalizer(false, status);
       }
-      if (!kind.holds(status)) return this.#release(status);
+      if (!kind.holds(status)) return this.#setFinalizer(false, status);
     }
 
     const parsed = parseSpec(kind.definition, this.#object.spec);
@@ -109,6 +109,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const key = `${metadata.namespace ?? ''}/${metadata.name}`;
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
 
+    if (!deleting && !isPaused(metadata) && kind.owns?.(subject) && !this.#hasFinalizer())
+      return this.#setFinalizer(true, status);
     let decision: Decision<Status, Step>;
     try {
       const observation = await kind.observe(subject, this.#signal);
@@ -122,7 +124,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   async #carryOut(subject: Subject<Spec, Status>, decision: Decision<Status, Step>): Promise<Outcome> {
     const steps = decision.steps ?? [];
     try {
-      if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer()) await this.#addFinalizer();
+      if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer())
+        await this.#writeFinalizer(true);
     } catch (error) {
       return this.#tellRefusal(subject.status, error);
     }
@@ -142,7 +145,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
         throw error;
       }
     }
-    if (decision.release && failure === undefined) return this.#release(subject.status);
+    if (decision.release && failure === undefined) return this.#setFinalizer(false, subject.status);
     const acted = steps.length > 0 && failure === undefined;
     const silent = acted && Object.keys(facts).length === 0 && !this.#context.tellAlways;
     if (silent) return { next: 'again' };
@@ -228,25 +231,22 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return this.#object.metadata.finalizers?.includes(this.#kind.finalizer) ?? false;
   }
 
-  async #addFinalizer(): Promise<void> {
-    await this.#writeFinalizers([...(this.#object.metadata.finalizers ?? []), this.#kind.finalizer]);
-  }
-
-  async #release(status: Status): Promise<Outcome> {
+  /** A pass that does nothing else. */
+  async #setFinalizer(stands: boolean, status: Status): Promise<Outcome> {
     try {
-      await this.#writeFinalizers(
-        (this.#object.metadata.finalizers ?? []).filter((name) => name !== this.#kind.finalizer),
-      );
+      await this.#writeFinalizer(stands);
     } catch (error) {
       return this.#tellRefusal(status, error);
     }
-    return { next: 'settled', requeueAfterMs: undefined };
+    return stands ? { next: 'again' } : { next: 'settled', requeueAfterMs: undefined };
   }
 
-  /** The whole list, which is safe as the version must still be the one that was read. */
-  async #writeFinalizers(finalizers: readonly string[]): Promise<void> {
-    const { namespace, name, resourceVersion }: ObjectMeta = this.#object.metadata;
-    const patch = { metadata: { resourceVersion, finalizers } };
+  /** Writes the whole list, which is safe as the version must still be the one that was read. */
+  async #writeFinalizer(stands: boolean): Promise<void> {
+    const { namespace, name, resourceVersion, finalizers = [] }: ObjectMeta = this.#object.metadata;
+    const own = this.#kind.finalizer;
+    const others = finalizers.filter((each) => each !== own);
+    const patch = { metadata: { resourceVersion, finalizers: stands ? [...others, own] : others } };
     this.#take(await this.#context.api.patch(this.#kind.resource, { namespace, name }, patch));
   }
 
@@ -260,6 +260,10 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 /** Whether a person asked for a look, and no pass has told since. */
 export function isAsked({ annotations }: ObjectMeta, { lastHandledReconcileAt = '' }: StatusBase): boolean {
   return (annotations?.[RECONCILE_AT] ?? '') !== lastHandledReconcileAt;
+}
+
+function isPaused({ annotations }: ObjectMeta): boolean {
+  return annotations?.[PAUSED] === 'true';
 }
 
 /** As it is now, and nobody asks for more. */
@@ -279,9 +283,8 @@ function withheld<Spec, Status extends StatusBase, Observation, Step>(
   subject: Subject<Spec, Status>,
   decision: Decision<Status, Step>,
 ): Decision<Status, Step> {
-  const paused = subject.metadata.annotations?.[PAUSED] === 'true';
   const pending = decision.steps ?? [];
-  if (!paused || (pending.length === 0 && !decision.hold && !decision.release)) return decision;
+  if (!isPaused(subject.metadata) || (pending.length === 0 && !decision.hold && !decision.release)) return decision;
   const what = pending.length === 0 ? '' : `, and would ${pending.map((step) => kind.describe(step)).join(', then ')}`;
   const message = `Paused by annotation ${PAUSED}: Mooring changes nothing${what}. Remove the annotation to go on`;
   const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;

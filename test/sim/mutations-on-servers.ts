@@ -29,8 +29,8 @@ export const ON_SERVERS: readonly Mutation[] = [
     changes: [
       [
         RECONCILE,
-        '!this.#hasFinalizer()) await this.#addFinalizer();',
-        "!this.#hasFinalizer() && !this.#kind.finalizer.endsWith('/user')) await this.#addFinalizer();",
+        'includes(this.#kind.finalizer) ?? false',
+        "includes(this.#kind.finalizer) ?? this.#kind.finalizer.endsWith('/user')",
       ],
     ],
     hunt: ['user'],
@@ -41,8 +41,8 @@ export const ON_SERVERS: readonly Mutation[] = [
     changes: [
       [
         RECONCILE,
-        '!this.#hasFinalizer()) await this.#addFinalizer();',
-        "!this.#hasFinalizer() && !this.#kind.finalizer.endsWith('/database')) await this.#addFinalizer();",
+        'includes(this.#kind.finalizer) ?? false',
+        "includes(this.#kind.finalizer) ?? this.#kind.finalizer.endsWith('/database')",
       ],
     ],
     hunt: ['database'],

@@ -14,19 +14,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'no-finalizer',
     about: 'The finalizer is not written before something is created',
-    changes: [[RECONCILE, '!this.#hasFinalizer()) await this.#addFinalizer();', '!this.#hasFinalizer()) void 0;']],
+    changes: [[RECONCILE, 'includes(this.#kind.finalizer) ?? false', 'includes(this.#kind.finalizer) ?? true']],
     hunt: ['deploy'],
   },
   {
     name: 'finalizer-stays-away',
-    about: 'The finalizer of a cluster is not put back where somebody took it away',
-    changes: [
-      [
-        'kinds/databasecluster/decide.ts',
-        'return mustHold(subject) ? { ...decision, hold: true } : decision;',
-        'return decision;',
-      ],
-    ],
+    about: 'The finalizer is not put back where somebody took it away',
+    changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
     hunt: ['change'],
   },
   {
@@ -72,7 +66,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasecluster/observation.ts',
-        'return createdAt === undefined || createdAt === status.createdAt;',
+        'return createdAt === undefined || createdAt === status.createdAt || isNotTold;',
         'return createdAt !== status.createdAt || true;',
       ],
     ],

@@ -44,7 +44,7 @@ export type ToySubject = Subject<ToySpec, ToyStatus>;
 export type ToyKind = Kind<ToySpec, ToyStatus, unknown, string>;
 
 /** What a test says of the kind; by default it looks at nothing and does nothing. */
-export interface ToyBehaviour {
+export interface ToyBehaviour extends Pick<ToyKind, 'owns'> {
   readonly observe?: (subject: ToySubject) => Promise<unknown>;
   readonly decide?: (subject: ToySubject) => Decision<ToyStatus, string>;
   readonly act?: (
@@ -75,6 +75,7 @@ export function toyKind(behaviour: ToyBehaviour, log: string[]): ToyKind {
     references: ({ spec }) => (spec.friend === undefined ? [] : [`friends/${spec.friend}`]),
     group: ({ spec }) => spec.friend ?? '',
     holds: (status) => status.size !== undefined,
+    ...(behaviour.owns === undefined ? {} : { owns: behaviour.owns }),
     observe: (subject) => {
       log.push('observe');
       return behaviour.observe?.(subject) ?? Promise.resolve(undefined);

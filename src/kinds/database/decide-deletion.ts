@@ -8,7 +8,7 @@ import {
   isAnnounced,
   isOurs,
 } from './observation.ts';
-import { asBefore, type DatabaseDecision } from './present.ts';
+import { asBefore, type DatabaseDecision, owns } from './present.ts';
 
 /** How long after a call was made without an answer the server may still carry it out. */
 const LANDING_MS = 60_000;
@@ -16,7 +16,7 @@ const GO: DatabaseDecision = { conditions: 'keep', release: true };
 
 /** Whether deleting the object may do anything to a database. */
 export function needsServerToGo({ spec, status }: Pick<DatabaseSubject, 'spec' | 'status'>): boolean {
-  return spec.deletionPolicy === 'Delete' && (status.name !== undefined || status.operation !== undefined);
+  return spec.deletionPolicy === 'Delete' && owns({ status });
 }
 
 /** What becomes of the database when its object is deleted. Nothing of ours is let go silently, and nothing else deleted. */

@@ -5,8 +5,8 @@ import { hasSchema } from './observation.ts';
 import {
   type DatabaseDecision,
   type DatabaseStatusPatch,
-  mustHold,
   NO_SCHEMA,
+  owns,
   SCHEMA_NOT_MANAGED,
   schemaPending,
   synced,
@@ -104,7 +104,7 @@ function done(
   const schema = hasSchema(subject) ? ', and its schema is applied' : '';
   const message = `Database "${seen.name}" is on the server of DatabaseCluster "${seen.cluster}"${schema}`;
   return {
-    hold: mustHold(subject),
+    hold: !owns(subject),
     conditions: [...ready('DatabaseReady', message), condition],
     status: { operation: null, ...status },
     requeueAfterMs: seen.checkInMs,

@@ -170,7 +170,6 @@ describe('Whose a database is', () => {
     expect(decide(aDatabase(), absent).hold).toBe(true);
     expect(decide(adopting, aServer()).hold).toBe(true);
     expect(decide(aDatabase(), aServer()).hold).toBeUndefined();
-    expect(decide(aDatabase().withStatus({ name: 'orders', cluster: CREATED_AT }), aServer()).hold).toBe(true);
   });
 
   it('is written down with its cluster, and what was known of another one is forgotten', () => {

@@ -5,7 +5,7 @@ import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideSchema } from './decide-sources.ts';
 import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from './observation.ts';
-import { type DatabaseDecision, mustHold, type Rule, schemaPending } from './present.ts';
+import { type DatabaseDecision, type Rule, schemaPending } from './present.ts';
 
 /**
  * First answer wins. The order is behaviour:
@@ -45,7 +45,7 @@ function decideClaim(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDeci
   return { conditions: [...stalled('DatabaseClaimed', message), schemaPending(subject)], retry: 'slowly' };
 }
 
-function decideSettled(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
+function decideSettled(_subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
   if (seen.existence !== 'settled') return undefined;
-  return { conditions: 'keep', hold: mustHold(subject), requeueAfterMs: seen.checkInMs };
+  return { conditions: 'keep', requeueAfterMs: seen.checkInMs };
 }

@@ -3,6 +3,7 @@ import { type DatabaseBench, databaseBench, readyBench } from '../../../test/sup
 import { SECRETS } from '../../kube/api.ts';
 import { DIALECTS } from '../../simulator/dialect.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+import { DATABASES } from './resource.ts';
 
 const ORDERS = { namespace: 'shop', name: 'orders' };
 
@@ -229,6 +230,18 @@ describe('A Database beside its cluster', () => {
     await bench.cluster.edit({ state: 'Running' });
     await bench.cluster.until('True Running');
     await bench.until('True DatabaseReady');
+  });
+
+  it('gets the finalizer back that a replaced object lacks, while the cluster is suspended too', async () => {
+    const bench = await readyBench({ database: {} });
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    await bench.settle();
+    await bench.cluster.kube.patch(DATABASES, ORDERS, { metadata: { finalizers: null } });
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.object()?.metadata.finalizers).toEqual(['mooring.dev/database']);
+    expect([bench.ready(), bench.takeCalls()]).toEqual(['True ClusterSuspended', []]);
   });
 
   it('waits for one that is not there, and is created on it when it is', async () => {

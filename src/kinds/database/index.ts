@@ -5,6 +5,7 @@ import { actOnDatabase } from './act.ts';
 import { decideDatabase } from './decide.ts';
 import { type DatabaseObservation, type DatabaseStep, databaseName } from './observation.ts';
 import { observeDatabase } from './observe.ts';
+import { owns } from './present.ts';
 import { claimReference } from './records.ts';
 import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 import { type DatabaseSpec, type DatabaseStatus, databaseDefinition } from './schema.ts';
@@ -30,6 +31,7 @@ export function databaseKind(
     group: clusterKeyOf,
     // The finalizer stands only once something was about to be done.
     holds: () => true,
+    owns,
     observe: (subject, signal) => observeDatabase(world, subject, signal),
     decide: decideDatabase,
     act: (subject, step, signal, keep) => actOnDatabase(world, subject, step, signal, keep),

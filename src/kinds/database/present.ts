@@ -2,7 +2,6 @@ import type { ConditionUpdate } from '../../kube/condition.ts';
 import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { type DatabaseSeen, type DatabaseStep, type DatabaseSubject, hasSchema } from './observation.ts';
-import { DATABASE_FINALIZER } from './resource.ts';
 import type { DatabaseStatus } from './schema.ts';
 
 export type DatabaseDecision = Decision<DatabaseStatus, DatabaseStep>;
@@ -52,7 +51,7 @@ export function asBefore({ status }: DatabaseSubject): readonly ConditionUpdate[
   return particulars(status.conditions ?? []);
 }
 
-/** Its finalizer does not stand, though something on the server may be there because of it. */
-export function mustHold({ metadata }: Pick<DatabaseSubject, 'metadata'>): boolean {
-  return !(metadata.finalizers?.includes(DATABASE_FINALIZER) ?? false);
+/** There is, or may be, a database of the object's own. */
+export function owns({ status }: Pick<DatabaseSubject, 'status'>): boolean {
+  return status.name !== undefined || status.operation !== undefined;
 }

@@ -50,7 +50,7 @@ export async function preparePassword(
   const annotations = loginOf(subject, connection.place);
   const labels = { [OWNER_LABEL]: ownerValue(name) };
   // A copy of a login that works, in a Secret that nobody names any more, would stay there.
-  if (from === 'inherited') await confirm(world, subject, signal);
+  if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
   if (known.secret === undefined)
     await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
   else await world.secrets.patch(namespace, known.secretName, known.secret, { data, annotations });

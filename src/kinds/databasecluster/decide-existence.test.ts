@@ -162,11 +162,11 @@ const cases: readonly Case[] = [
     status: { createdAt: CREATED_AT, observedOnly: null },
   },
   {
-    name: 'is held again where somebody took its finalizer',
-    given: aCluster().healthy().unheld(),
+    name: 'records the creation time of its own cluster that the cloud tells late',
+    given: aCluster().owned().withStatus({ createdAt: 'unknown' }),
     seen: anObservation().status('starting'),
     thus: { ready: 'Unknown Deploying' },
-    hold: true,
+    status: { createdAt: CREATED_AT },
   },
   {
     name: 'leaves a foreign cluster alone that it has observed before',
@@ -250,11 +250,6 @@ describe('decideExistence()', () => {
     ['tells no creation time', anObservation().cluster({ createdAt: undefined })],
   ])('leaves a cluster of ours that %s to the other rules', (_what, seen) => {
     expect(decideExistence(aCluster().healthy().subject, seen.seen, NOW_MS)).toBeUndefined();
-  });
-
-  it('is not held again in a pause', () => {
-    const paused = aCluster().healthy().unheld().annotated('paused', 'true').subject;
-    expect(decideCluster(paused, anObservation().seen, NOW_MS).hold).toBeUndefined();
   });
 
   it('records no backup settings for a clone, which is asked for with its id only', () => {

@@ -130,7 +130,6 @@ const subjects: fc.Arbitrary<ClusterSubject> = fc
       target: fc.constantFrom('orders', 'orders-eu'),
       healthy: fc.boolean(),
       observedOnly: fc.constantFrom(undefined, undefined, true),
-      held: fc.boolean(),
       synced: fc.constantFrom(undefined, 'Drifted', 'Differs', 'AsSpecified'),
     }),
   )
@@ -141,7 +140,6 @@ const subjects: fc.Arbitrary<ClusterSubject> = fc
       cluster = cluster.withCondition('Synced', given.synced === 'AsSpecified' ? 'True' : 'False', given.synced, 1);
     const { clusterID, createdAt, observedOnly } = given;
     cluster = cluster.withStatus({ clusterID, createdAt, observedOnly });
-    if (!given.held) cluster = cluster.unheld();
     if (given.operation !== undefined) cluster = cluster.announced(given.operation, given.target);
     return (given.deleting ? cluster.deleting() : cluster).subject;
   });
@@ -157,7 +155,7 @@ const logins: fc.Arbitrary<LoginObservation> = fc.oneof(
     secretName: fc.constant('orders-admin'),
     secretVersion: fc.constantFrom(undefined, '5'),
     hasNext: fc.boolean(),
-    working: fc.constantFrom('current', 'next', 'inherited', 'existing', 'factory', 'held', 'none'),
+    working: fc.constantFrom('current', 'next', 'inherited', 'inheritedNext', 'existing', 'factory', 'held', 'none'),
     factoryAlive: fc.constantFrom(undefined, true, false),
     verifyInMs: fc.constantFrom(undefined, 1000),
   }),

@@ -6,8 +6,14 @@ import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
 import { decideChanges, decideRunState } from './decide-state.ts';
-import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
-import { type ClusterDecision, driftOf, isOurs, mustHold, type Rule, shown, unobserved } from './present.ts';
+import {
+  type ClusterObservation,
+  type ClusterSubject,
+  identityOf,
+  NO_CREATION_TIME,
+  type SpaceSeen,
+} from './observation.ts';
+import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } from './present.ts';
 
 /**
  * First answer wins. The order is behaviour:
@@ -27,9 +33,7 @@ export function decideCluster(
   const followed = decideFollowed(subject, observation);
   if (followed !== undefined) return followed;
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
-  const decision =
-    observation.space === 'seen' ? decideSeen(subject, observation, nowMs) : withoutSpace(subject, observation);
-  return mustHold(subject) ? { ...decision, hold: true } : decision;
+  return observation.space === 'seen' ? decideSeen(subject, observation, nowMs) : withoutSpace(subject, observation);
 }
 
 function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
@@ -54,7 +58,11 @@ function withShown(subject: ClusterSubject, seen: SpaceSeen, decision: ClusterDe
   const ours = isOurs(subject, seen);
   if (!gone && !ours) return decision;
   const place = ours ? { place: seen.at } : {};
-  return { ...decision, status: { ...shown(seen), ...place, drift: driftOf(subject, seen), ...decision.status } };
+  const told = ours && createdAt === NO_CREATION_TIME && seen.cluster ? { createdAt: identityOf(seen.cluster) } : {};
+  return {
+    ...decision,
+    status: { ...shown(seen), ...place, ...told, drift: driftOf(subject, seen), ...decision.status },
+  };
 }
 
 /**

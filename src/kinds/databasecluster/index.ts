@@ -12,6 +12,7 @@ import {
   desiredID,
 } from './observation.ts';
 import { observeCluster } from './observe.ts';
+import { owns } from './present.ts';
 import { namingSecrets } from './refused-token.ts';
 import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
 import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
@@ -44,6 +45,7 @@ export function databaseClusterKind(
     group: spaceKeyOf,
     holds: (status) =>
       status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined,
+    owns,
     observe: (subject, signal) => namingSecrets(world, subject, observeCluster(world, subject, signal)),
     decide: decideCluster,
     act: (subject, step, signal, keep) =>

@@ -66,8 +66,11 @@ export interface SpaceSeen {
 /** Which of the passwords that may be right is. `held`: none of them, but a session that was begun with an earlier one. */
 export type WorkingLogin = 'next' | UsableLogin | 'none';
 
-/** What a new password can be set with. `inherited`: of the Secret before `secretName` changed, or of what was cloned. */
-export type UsableLogin = 'current' | 'inherited' | 'existing' | 'factory' | 'held';
+/**
+ * What a new password can be set with. `inherited`: of the Secret before `secretName` changed, or of what was cloned;
+ * `inheritedNext`: the coming password there.
+ */
+export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing' | 'factory' | 'held';
 
 export type LoginObservation =
   /** Not looked at: no server runs, or it is not ours to care for. */
@@ -153,10 +156,14 @@ export function createdAtOf(cluster: Cluster): string | undefined {
   return Number.isNaN(date.getTime()) ? String(cluster.createdAt) : date.toISOString();
 }
 
-/** Whether it is the cluster that the status tells of. A cloud that tells no creation time leaves only the id. */
+/**
+ * Whether it is the cluster that the status tells of. A cloud that tells no creation time leaves only the id, and so does one
+ * that tells it only once the cluster has come up, until its login was verified.
+ */
 export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Cluster): boolean {
   const createdAt = createdAtOf(cluster);
-  return createdAt === undefined || createdAt === status.createdAt;
+  const isNotTold = status.createdAt === NO_CREATION_TIME && status.credentials === undefined;
+  return createdAt === undefined || createdAt === status.createdAt || isNotTold;
 }
 
 /** Stands in the status for the creation time that a cloud does not tell. */

@@ -162,4 +162,19 @@ describe('readLogins()', () => {
     const known = await readLogins({ ...bench.world(), cluster: () => source }, clone.subject, factory, signal);
     expect(known.inherited).toEqual(inherited);
   });
+
+  it('knows both passwords of the Secret before, where one of them was just being replaced', async () => {
+    const bench = await kindBench();
+    const login = { username: 'admin', password: 'old', nextPassword: 'coming' };
+    await bench.putSecret('before', login, { 'mooring.dev/cluster': 'orders' });
+    const { subject } = aCluster()
+      .healthy()
+      .withStatus({
+        credentials: { secretName: 'before', secretResourceVersion: '1', endpoint: '' },
+      });
+    expect(await readLogins(bench.world(), subject, factory, signal)).toMatchObject({
+      inherited: { username: 'admin', password: 'old' },
+      inheritedNext: { username: 'admin', password: 'coming' },
+    });
+  });
 });

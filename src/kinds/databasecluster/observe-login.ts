@@ -27,6 +27,8 @@ export interface KnownLogins {
   readonly next: Login | undefined;
   /** Of the Secret that held the login before `secretName` changed; of a clone, that of its source. */
   readonly inherited: Login | undefined;
+  /** Beside it, where that Secret's password was just being replaced. */
+  readonly inheritedNext: Login | undefined;
   readonly existing: Login | undefined;
   /** Why there is no `existing`, where the spec names one. Matters only where nothing else works. */
   readonly existingMissing: Error | undefined;
@@ -41,12 +43,14 @@ export async function readLogins(
 ): Promise<KnownLogins> {
   const secretName = adminSecretName(subject);
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
+  const before = await readBefore(world, subject, signal);
   return {
     secretName,
     secret,
     current: loginUnder('password', secret),
     next: loginUnder('nextPassword', secret),
-    inherited: await readInherited(world, subject, signal),
+    inherited: loginUnder('password', before),
+    inheritedNext: loginUnder('nextPassword', before),
     ...(await readExisting(world, subject, signal)),
     factory,
   };
@@ -76,25 +80,21 @@ async function readExisting(
   }
 }
 
-async function readInherited(
+/** The Secret that the login may come from; undefined: there is none, or it is not of the object that it should be of. */
+async function readBefore(
   world: ClusterWorld,
   subject: ClusterSubject,
   signal: AbortSignal,
-): Promise<Login | undefined> {
+): Promise<SecretContents | undefined> {
   const { metadata, spec, status } = subject;
   const namespace = metadata.namespace ?? '';
-  const readOurs = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) => {
+  const read = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) => {
     const secret = await world.secrets.read(namespace, name, signal);
     return secret !== undefined && isOurSecret(owner, secret) ? secret : undefined;
   };
-  const read = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) =>
-    loginUnder('password', await readOurs(owner, name));
   const elsewhere = world.memory.putElsewhere(subject.key, adminSecretName(subject));
-  if (elsewhere !== undefined) {
-    // A move was taken back on its way: that Secret may hold the only password that works.
-    const secret = await readOurs(subject, elsewhere);
-    return loginUnder('nextPassword', secret) ?? loginUnder('password', secret);
-  }
+  // A move was taken back on its way: that Secret may hold the only password that works.
+  if (elsewhere !== undefined) return read(subject, elsewhere);
   const before = status.credentials?.secretName;
   if (before !== undefined) return before === adminSecretName(subject) ? undefined : read(subject, before);
   const cloned = spec.cloneFrom?.clusterRef?.name;
@@ -202,7 +202,7 @@ async function findWorking(
   signal: AbortSignal,
 ): Promise<WorkingLogin> {
   const held = (login: Login | undefined) => !fresh && login !== undefined && logins.isHeld(login);
-  const order = (['next', 'current', 'inherited', 'factory', 'existing'] as const).toSorted(
+  const order = (['next', 'current', 'inheritedNext', 'inherited', 'factory', 'existing'] as const).toSorted(
     (a, b) => Number(held(known[b])) - Number(held(known[a])),
   );
   for (const name of order) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, anObservation, CREATED_MS, ENDPOINT } from '../../../test/support/builders.ts';
-import { clusterConditions, isDrift, isOurs, shown, unobserved } from './present.ts';
+import { clusterConditions, isDrift, isOurs, owns, shown, unobserved } from './present.ts';
 
 const healthy = aCluster().healthy();
 const foreign = anObservation().cluster({ createdAt: CREATED_MS + 1 });
@@ -39,8 +39,26 @@ describe('isOurs()', () => {
       anObservation(),
       false,
     ],
+    [
+      'a cluster whose creation time the cloud tells late, before its login was verified',
+      aCluster().owned().withStatus({ createdAt: 'unknown' }),
+      anObservation(),
+      true,
+    ],
   ])('of %s', (_what, given, seen, ours) => {
     expect(isOurs(given.subject, seen.seen)).toBe(ours);
+  });
+});
+
+describe('owns()', () => {
+  it.each([
+    ['one that was recorded as its own', healthy, true],
+    ['one that may be coming', aCluster().announced(), true],
+    ['none, of which nothing was written down', aCluster(), false],
+    ['none, where it was only observed', healthy.observedBefore(), false],
+    ['none, while it only observes', healthy.with({ managementPolicy: 'Observe' }), false],
+  ])('says of %s', (_what, { subject }, expected) => {
+    expect(owns(subject)).toBe(expected);
   });
 });
 

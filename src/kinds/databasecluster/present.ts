@@ -1,10 +1,8 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
-import { PAUSED } from '../../runtime/reconcile.ts';
 import { differences, inWords } from './differences.ts';
 import { type ClusterStep, type ClusterSubject, isSame, type SpaceSeen } from './observation.ts';
-import { CLUSTER_FINALIZER } from './resource.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
@@ -51,12 +49,11 @@ export function isOnlyObserved({ spec, status }: Pick<ClusterSubject, 'spec' | '
   return spec.managementPolicy === 'Manage' && status.observedOnly === true;
 }
 
-/** There is, or may be, a cluster of the object's own, and its finalizer is gone: whoever replaces an object takes it away. In a pause it stays away. */
-export function mustHold(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): boolean {
-  const { metadata, spec, status } = subject;
+/** There is, or may be, a cluster of the object's own. */
+export function owns(subject: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
+  const { spec, status } = subject;
   const isOwner = status.operation !== undefined || (status.createdAt !== undefined && !isOnlyObserved(subject));
-  const isManaged = spec.managementPolicy === 'Manage' && metadata.annotations?.[PAUSED] !== 'true';
-  return isManaged && isOwner && !(metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+  return isOwner && spec.managementPolicy === 'Manage';
 }
 
 /** Why nothing is said about the login, where that is so. */

@@ -95,3 +95,23 @@ describe('The admin password', () => {
     },
   );
 });
+
+describe('A rotation that another secretName overtakes', () => {
+  it.each([
+    ['before the server has taken the new password', 'errorBefore', false],
+    ['before the server has taken it, and the process ends', 'errorBefore', true],
+    ['after it, which nobody heard of', 'lostAnswer', false],
+    ['after it, and the process ends', 'lostAnswer', true],
+  ] as const)('%s, ends with a login that works', async (_when, effect, ends) => {
+    const bench = await runningBench();
+    bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect, status: 500, times: 1 });
+    await bench.annotate(ROTATE_AT, 'now');
+    while (!bench.calls.includes('server updateUser')) await bench.pass();
+    await bench.edit({ adminCredentials: { secretName: 'other' } });
+    if (ends) await bench.restart();
+    await bench.until('True Running');
+    const { password = '', nextPassword } = bench.secret('other') ?? {};
+    expect([bench.simulator.passwordIs('orders', 'admin', password), nextPassword]).toEqual([true, undefined]);
+    expect(bench.secret('orders-admin')).toBeUndefined();
+  });
+});

@@ -11,6 +11,7 @@ import {
   type Connection,
   connectionSecretName,
   isOurs,
+  owns,
   type TriedLogin,
   USER_EXISTS,
   type UserDecision,
@@ -20,7 +21,6 @@ import {
   type UserSubject,
   usernameOf,
 } from './observation.ts';
-import { USER_FINALIZER } from './resource.ts';
 import type { DatabaseUserStatus } from './schema.ts';
 
 export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
@@ -158,7 +158,7 @@ function working(
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
   const decision: UserDecision = {
     conditions: readyConditions(subject, seen),
-    hold: rotate.length > 0 || !(subject.metadata.finalizers?.includes(USER_FINALIZER) ?? false),
+    hold: rotate.length > 0 || !owns(subject),
     status: handled,
     steps: rotate,
     requeueAfterMs: earlier(verifyInMs, rotateInMs),

@@ -3,7 +3,7 @@ import type { Kind } from '../../runtime/kind.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { actOnUser } from './act.ts';
 import { decideUser } from './decide.ts';
-import { connectionSecretName, type UserObservation, type UserStep } from './observation.ts';
+import { connectionSecretName, owns, type UserObservation, type UserStep } from './observation.ts';
 import { observeUser } from './observe.ts';
 import { claimOf } from './records.ts';
 import { DATABASE_USERS, USER_FINALIZER } from './resource.ts';
@@ -36,6 +36,7 @@ export function databaseUserKind(
     group: clusterKeyOf,
     // The finalizer stands only from the first step on: a Secret may be there, and a user on the server.
     holds: () => true,
+    owns,
     observe: (subject, signal) => observeUser(world, subject, signal),
     decide: decideUser,
     act: (subject, step, signal) => actOnUser(world, subject, step, signal),

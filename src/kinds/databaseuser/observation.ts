@@ -116,6 +116,11 @@ export function connectionSecretName({ metadata, spec }: Pick<UserSubject, 'meta
   return spec.connectionSecret?.name ?? `${metadata.name}-connection`;
 }
 
+/** There is, or was when it was last heard of, a user of the object's own. */
+export function owns({ status }: Pick<UserSubject, 'status'>): boolean {
+  return status.username !== undefined;
+}
+
 /** Whether the user on the server of this cluster was made or taken over by this object. */
 export function isOurs(subject: Pick<UserSubject, 'metadata' | 'spec' | 'status'>, identity: string): boolean {
   const { username, connection } = subject.status;

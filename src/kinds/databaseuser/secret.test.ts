@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../test/support/simulator.ts';
 import { APP, readyUserBench, userBench } from '../../../test/support/user-bench.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+import { DATABASE_USERS } from './resource.ts';
 
 describe('edits by others', () => {
   it.each([
@@ -279,6 +280,22 @@ describe('the cluster', () => {
     bench.removeSecret('app-connection');
     await bench.settle();
     expect(bench.ready()).toBe('Unknown ClusterSuspended');
+  });
+
+  it('that is suspended leaves the user its finalizer, which a replaced object gets back', async () => {
+    const bench = await readyUserBench();
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    await bench.settle();
+    await bench.cluster.kube.patch(
+      DATABASE_USERS,
+      { namespace: 'shop', name: 'app' },
+      { metadata: { finalizers: null } },
+    );
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.object()?.metadata.finalizers).toEqual(['mooring.dev/user']);
+    expect([bench.ready(), bench.takeCalls()]).toEqual(['True ClusterSuspended', []]);
   });
 
   it('that is suspended costs no calls, and the user is Ready again when it runs', async () => {
