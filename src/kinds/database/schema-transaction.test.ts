@@ -115,6 +115,24 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
+  it('is given up where each answer comes in time, and all of them together do not', async () => {
+    const bench = await readyBench({ dialect });
+    const slow = {
+      match: { operation: 'queryTransaction' },
+      effect: 'lateAnswer',
+      delayMs: 100_000,
+      times: 2,
+    } as const;
+    bench.cluster.simulator.faults.add(slow);
+    await bench.edit({ schema: [...SOURCES.schema, { inline: 'define entity animal;' }] });
+    const pass = bench.pass();
+    await bench.cluster.clock.advance(250_000);
+    await pass;
+    expect(bench.ready()).toBe('Unknown SchemaTimedOut');
+    expect(message(bench)).toContain('inline/2');
+    await bench.until('True DatabaseReady');
+  });
+
   const moments = ['before', 'after'] as const;
   it.each(moments)('is made again where the process ends %s its outcome is recorded', async (when) => {
     for (const write of [1, 2, 3]) {

@@ -30,9 +30,12 @@ export async function runInTransaction(
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   const id = await open(world, access, name, signal);
+  const overAt = world.clock.monotonic() + TRANSACTION_MS;
   let open_ = true;
   try {
     for (const { source, text } of texts) {
+      // Many slow answers, each within its own limit, would hold the worker for as long as their server likes.
+      if (world.clock.monotonic() >= overAt) throw timedOut(source, `The transaction took ${TRANSACTION_MS / 1000} s`);
       const refusal = await refusalOf(source, () =>
         world.servers.asAdmin(access, (client, token) => client.query(token, id, { query: text }, signal), signal),
       );
@@ -84,6 +87,11 @@ async function close({ servers }: DatabaseWorld, access: OpenServer, id: string)
   }
 }
 
+function timedOut(source: string, why: string, cause?: ApiError): TransientError {
+  const message = `Schema source ${source} ran out of time, and nothing of it was kept: it is tried again. ${why}`;
+  return new TransientError('SchemaTimedOut', message, { cause });
+}
+
 /** What the server says against it; other failures are thrown. */
 async function refusalOf(source: string, call: () => Promise<unknown>): Promise<Refusal | undefined> {
   try {
@@ -91,10 +99,7 @@ async function refusalOf(source: string, call: () => Promise<unknown>): Promise<
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status === 408) {
-      const message = `Schema source ${source} ran out of time, and nothing of it was kept: it is tried again. ${error.message}`;
-      throw new TransientError('SchemaTimedOut', message, { cause: error });
-    }
+    if (error.status === 408) throw timedOut(source, error.message, error);
     if (error.kind === 'notFound') {
       const message = `The schema transaction ended before its time, and nothing of it was kept: it is tried again. ${error.message}`;
       throw new TransientError('TransactionEnded', message, { cause: error });
