@@ -160,6 +160,11 @@ export function isBusy(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 429 || error.status >= 500);
 }
 
+/** To ask once more for the same would change nothing; a login is renewed, and a busy server asks for patience. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof KubeError && error.status !== 401 && !isBusy(error);
+}
+
 /** Nothing can be created in a namespace that is being deleted. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return error instanceof KubeError && error.causes.includes('NamespaceTerminating');

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AnyObject } from './api.ts';
 
 /**
  * The JSON merge patch (RFC 7386) that turns `before` into `before` with `changes` applied, field by field of the top
@@ -14,6 +15,12 @@ export function statusPatch(before: object, changes: object): Record<string, unk
     if (value === null ? old !== undefined : !isSame(value, old)) patch[field] = merged(old, value);
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** The status as it stands in the API: any object may have one. */
+export function statusOf(object: AnyObject): object {
+  const { status } = object as AnyObject & { readonly status?: unknown };
+  return isObject(status) ? status : {};
 }
 
 function merged(old: unknown, value: unknown): unknown {

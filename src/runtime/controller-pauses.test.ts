@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { aController, READY } from '../../test/support/toy-controller.ts';
+import { aCluster, aController, aSettledToy, READY } from '../../test/support/toy-controller.ts';
 import { TOYS } from '../../test/support/toy-kind.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
+import { HttpError } from '../base/http.ts';
+import type { AnyObject } from '../kube/api.ts';
 
 test('Controller slows down what always wants to look again at once', async () => {
   const toys = await aController({ decide: () => ({ conditions: READY, requeueAfterMs: 0 }) });
@@ -103,13 +105,50 @@ test('Controller loses no key when the status cannot be written', async () => {
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
 });
 
-test('Controller does not come back at once after a failure because it has just added the finalizer', async () => {
-  const { create, pauses, clock, api } = await aController({
-    decide: () => ({ conditions: READY, steps: ['work'] }),
-    act: () => Promise.reject(new TransientError('Busy', 'Later')),
-  });
-  await create('a');
-  expect(api.all(TOYS)[0]?.metadata.finalizers).toHaveLength(1);
+test.each([
+  ['after the answer', 0],
+  ['before the answer', 1],
+])(
+  'Controller does not come back at once after a failure because it has just added the finalizer, told of %s',
+  async (_when, turns) => {
+    const world = aCluster();
+    const patch = world.api.patch.bind(world.api);
+    world.api.patch = async (...args) => {
+      const answer = await patch(...args);
+      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return answer;
+    };
+    const behaviour = {
+      decide: () => ({ conditions: READY, steps: ['work'] }),
+      act: () => Promise.reject(new TransientError('Busy', 'Later')),
+    };
+    const { create, change, pauses, clock, api } = await aController(behaviour, 2, world);
+    await create('a');
+    expect(api.all(TOYS)[0]?.metadata.finalizers).toHaveLength(1);
+    await clock.advance(6_000);
+    expect(pauses()).toEqual([2_000, 4_000]);
+    await change('a', { metadata: { finalizers: null } });
+    expect(pauses().at(-1)).toBe(0);
+  },
+);
+
+test('Controller tells within seconds that none of a crowd works any more, also of those that wait for their turn', async () => {
+  const world = aCluster();
+  const count = 1_500;
+  for (let index = 0; index < count; index++) await aSettledToy(world.api, `toy-${index}`);
+  let isDown = false;
+  const observe = () =>
+    isDown ? Promise.reject(new HttpError('unreachable', 'Connection refused')) : Promise.resolve();
+  const { controller, clock, passes, api } = await aController({ observe }, 10, world);
+  const lookedAt = async (looks: number) => {
+    while (passes.length < looks) await clock.settle();
+  };
+  await lookedAt(count);
+  isDown = true;
+  controller.enqueueDependents('friends/x');
+  await lookedAt(2 * count);
   await clock.advance(6_000);
-  expect(pauses()).toEqual([2_000, 4_000]);
+  const isReady = ({ status }: AnyObject & { status?: { conditions?: readonly { status: string }[] } }) =>
+    status?.conditions?.[0]?.status === 'True';
+  expect(api.all(TOYS).filter(isReady)).toEqual([]);
 });

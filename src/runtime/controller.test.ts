@@ -269,6 +269,15 @@ test.each([
   expect(isNews(before, after)).toBe(news);
 });
 
+test.each([
+  ['it came to stand', seen(), seen({ finalizers: ['own'] }), false],
+  ['it stands, and another one came', seen({ finalizers: ['own'] }), seen({ finalizers: ['own', 'x'] }), false],
+  ['it went', seen({ finalizers: ['own', 'x'] }), seen({ finalizers: ['x'] }), true],
+  ['it stands, and the spec changed', seen(), seen({ finalizers: ['own'], generation: 2 }), true],
+])('isNews() where the own finalizer is known: %s', (_what, before, after, news) => {
+  expect(isNews(before, after, 'own')).toBe(news);
+});
+
 test('Controller hears of a change also after a handler threw at its own write', async () => {
   const { create, change, informer, passes, clock } = await aController();
   let hasBug = true;

@@ -292,7 +292,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     }
     if (key === this.#writing && after !== undefined) return;
     if (before === undefined && after !== undefined) this.resync(key, 0);
-    else if (isNews(before, after)) this.queue.add(key, after === undefined ? 'normal' : 'high');
+    else if (isNews(before, after, this.#kind.finalizer)) this.queue.add(key, after === undefined ? 'normal' : 'high');
     else if (after !== undefined) this.#foreignStatus.set(key, after.metadata.resourceVersion);
     if (!this.queue.isInHand(key)) this.#lookAtForeignStatus(key);
   }
@@ -330,10 +330,14 @@ function labelOf(outcome: Outcome): 'success' | 'requeue' | 'requeue_after' | 'e
   return outcome.next === 'failed' ? 'error' : 'requeue';
 }
 
-/** Whether a person or another controller changed something that a pass goes by: a status is only ever written by us. */
-export function isNews(before: AnyObject | undefined, after: AnyObject | undefined): boolean {
+/**
+ * Whether a person or another controller changed something that a pass goes by: a status is only ever written by us. `own`: a
+ * finalizer beside which no other is of interest, and which only we put.
+ */
+export function isNews(before: AnyObject | undefined, after: AnyObject | undefined, own?: string): boolean {
   if (before === undefined || after === undefined) return true;
+  const isHeld = own !== undefined && after.metadata.finalizers?.includes(own) === true;
   const seen = ({ metadata: { uid, generation, deletionTimestamp, finalizers, annotations, labels } }: AnyObject) =>
-    JSON.stringify([uid, generation, deletionTimestamp, finalizers, annotations, labels]);
+    JSON.stringify([uid, generation, deletionTimestamp, isHeld || finalizers, annotations, labels]);
   return seen(before) !== seen(after);
 }

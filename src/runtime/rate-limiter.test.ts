@@ -48,3 +48,10 @@ test('RateLimiter lets ten thousand that failed together come back at a rate, an
   clock.advance(200_000);
   expect(limiter.when('late', BACKOFF)).toBe(1_000);
 });
+
+test('RateLimiter makes nobody wait for a crowd for longer than their own longest delay', () => {
+  const { limiter } = aLimiter(() => 0);
+  for (let index = 0; index < 10_000; index++) limiter.when(`key-${index}`, BACKOFF);
+  expect(limiter.backlogMs).toBe(190_000);
+  expect(limiter.when('late', { initialMs: 50, maxMs: 5_000 })).toBe(5_000);
+});

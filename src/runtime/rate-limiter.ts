@@ -2,7 +2,8 @@
  * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
  * - the key's own exponential backoff, here with full jitter: drawn uniformly between the first delay and a ceiling that
  *   doubles with each failure, up to the longest;
- * - an overall bucket for all keys, so that thousands that failed together do not come back together.
+ * - an overall bucket for all keys, so that thousands that failed together do not come back together. Unlike client-go's it
+ *   makes nobody wait for longer than their own longest delay: who met a conflict is not to wait for a crowd that fails.
  */
 
 import type { Backoff } from '../base/backoff.ts';
@@ -33,9 +34,13 @@ export class RateLimiter {
     this.#failures.set(key, failures + 1);
     const ceiling = Math.min(maxMs, initialMs * 2 ** Math.min(failures + 1, 30));
     const own = initialMs + (ceiling - initialMs) * this.#random.float();
-    const now = this.#clock.monotonic();
-    this.#fullAt = Math.max(this.#fullAt, now) + INTERVAL_MS;
-    return Math.max(own, this.#fullAt - BURST * INTERVAL_MS - now);
+    this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + INTERVAL_MS;
+    return Math.max(own, Math.min(this.backlogMs, maxMs));
+  }
+
+  /** How long a key waits for its turn, whatever its own delay. */
+  get backlogMs(): number {
+    return Math.max(0, this.#fullAt - BURST * INTERVAL_MS - this.#clock.monotonic());
   }
 
   /** The key did well: its next delay starts small again. */

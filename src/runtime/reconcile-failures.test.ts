@@ -4,7 +4,7 @@ import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
 import { failing, ready } from '../kube/summary.ts';
-import { RECONCILE_AT } from './reconcile.ts';
+import { ABANDON, RECONCILE_AT } from './reconcile.ts';
 
 /* What a pass that cannot look tells. */
 
@@ -35,6 +35,16 @@ test.each([
     ],
     lastError: { message: given.error.message },
   });
+});
+
+test('reconcile() tells that what a person let go of cannot be put right before', async () => {
+  const forbidden = new KubeError('Cannot patch secrets: forbidden', { status: 403, reason: 'Forbidden' });
+  const toy = aToy({ abandon: () => Promise.reject(forbidden) });
+  await toy.create({ finalizers: [TOY_FINALIZER], annotations: { [ABANDON]: 'true' }, status: { size: 1 } });
+  await toy.markDeleted();
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { reason: 'KubernetesForbidden' } });
+  expect(toy.status().conditions?.[0]).toMatchObject({ reason: 'KubernetesForbidden' });
+  expect(toy.object().metadata.finalizers).toEqual([TOY_FINALIZER]);
 });
 
 test.each(['hold', 'own', 'release'] as const)(

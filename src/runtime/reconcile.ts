@@ -6,12 +6,12 @@
 
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
-import { type AnyObject, isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
+import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
 import { type ConditionUpdate, findStatusCondition, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { asTold, type Failure, failureOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
-import { statusPatch } from '../kube/status-patch.ts';
+import { statusOf, statusPatch } from '../kube/status-patch.ts';
 import { failed, particulars, stalled } from '../kube/summary.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
@@ -97,14 +97,13 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     if (deleting) {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
       if (metadata.annotations?.[ABANDON] === 'true') {
-        await kind.abandon?.({ metadata, status });
-        return this.#setFinalizer(false, status);
+        return this.#setFinalizer(false, status, () => kind.abandon?.({ metadata, status }));
       }
       if (!kind.holds(status)) return this.#setFinalizer(false, status);
     }
 
     const parsed = parseSpec(kind.definition, this.#object.spec);
-    if (!parsed.ok) return this.#tell(status, invalidSpec(parsed.message), {}, undefined);
+    if (!parsed.ok) return this.#tell(status, { conditions: stalled('InvalidSpec', parsed.message) }, {}, undefined);
     const lookNow = isAsked(metadata, status);
     const key = `${metadata.namespace ?? ''}/${metadata.name}`;
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
@@ -231,9 +230,10 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return this.#object.metadata.finalizers?.includes(this.#kind.finalizer) ?? false;
   }
 
-  /** A pass that does nothing else. */
-  async #setFinalizer(stands: boolean, status: Status): Promise<Outcome> {
+  /** A pass that does nothing else, but for what comes `first`. */
+  async #setFinalizer(stands: boolean, status: Status, first?: () => Promise<void> | undefined): Promise<Outcome> {
     try {
+      await first?.();
       await this.#writeFinalizer(stands);
     } catch (error) {
       return this.#tellRefusal(status, error);
@@ -273,10 +273,6 @@ function isReady(metadata: ObjectMeta, status: StatusBase): boolean {
   return isTrue && !isAsked(metadata, status);
 }
 
-function invalidSpec(message: string): Decision<never, never> {
-  return { conditions: stalled('InvalidSpec', message) };
-}
-
 /** Steps are data, so what a person forbade is filtered here once for all kinds. */
 function withheld<Spec, Status extends StatusBase, Observation, Step>(
   kind: Kind<Spec, Status, Observation, Step>,
@@ -307,10 +303,4 @@ function lastError(status: StatusBase, failure: Failure | undefined, keep: boole
     known.httpStatus === details.httpStatus &&
     known.message === details.message;
   return same ? undefined : { ...details, time: new Date(nowMs).toISOString() };
-}
-
-/** The status as it stands in the API: any object may have one. */
-function statusOf(object: AnyObject): object {
-  const { status } = object as AnyObject & { readonly status?: unknown };
-  return typeof status === 'object' && status !== null ? status : {};
 }

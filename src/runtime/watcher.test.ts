@@ -212,6 +212,13 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls).toEqual(['list -', 'watch 7', 'watch 7']);
   });
 
+  test('A watcher whose watches all fail lists, and goes on from there', async () => {
+    const fails = { end: new KubeError('cannot decode', { status: 500 }) };
+    const { clock, calls } = aWatcher([page(7), page(9)], [fails, fails, fails, fails, fails, OPEN]);
+    await clock.advance(300_000);
+    expect(calls).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7', 'watch 9']);
+  });
+
   test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
     const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
     const { clock, calls, failures } = aWatcher(

@@ -2,7 +2,7 @@
  * Follows a collection, as client-go's reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
- *    ▲  │failed     │ too old (410), or refused in another way, as where there is no such collection any more (404)
+ *    ▲  │failed     │ too old (410), refused in another way, as where there is no such collection any more (404), or failed often
  *    └──┴───────────┘
  *
  * A list comes as the begin of a watch, which then goes on; in pages where that fails.
@@ -18,8 +18,8 @@ import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import {
   type AnyObject,
-  isBusy,
   isGone,
+  isRefused,
   type KubeApi,
   KubeError,
   type Resource,
@@ -60,6 +60,8 @@ export interface WatcherOptions<T> {
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
 /** How often to ask a server that is away is the client's affair (Reachability). Where others are answered, so often without backoff. */
 const MISSES = 2;
+/** So many watches that were answered and failed, one after the other: what they tell of cannot be had by watching. */
+const RELIST_AFTER = 5;
 /** A watch that the server closes earlier is opened again after a pause. */
 const WORKING_MS = 1_000;
 /** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
@@ -93,6 +95,8 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     if (goOn) continue;
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
     const attempt = isAnswered ? failures[state.phase]++ : Math.max(0, misses - MISSES);
+    if (state.phase === 'watch' && failures.watch >= RELIST_AFTER)
+      state = { phase: 'list', notOlderThan: state.resourceVersion, inPages: false };
     const delayMs = Math.max(asked, backoffMs(BACKOFF, attempt, random));
     if (error !== undefined) options.onFailure(error, delayMs);
     await sleep(clock, delayMs, signal);
@@ -152,6 +156,7 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
     }
   } catch (error) {
     const relist = { phase: 'list', notOlderThan: resourceVersion, inPages: false } as const;
+    // What is refused as a watch may be admitted as a list.
     return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
   const wentBack = clock.monotonic() - heardAt >= SILENT_MS && (await isAhead(options, resourceVersion, signal));
@@ -169,11 +174,6 @@ async function isAhead<T>(options: StepOptions<T>, notOlderThan: string, signal:
     // A 504 may also be a proxy's, or of a server that has too much to do.
     return error instanceof KubeError && error.causes.includes('ResourceVersionTooLarge');
   }
-}
-
-/** To ask once more for the same would change nothing; a list may be admitted. A login is renewed, and a busy server asks for patience. */
-function isRefused(error: unknown): boolean {
-  return error instanceof KubeError && error.status !== 401 && !isBusy(error);
 }
 
 /** A watch that goes on already does so no longer. */

@@ -142,7 +142,8 @@ export class WorkQueue {
     { atLeastMs = 0, priority = 'normal' }: { atLeastMs?: number | undefined; priority?: Priority } = {},
   ): void {
     this.#options.observer?.retried();
-    this.#failingSince.set(key, this.#options.clock.monotonic() - this.failsForMs(key));
+    const { monotonic } = this.#options.clock;
+    if (!this.#failingSince.has(key)) this.#failingSince.set(key, this.#processing.get(key)?.began ?? monotonic());
     this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), priority);
   }
 
@@ -152,10 +153,11 @@ export class WorkQueue {
     this.#failingSince.delete(key);
   }
 
-  /** For how long the key in hand fails, if this pass does: from where the first one began since it last did well. */
+  /** For how long the key in hand will have failed when its turn comes again, if this pass fails: since it last did well. */
   failsForMs(key: string): number {
     const now = this.#options.clock.monotonic();
-    return now - (this.#failingSince.get(key) ?? this.#processing.get(key)?.began ?? now);
+    const since = this.#failingSince.get(key) ?? this.#processing.get(key)?.began ?? now;
+    return now - since + this.#limiter.backlogMs;
   }
 
   /** The next key, as soon as there is one; undefined once the queue is shut down. Call `done` after working on it. */

@@ -44,7 +44,7 @@ export type ToySubject = Subject<ToySpec, ToyStatus>;
 export type ToyKind = Kind<ToySpec, ToyStatus, unknown, string>;
 
 /** What a test says of the kind; by default it looks at nothing and does nothing. */
-export interface ToyBehaviour extends Pick<ToyKind, 'owns'> {
+export interface ToyBehaviour extends Pick<ToyKind, 'owns' | 'abandon'> {
   readonly observe?: (subject: ToySubject) => Promise<unknown>;
   readonly decide?: (subject: ToySubject) => Decision<ToyStatus, string>;
   readonly act?: (
@@ -76,6 +76,7 @@ export function toyKind(behaviour: ToyBehaviour, log: string[]): ToyKind {
     group: ({ spec }) => spec.friend ?? '',
     holds: (status) => status.size !== undefined,
     ...(behaviour.owns === undefined ? {} : { owns: behaviour.owns }),
+    ...(behaviour.abandon === undefined ? {} : { abandon: behaviour.abandon }),
     observe: (subject) => {
       log.push('observe');
       return behaviour.observe?.(subject) ?? Promise.resolve(undefined);
