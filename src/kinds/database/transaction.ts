@@ -70,7 +70,7 @@ async function open(world: DatabaseWorld, access: OpenServer, name: string, sign
     if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
     // Servers answer alike where there is no such database.
     if (!(await isThere(world, access, name, signal))) throw error;
-    const message = `The schema lock of database "${name}" is held by another transaction: it was waited for, and is tried again. ${error.message}`;
+    const message = `The schema lock of database "${name}" is held by another transaction: it was waited for, and is tried again. One of Mooring's own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. ${error.message}`;
     throw new TransientError('SchemaLocked', message, { cause: error });
   }
 }

@@ -139,7 +139,7 @@ export class Servers {
     const secret = await this.#options.secrets.read(namespace, place.adminSecretName, signal);
     const username = secret?.data.get('username');
     if (secret === undefined || username === undefined) {
-      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" is not there: the cluster says what to do`;
+      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" is not there: restore it with its labels, or see what the conditions of that cluster say`;
       const session = place.logins.heldBy(held.adminUsername ?? place.factoryUsername);
       if (session !== undefined) return session;
       this.#options.onLoginRefused(place.clusterKey);
