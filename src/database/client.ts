@@ -106,7 +106,7 @@ export class ServerClient {
       sameName(database.name, name);
       return database;
     });
-    return or(undefined, call);
+    return orUndefined(call);
   }
 
   /** A second call is refused (`invalid`, 400) or does nothing (200), as the server likes. ("Create database") */
@@ -115,12 +115,11 @@ export class ServerClient {
   }
 
   /**
-   * Deletes the database and its data. False where there was none (404); servers also answer 400 then (`invalid`): look.
-   * ("Delete database")
+   * Deletes the database and its data. `notFound`: there is none, or whatever stands before the server answers; servers
+   * also answer 400 then (`invalid`). Look. ("Delete database")
    */
-  async deleteDatabase(token: string, name: string, signal?: AbortSignal): Promise<boolean> {
-    const call = this.#call(operations.deleteDatabase(name), { token, signal }, readNothing);
-    return or(false, call.then(yes));
+  async deleteDatabase(token: string, name: string, signal?: AbortSignal): Promise<void> {
+    return this.#call(operations.deleteDatabase(name), { token, signal }, readNothing);
   }
 
   /** Types and functions as a define statement; empty, or the word `define` alone, where nothing is defined. ("Get schema") */
@@ -151,7 +150,7 @@ export class ServerClient {
       sameName(user.username, username);
       return user;
     });
-    return or(undefined, call);
+    return orUndefined(call);
   }
 
   /** A second call is refused (`invalid`, 400) and changes nothing: the first password stays. ("Create user") */
@@ -171,9 +170,12 @@ export class ServerClient {
     return this.#call(operation, { token, signal, body, secrets: [password] }, readNothing);
   }
 
-  /** False where there was none (404). The default user cannot be deleted. ("Delete user") */
-  async deleteUser(token: string, username: string, signal?: AbortSignal): Promise<boolean> {
-    return or(false, this.#call(operations.deleteUser(username), { token, signal }, readNothing).then(yes));
+  /**
+   * `notFound`: there is none, or whatever stands before the server answers: look. The default user cannot be deleted.
+   * ("Delete user")
+   */
+  async deleteUser(token: string, username: string, signal?: AbortSignal): Promise<void> {
+    return this.#call(operations.deleteUser(username), { token, signal }, readNothing);
   }
 
   /**
@@ -195,7 +197,7 @@ export class ServerClient {
 
   /** Discards the changes. A second call does nothing: a transaction that is gone (404) is closed. ("Close transaction") */
   async closeTransaction(token: string, transactionId: string, signal?: AbortSignal): Promise<void> {
-    return or(undefined, this.#call(operations.closeTransaction(transactionId), { token, signal }, readNothing));
+    return orUndefined(this.#call(operations.closeTransaction(transactionId), { token, signal }, readNothing));
   }
 
   /** Keeps the changes and closes. A second call is `notFound`, and so is one after a timeout. ("Commit transaction") */
@@ -267,16 +269,12 @@ export class ServerClient {
   }
 }
 
-function yes(): true {
-  return true;
-}
-
-/** The call's outcome; `missing` where the answer was 404. */
-async function or<T, Missing>(missing: Missing, call: Promise<T>): Promise<T | Missing> {
+/** The call's outcome; undefined where the answer was 404. */
+async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return missing;
+    if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
 }

@@ -72,8 +72,6 @@ export const CASES: readonly ServerCase[] = [
     run: (client, name) => client.deleteDatabase(TOKEN, name),
     method: 'DELETE',
     path: '/v1/databases/orders',
-    result: true,
-    missing: { value: false },
   },
   {
     name: 'getSchema',
@@ -127,8 +125,6 @@ export const CASES: readonly ServerCase[] = [
     run: (client, name) => client.deleteUser(TOKEN, name),
     method: 'DELETE',
     path: '/v1/users/orders',
-    result: true,
-    missing: { value: false },
   },
   {
     name: 'openTransaction',

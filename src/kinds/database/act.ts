@@ -2,6 +2,7 @@ import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
 import { confirm } from '../confirm.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
+import { notFoundButListed } from '../server/servers.ts';
 import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { isThere } from './observe.ts';
@@ -87,9 +88,12 @@ async function remove(
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
-    // Servers answer alike where there is none. That follows from no single look: it would be left behind.
-    if (!(await isThere(world, access, name, signal)) && !(await isListed(world, access, name, signal))) return;
+    if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
+    // Servers answer 400 where there is none, too, and whatever stands before them 404. That there is none follows from no
+    // single answer: it would be left behind.
+    const isMissing = error.kind === 'notFound' || !(await isThere(world, access, name, signal));
+    if (isMissing && !(await isListed(world, access, name, signal))) return;
+    if (error.kind === 'notFound') throw notFoundButListed(error);
     const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${error.message}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
@@ -105,6 +109,6 @@ async function isListed(
 ): Promise<boolean> {
   const names = await servers.asAdmin(access, (client, token) => client.listDatabases(token, signal), signal);
   const listed = names.includes(name);
-  if (listed) servers.databaseChanged(access, name, true);
+  servers.databaseChanged(access, name, listed);
   return listed;
 }

@@ -69,6 +69,20 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
+  it('does not take a single 404 for an end', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    const match = { operation: 'deleteDatabase' };
+    bench.cluster.simulator.faults.add({ match, effect: 'html', status: 404, times: 1 });
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown NotFound');
+    expect(message(bench)).toContain('the server lists it');
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.takeCalls()).toEqual(['deleteDatabase', 'listDatabases']);
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
   it('ends where somebody else deletes the database right before', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     await bench.world().servers.databases(await bench.place(), new AbortController().signal);

@@ -202,6 +202,43 @@ describe('deletion', () => {
     expect(bench.takeCalls()).toEqual(['deleteUser']);
   });
 
+  it.each([
+    { answer: 'html', status: 404, ready: 'Unknown NotFound' },
+    { answer: 'errorBefore', status: 404, ready: 'Unknown NotFound' },
+    { answer: 'errorBefore', status: 400, ready: 'False RefusedByServer' },
+  ] as const)('goes on where the answer is $status ($answer), and the user is there', async (row) => {
+    const bench = await readyUserBench();
+    const { answer: effect, status, ready } = row;
+    bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect, status, times: 1 });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe(ready);
+    expect(bench.users()).toContain('app');
+    expect(bench.takeCalls()).toEqual(['deleteUser', 'listUsers']);
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  it.each([404, 400])('ends where the answer is %i, as the user is gone already', async (status) => {
+    const bench = await readyUserBench();
+    bench.cluster.simulator.deleteUser('orders', 'app');
+    bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'errorBefore', status });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.takeCalls()).toEqual(['deleteUser', 'listUsers']);
+  });
+
+  it('does not end while no List can be had either', async () => {
+    const bench = await readyUserBench();
+    const operation = ['deleteUser', 'listUsers'];
+    bench.cluster.simulator.faults.add({ match: { operation }, effect: 'html', status: 404 });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown NotFound');
+  });
+
   it('deletes a user whose creation was on the way', async () => {
     const bench = await userBench({ user: {} });
     bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'lostAnswer', times: 1 });

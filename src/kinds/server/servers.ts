@@ -25,6 +25,12 @@ export interface ServersOptions {
   readonly onLoginRefused: (clusterKey: ObjectKey) => void;
 }
 
+/** Of a 404 to what the server lists all the same: a router or proxy before it gave that answer. */
+export function notFoundButListed(error: ApiError): TransientError {
+  const message = `${error.message}. But the server lists it, so whatever stands before the server may have answered: it is tried again`;
+  return new TransientError('NotFound', message, { cause: error });
+}
+
 /** What is held of one server, as long as it is reached by the same connection. */
 interface Held {
   readonly users: NameList;

@@ -22,7 +22,7 @@ export const userChecks = [
       expect(await client.getUser(token, login.username)).toEqual({ username: login.username });
       const theirs = await signedIn(setting, login);
       await theirs.client.listDatabases(theirs.token);
-      expect(await client.deleteUser(token, login.username)).toBe(true);
+      await client.deleteUser(token, login.username);
       expect(await client.listUsers(token)).not.toContain(login.username);
       expect(await client.getUser(token, login.username)).toBeUndefined();
       expect(await failure(client.signIn(login))).toMatchObject({ kind: 'unauthorized' });
@@ -43,7 +43,7 @@ export const userChecks = [
       expectErrorObject(await rawSignedIn(setting, { method: 'DELETE', path }), 404);
       const { client, token } = await signedIn(setting);
       expect(await client.getUser(token, 'no-such-user')).toBeUndefined();
-      expect(await client.deleteUser(token, 'no-such-user')).toBe(false);
+      expect(await failure(client.deleteUser(token, 'no-such-user'))).toMatchObject({ kind: 'notFound' });
       expect(await failure(client.updateUser(token, 'no-such-user', 'x'))).toMatchObject({ kind: 'notFound' });
     },
     'Create and Update without a password are 400': async (setting) => {
