@@ -53,6 +53,8 @@ export interface CallOptions {
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+  /** Told of the address that comes with a 421. */
+  readonly onPrimaryNamed?: ((address: string) => void) | undefined;
   /** Of every call that does not have its own. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
 }
@@ -168,6 +170,7 @@ export class ApiCall {
   async #fromStatus(response: HttpResponse): Promise<ApiError> {
     const { status, headers } = response;
     const { code, message, primaryAddress } = await readErrorBody(response);
+    if (status === 421 && primaryAddress !== undefined) this.#options.onPrimaryNamed?.(primaryAddress);
     const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
     const after =
       status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], this.#options.clock.now()) : undefined;

@@ -228,6 +228,17 @@ test('ServerClient waits for the answer as long as the server may work on it', a
   ]);
 });
 
+test.each([
+  [421, { primaryAddress: 'b.example:8000' }, ['b.example:8000']],
+  [421, {}, []],
+  [503, { primaryAddress: 'b.example:8000' }, []],
+])('ServerClient tells where the primary is: %i %j', async (status, body, told) => {
+  const named: string[] = [];
+  const { client } = aServerClient(() => ({ status, body }), { onPrimaryNamed: (address) => named.push(address) });
+  await errorOf(client.createUser(TOKEN, 'app', PASSWORD));
+  expect(named).toEqual(told);
+});
+
 test('ServerClient tells of each exchange by operation and outcome', async () => {
   const { client, records } = aServerClient(() => ({ status: 404 }));
   await client.getUser(TOKEN, 'app');

@@ -40,6 +40,8 @@ export interface ServerClientOptions {
   readonly random: Random;
   /** Told of each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+  /** Told of the primary's address where the server takes no changes and names it (compatibility.md: 421). */
+  readonly onPrimaryNamed?: ((address: string) => void) | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** The transport's where absent; calls on which the server may work for long have their own. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;

@@ -4,6 +4,7 @@ import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
+import { endpointOf } from './endpoint.ts';
 import { isOfAnother, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -89,9 +90,9 @@ export async function putPassword(
 
 function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
   const cluster = connection.poller.get(subject.status.clusterID ?? '');
-  const address = cluster?.servers.find(({ status }) => status === 'running')?.address;
-  if (address === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
-  return { cluster, endpoint: connection.serverURL(address) };
+  const endpoint = cluster === undefined ? undefined : endpointOf(connection, subject, cluster);
+  if (endpoint === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
+  return { cluster, endpoint };
 }
 
 export async function promotePassword(

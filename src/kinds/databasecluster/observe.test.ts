@@ -4,6 +4,7 @@ import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
 import { placesOf } from '../../../test/support/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import { observeCluster } from './observe.ts';
+import type { DatabaseClusterStatus } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
 const { signal } = new AbortController();
@@ -244,6 +245,43 @@ describe('observeCluster() of an object that is being deleted', () => {
     await expect(observe(bench, aCluster())).rejects.toThrow('serverURL');
     const given = aCluster().with({ deletionPolicy: 'Delete' }).deleting();
     expect(await observe(bench, given)).toMatchObject({ cluster: { id: 'orders' } });
+  });
+});
+
+describe('observeCluster() of a cluster with several servers', () => {
+  /** A cluster with servers a to c, of which those run. */
+  async function servers(running: string, status: Partial<DatabaseClusterStatus>) {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+    await listAgain(bench);
+    const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const cluster = poller.get('orders') ?? expect.unreachable();
+    const createdAt = new Date(bench.clock.now()).toISOString();
+    const addresses = [...'abc'].map((name) => ({ name, address: `${name}.test:443` }));
+    const shown = addresses.map(({ name, address }) => ({
+      address,
+      status: running.includes(name) ? 'running' : 'pending',
+    }));
+    poller.learn('orders', { ...cluster, servers: shown }, bench.clock.monotonic() + 1);
+    const given = aCluster().owned().with({ managementPolicy: 'Observe' });
+    const seen = await observe(bench, given.withStatus({ createdAt, ...status }));
+    return seen.space === 'seen' ? seen.endpoint : undefined;
+  }
+
+  it.each<[string, string, Partial<DatabaseClusterStatus>, string | undefined]>([
+    ['begins with the first that runs', 'bc', {}, 'https://b.test:443'],
+    ['stays with the one it has while that runs', 'abc', { endpoint: 'https://c.test:443' }, 'https://c.test:443'],
+    ['leaves one that does not run', 'bc', { endpoint: 'https://a.test:443' }, 'https://b.test:443'],
+    ['leaves one that is not there any more', 'bc', { endpoint: 'https://x.test:443' }, 'https://b.test:443'],
+    ['has none while none runs', '', { endpoint: 'https://a.test:443' }, undefined],
+    [
+      'begins anew at another cluster of the same id',
+      'abc',
+      { endpoint: 'https://c.test:443', createdAt: '2020-01-01T00:00:00.000Z' },
+      'https://a.test:443',
+    ],
+  ])('%s', async (_what, running, status, endpoint) => {
+    expect(await servers(running, status)).toBe(endpoint);
   });
 });
 

@@ -6,6 +6,7 @@ import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { admits, NOT_WATCHED } from '../namespaces.ts';
 import { firstClaimant, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
+import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
 import { hasMoved, isToFollow } from './moved.ts';
 import {
@@ -46,7 +47,7 @@ export async function observeCluster(
   poller.follow(id);
   // A cluster that is protected goes on as it is, and what is on it can be worked on.
   const goes = subject.deleting && !subject.spec.deletionProtection;
-  const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, cluster);
+  const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, subject, cluster);
   const seen = {
     space: 'seen',
     place: placeName(connection.place),
@@ -149,12 +150,6 @@ const LANDING_MS = 120_000;
 function mayLandUntilMs(world: ClusterWorld, { key, status }: ClusterSubject): number | undefined {
   const atMs = status.operation === undefined ? undefined : world.memory.attempts.lastMadeAtMs(key, status.operation);
   return atMs === undefined ? undefined : atMs + LANDING_MS;
-}
-
-/** Of the first server that runs. */
-function endpointOf(connection: SpaceConnection, cluster: Cluster): string | undefined {
-  const server = cluster.servers.find(({ status }) => status === 'running');
-  return server === undefined ? undefined : connection.serverURL(server.address);
 }
 
 /** What is to be cloned: a cluster of this place, as a clone is made where its source is, and one that is at rest. */

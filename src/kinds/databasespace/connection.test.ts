@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { aSpace } from '../../../test/support/builders.ts';
 import { FIRST, SECOND } from '../../../test/support/certificates.ts';
 import { virtualClock } from '../../sandbox/virtual-clock.ts';
+import type { Dialect } from '../../simulator/dialect.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
 import { type ConnectionsOptions, SpaceConnections } from './connection.ts';
@@ -11,9 +12,9 @@ const TOKENS = [{ level: 'admin', clientID: 'admin-id', clientSecret: 'admin-sec
 const OTHER_TOKENS = [{ level: 'read', clientID: 'read-id', clientSecret: 'read-secret-0123456789' }] as const;
 const LOGIN = { username: 'admin', password: 'password' };
 
-function bench(options: Partial<ConnectionsOptions> = {}) {
+function bench(options: Partial<ConnectionsOptions> = {}, dialect: Dialect = 'document') {
   const clock = virtualClock();
-  const simulator = createSimulator({ clock, random: createSeededRandom(1), dialect: 'document' });
+  const simulator = createSimulator({ clock, random: createSeededRandom(1), dialect });
   const told: string[] = [];
   const connections = new SpaceConnections({
     clock,
@@ -75,6 +76,34 @@ describe('SpaceConnections', () => {
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     connections.connect('a/one', spec(), TOKENS, { ...LOGIN }, '2');
     expect(of('a/one').factoryVersion).toBe('1');
+  });
+
+  it('go by what one server says of the primary for a minute, and hear no other meanwhile', async () => {
+    const { connections, spec, of, simulator, clock, told } = bench({}, 'field');
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    simulator.deployForeign({ id: 'three', serverCount: 3, version: '2.29.1' });
+    await of('a/one').poller.refresh();
+    const [primary, ...others] =
+      of('a/one')
+        .poller.get('three')
+        ?.servers.map(({ address }) => address) ?? expect.unreachable();
+    const [one = '', other = ''] = others.map((address) => of('a/one').serverURL(address));
+    const isNamedBy = (url: string) => of('a/one').primaryNamedBy(url, 'three');
+    const change = async (url: string) => {
+      const session = of('a/one').logins(url, 'three').session(LOGIN);
+      const changing = session.use((client, token) => client.createDatabase(token, 'fresh'));
+      await expect(changing).rejects.toMatchObject({ status: 421 });
+    };
+    expect(isNamedBy(one)).toBeUndefined();
+    told.length = 0;
+    await change(one);
+    await change(other);
+    expect([isNamedBy(one), isNamedBy(other)]).toEqual([primary, undefined]);
+    expect(told).toEqual(['a/one clusters three']);
+    await clock.advance(60_000);
+    expect(isNamedBy(one)).toBeUndefined();
+    await change(other);
+    expect(isNamedBy(other)).toBe(primary);
   });
 
   it('end a List that nobody means any more', async () => {

@@ -23,6 +23,9 @@ import { refusalOfServerURL, refusalOfURL, type UrlPolicy } from './url-policy.t
 /** A password check costs a server some 60 ms of its time (compatibility.md): hundreds of objects must not ask at once. */
 const REQUESTS_PER_SERVER = 8;
 
+/** So long what a server said of the primary counts, and nothing else does: servers that disagree must not move all logins to and fro. */
+const PRIMARY_MS = 60_000;
+
 /** What a DatabaseSpace and its Secrets say, ready to be used. */
 export interface SpaceConnection {
   readonly client: CloudClient;
@@ -39,6 +42,8 @@ export interface SpaceConnection {
   serverURL(address: string): string;
   /** The logins of the cluster's server: another cluster at the same address has its own. */
   logins(serverURL: string, clusterID: string): Logins;
+  /** The address of the primary, as the cluster's server at that URL has just said, as it takes no changes itself (421). */
+  primaryNamedBy(serverURL: string, clusterID: string): string | undefined;
 }
 
 export interface ConnectionsOptions {
@@ -69,8 +74,17 @@ interface Shared {
   readonly users: Map<ObjectKey, number>;
   /** By cluster id; only of clusters that are there. */
   readonly servers: Map<string, readonly Logins[]>;
+  /** Likewise. */
+  readonly primaries: Map<string, NamedPrimary>;
   listed: boolean;
   failingSinceMs: number | undefined;
+}
+
+/** What a server said of which one takes changes. */
+interface NamedPrimary {
+  readonly by: string;
+  readonly address: string;
+  readonly untilMs: number;
 }
 
 interface Entry {
@@ -192,7 +206,8 @@ export class SpaceConnections {
           const first = !shared.listed && poller.listedAtMs !== undefined;
           if (first) shared.listed = true;
           shared.failingSinceMs = poller.error === undefined ? undefined : (shared.failingSinceMs ?? clock.now());
-          for (const id of shared.servers.keys()) if (!poller.has(id)) shared.servers.delete(id);
+          for (const known of [shared.servers, shared.primaries])
+            for (const id of known.keys()) if (!poller.has(id)) known.delete(id);
           for (const space of users.keys()) onListed(space, first);
         },
       },
@@ -205,6 +220,7 @@ export class SpaceConnections {
       poller,
       users,
       servers: new Map(),
+      primaries: new Map(),
       listed: false,
       failingSinceMs: undefined,
     };
@@ -223,15 +239,22 @@ export class SpaceConnections {
     factory: Pick<SpaceConnection, 'factoryLogin' | 'factoryVersion'>,
     ca: string | undefined,
   ): SpaceConnection {
-    const { clock, random, transport, urlPolicy, onRequest } = this.#options;
+    const { clock, random, transport, urlPolicy, onRequest, onClusters } = this.#options;
     const onServerRequest = (request: RequestRecord) => onRequest('server', request);
-    const connect = (baseURL: string) =>
+    const primaryNamed = (clusterID: string, by: string, address: string) => {
+      const untilMs = clock.monotonic() + PRIMARY_MS;
+      if ((shared.primaries.get(clusterID)?.untilMs ?? 0) > clock.monotonic()) return;
+      shared.primaries.set(clusterID, { by, address, untilMs });
+      for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]));
+    };
+    const connect = (baseURL: string, clusterID: string) =>
       new ServerClient({
         baseURL,
         clock,
         random,
         transport: limitedTransport(transport(ca), REQUESTS_PER_SERVER),
         onRequest: onServerRequest,
+        onPrimaryNamed: (address) => primaryNamed(clusterID, baseURL, address),
       });
     return {
       client: shared.client,
@@ -252,9 +275,13 @@ export class SpaceConnections {
         const servers = shared.servers.get(clusterID) ?? [];
         const known = servers.find((server) => server.baseURL === baseURL);
         if (known !== undefined) return known;
-        const logins = new Logins(baseURL, connect);
+        const logins = new Logins(baseURL, (url) => connect(url, clusterID));
         shared.servers.set(clusterID, servers.concat(logins));
         return logins;
+      },
+      primaryNamedBy(baseURL, clusterID) {
+        const named = shared.primaries.get(clusterID);
+        return named?.by === baseURL && clock.monotonic() < named.untilMs ? named.address : undefined;
       },
     };
   }

@@ -78,12 +78,16 @@ describe('the server of a cluster', () => {
     expect(await look({ cluster: { leaves: true } })).toMatchObject({ server: 'open', leaving: true });
   });
 
-  it('names those of its servers first that run', async () => {
+  it('names the server first that is worked with, then others that run', async () => {
+    const own = addressOf(bench.simulator, 'orders');
     const servers = [
       { address: 'a.test:1', status: 'stopped' },
       { address: 'b.test:1', status: 'running' },
     ];
+    const withOwn = [...servers, { address: own, status: 'running' }];
     expect(await look({ cluster: { status: { servers } } })).toMatchObject({ addresses: ['b.test:1', 'a.test:1'] });
+    const status = { servers: withOwn };
+    expect(await look({ cluster: { status } })).toMatchObject({ addresses: [own, 'b.test:1', 'a.test:1'] });
   });
 
   const cases: readonly (readonly [string, () => Case, Fields])[] = [

@@ -54,7 +54,7 @@ export interface OpenServer extends ServerPlace {
   readonly leaving: boolean;
   /** HTTP base URL. */
   readonly endpoint: string;
-  /** `host:port` of every server, those that run first. */
+  /** `host:port` of every server: first the one of `endpoint`, then others that run. */
   readonly addresses: readonly string[];
   readonly verifyIntervalMs: number;
 }
@@ -133,6 +133,8 @@ function openOf(
   }
   const running = servers.filter((server) => server.status === 'running');
   const others = servers.filter((server) => server.status !== 'running');
+  const byUse = [...running, ...others].map(({ address }) => address);
+  const used = byUse.find((address) => connection.serverURL(address) === endpoint);
   return {
     server: 'open',
     clusterKey,
@@ -140,7 +142,7 @@ function openOf(
     identity: createdAt,
     leaving,
     endpoint,
-    addresses: [...running, ...others].map(({ address }) => address),
+    addresses: [...new Set(used === undefined ? byUse : [used, ...byUse])],
     verifyIntervalMs: connection.verifyIntervalMs,
     adminSecretName: credentials.secretName,
     factoryUsername: connection.factoryLogin.username,
