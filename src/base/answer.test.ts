@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { anAnswer } from '../../test/support/http.ts';
-import { readBytes, readJson, readNothing, readTextAnswer, shaped } from './answer.ts';
+import { pagelessBody, readBytes, readJson, readNothing, readTextAnswer, shaped } from './answer.ts';
+import type { HttpResponse } from './http.ts';
 
 const schema = z.object({ a: z.object({ b: z.array(z.string()) }) });
 
@@ -20,17 +21,44 @@ test('shaped() puts the place of the value in front', () => {
   expect(() => shaped(z.string(), 1, '')).toThrow(/no sense: /);
 });
 
-test.each([
-  [['<!doctype html>'], {}],
-  [['\n <html>'], {}],
-  [['anything'], { 'content-type': 'text/html; charset=utf-8' }],
-])('readNothing() takes the web page %j for a wrong answer', async (chunks, headers) => {
-  await expect(readNothing(anAnswer(chunks, headers))).rejects.toThrow('web page');
+const LABELS = [{}, { 'content-type': 'text/html; charset=utf-8' }, { 'content-type': 'application/json' }];
+const labelled = <T>(all: readonly T[]) => all.flatMap((one) => LABELS.map((headers) => [one, headers] as const));
+
+test.each(labelled([['<!doctype html>'], ['\n <html>'], ['\n', ' <html>'], ['\ufeff<html>']]))(
+  'readNothing() takes the web page %j for a wrong answer, labelled %j',
+  async (chunks, headers) => {
+    await expect(readNothing(anAnswer(chunks, headers))).rejects.toThrow('web page');
+  },
+);
+
+test.each(labelled([[], [''], ['ok'], ['{"any":1}']]))(
+  'readNothing() takes %j for nothing, labelled %j',
+  async (chunks, headers) => {
+    await readNothing(anAnswer(chunks, headers));
+  },
+);
+
+async function piecesOf(response: HttpResponse): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of pagelessBody(response)) pieces.push(piece);
+  return pieces;
+}
+
+// Express labels every string that is sent so, and PHP whatever is not labelled otherwise.
+test('Answers are taken for what they hold, also where they are labelled text/html', async () => {
+  const [, html] = LABELS;
+  expect(await readTextAnswer(anAnswer(['abc.def'], html))).toBe('abc.def');
+  expect(await readJson(anAnswer(['{"a":{"b":[]}}'], html), schema)).toEqual({ a: { b: [] } });
+  const pieces = await piecesOf(anAnswer(['[1', ',2]'], html));
+  expect(Buffer.concat(pieces).toString()).toBe('[1,2]');
 });
 
-test.each([[[]], [['']], [['ok']], [['{"any":1}']]])('readNothing() takes %j for nothing', async (chunks) => {
-  await readNothing(anAnswer(chunks));
-});
+test.each(labelled([['<html>'], ['', '<html>'], ['\ufeff <!doctype']]))(
+  'pagelessBody() takes the web page %j for a wrong answer, labelled %j',
+  async (chunks, headers) => {
+    await expect(piecesOf(anAnswer(chunks, headers))).rejects.toThrow('web page');
+  },
+);
 
 test('readBytes() refuses what is larger than its limit, without reading the rest', async () => {
   let sent = 0;

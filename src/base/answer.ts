@@ -10,7 +10,6 @@ export const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
 
 /** The whole body. Fails with BadAnswer if it is too large, or a web page: what a proxy or a wrong address answers with. */
 export async function readBytes(response: HttpResponse, maxBytes = MAX_ANSWER_BYTES): Promise<Uint8Array> {
-  refuseHTML(response);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body) {
@@ -19,7 +18,7 @@ export async function readBytes(response: HttpResponse, maxBytes = MAX_ANSWER_BY
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);
-  if (/^\s*</.test(bytes.toString('latin1', 0, 256))) throw webPage();
+  refuseWebPage(bytes);
   return bytes;
 }
 
@@ -54,13 +53,19 @@ export function maybe<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** Fails with BadAnswer if the answer says of itself that it is a web page. */
-export function refuseHTML(response: HttpResponse): void {
-  if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
-    throw webPage();
+/** The body in pieces. Fails with BadAnswer if its first one is that of a web page. */
+export async function* pagelessBody({ body }: HttpResponse): AsyncGenerator<Uint8Array> {
+  let begun = false;
+  for await (const chunk of body) {
+    if (!begun) refuseWebPage(chunk);
+    begun ||= chunk.byteLength > 0;
+    yield chunk;
   }
 }
 
-function webPage(): BadAnswer {
-  return new BadAnswer('the answer is a web page: is the address that of the API?');
+/** By how it begins, a byte order mark aside. Its label says less: Express and PHP call any text text/html. */
+function refuseWebPage(bytes: Uint8Array): void {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 256)).toString('latin1');
+  if (/^(?:\xef\xbb\xbf)?\s*</.test(start))
+    throw new BadAnswer('the answer is a web page: is the address that of the API?');
 }

@@ -1,4 +1,4 @@
-import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, readJson, refuseHTML, shaped } from '../base/answer.ts';
+import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, pagelessBody, readJson, shaped } from '../base/answer.ts';
 import type { RequestRecord } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
@@ -198,10 +198,9 @@ export class CloudClient {
   }
 
   async #readList<T>(response: HttpResponse, read: ReadElement<T>): Promise<readonly T[]> {
-    refuseHTML(response);
     const limits = { maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
     const pace = new Pace(this.#options.clock, this.#options.yieldNow);
-    return (await readSplitJson(response.body, limits, pace, read)).elements;
+    return (await readSplitJson(pagelessBody(response), limits, pace, read)).elements;
   }
 
   async #call<T>(

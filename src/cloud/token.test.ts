@@ -48,6 +48,11 @@ test.each([
   expect(await aSource(() => ({ status: 200, body })).source.get()).toBe(token);
 });
 
+test('TokenSource.get() reads a token that is labelled text/html, as Express labels every string', async () => {
+  const headers = { 'content-type': 'text/html; charset=utf-8' };
+  expect(await aSource(() => ({ status: 200, body: 'abc.def', headers })).source.get()).toBe('abc.def');
+});
+
 test.each([
   '',
   ' ',

@@ -1,4 +1,4 @@
-import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, readJson, readNothing, refuseHTML, shaped } from '../base/answer.ts';
+import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, pagelessBody, readJson, readNothing, shaped } from '../base/answer.ts';
 import type { Exchange, Operation, RequestRecord } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
@@ -259,10 +259,9 @@ export class ServerClient {
     member: string,
     read: (element: unknown, where: string) => T,
   ): Promise<readonly T[]> {
-    refuseHTML(response);
     const options = { member, maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES };
     const pace = new Pace(this.#options.clock, this.#options.yieldNow);
-    const { outer, elements } = await readSplitJson(response.body, options, pace, (bytes, index) =>
+    const { outer, elements } = await readSplitJson(pagelessBody(response), options, pace, (bytes, index) =>
       read(parseJson(bytes), `${member}.${index}`),
     );
     const array: unknown = typeof outer === 'object' && outer !== null ? Reflect.get(outer, member) : undefined;
