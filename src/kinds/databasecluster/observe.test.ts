@@ -5,7 +5,7 @@ import { placesOf } from '../../../test/support/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import { observeCluster } from './observe.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
-import type { ClusterWorld } from './world.ts';
+import { ClusterMemory, type ClusterWorld } from './world.ts';
 
 const { signal } = new AbortController();
 const FOREIGN = { provider: 'gcp', region: 'europe-west2', storageSizeGB: 100, version: '3.5.0' } as const;
@@ -245,6 +245,26 @@ describe('observeCluster() of an object that is being deleted', () => {
     await expect(observe(bench, aCluster())).rejects.toThrow('serverURL');
     const given = aCluster().with({ deletionPolicy: 'Delete' }).deleting();
     expect(await observe(bench, given)).toMatchObject({ cluster: { id: 'orders' } });
+  });
+});
+
+describe('observeCluster() of a call without an answer', () => {
+  it.each([
+    ['counts from when it was made', '2026-11-20T12:00:00.000Z', [120_000, 60_000, 0]],
+    ['counts from now where the clock was ahead then', '2038-01-01T00:00:00.000Z', [120_000, 60_000, 0]],
+    ['counts from now again, once', '2026-11-20T12:00:01.000Z', [120_000, 61_000, 1_000]],
+  ])('%s', async (_what, startedAt, expected) => {
+    const bench = await kindBench();
+    const memory = new ClusterMemory('another', () => 0);
+    const given = aCluster().withStatus({ operation: { type: 'Deploy', target: 'orders', startedAt } });
+    const beganMs = Date.parse('2026-11-20T12:00:00.000Z');
+    const left: number[] = [];
+    for (const ms of [0, 60_000, 120_000]) {
+      const clock = { now: () => beganMs + ms, monotonic: () => ms, after: () => () => {} };
+      const seen = await observe(bench, given, { clock, memory });
+      left.push(seen.space === 'seen' ? (seen.mayLandUntilMs ?? 0) - clock.now() : Number.NaN);
+    }
+    expect(left).toEqual(expected);
   });
 });
 

@@ -147,8 +147,13 @@ function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, clu
 /** How long after a call was made without an answer the cloud may still carry it out. */
 const LANDING_MS = 120_000;
 
-function mayLandUntilMs(world: ClusterWorld, { key, status }: ClusterSubject): number | undefined {
-  const atMs = status.operation === undefined ? undefined : world.memory.attempts.lastMadeAtMs(key, status.operation);
+function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject): number | undefined {
+  const { key, status } = subject;
+  const atMs = status.operation === undefined ? undefined : memory.attempts.lastMadeAtMs(key, status.operation);
+  const nowMs = clock.now();
+  // The wall clock was set back: how long ago it was is not known any more, so it may have been when that was first seen.
+  if (atMs !== undefined && atMs > nowMs) return nowMs + LANDING_MS - memory.ahead.forMs(subject, clock.monotonic());
+  memory.ahead.forget(key);
   return atMs === undefined ? undefined : atMs + LANDING_MS;
 }
 

@@ -70,6 +70,8 @@ export class ClusterMemory {
   readonly verifications: Verifications;
   /** Of which Secret the server was given the password last, where it may not be verified yet. */
   readonly #puts = new Map<ObjectKey, string>();
+  /** That its last call is to have been made at a time that is yet to come. */
+  readonly ahead = new Elapsed();
   /** That the object goes. */
   readonly going = new Elapsed();
   /** That the cluster's server could not be signed in to, one time after the other. */
@@ -100,6 +102,7 @@ export class ClusterMemory {
 
   /** A key that is not gone may come back from another replica: which calls were made here must be known then. */
   forget(key: ObjectKey, isGone: boolean): void {
+    this.ahead.forget(key);
     this.going.forget(key);
     this.unreachable.forget(key);
     this.#puts.delete(key);
