@@ -24,6 +24,19 @@ export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: numbe
   };
 }
 
+/**
+ * For the status: a last rotation that is yet to come was written by a clock that was ahead, and counts as now. Written anew
+ * where passwords are replaced by themselves, as none would be before that time otherwise. `every`: a duration.
+ */
+export function correctedRotation(
+  { status }: Pick<Rotated, 'status'>,
+  every: string | undefined,
+  nowMs: number,
+): Partial<Pick<Rotation, 'lastRotation'>> {
+  const isAhead = status.lastRotation !== undefined && Date.parse(status.lastRotation) > nowMs;
+  return isAhead && every !== undefined ? { lastRotation: new Date(nowMs).toISOString() } : {};
+}
+
 /** When the password is to be replaced by itself, in wall-clock milliseconds; undefined: never. `every`: a duration. */
 export function rotationDueMs({ status }: Pick<Rotated, 'status'>, every: string | undefined): number | undefined {
   const { lastRotation } = status;
@@ -42,6 +55,6 @@ export function untilRotation(
   if (status.lastRotation === undefined) return undefined;
   const asked = metadata.annotations?.[ROTATE_AT];
   if (asked !== undefined && asked !== status.lastHandledRotateAt) return 0;
-  const due = rotationDueMs({ status }, every);
+  const due = rotationDueMs({ status: { ...status, ...correctedRotation({ status }, every, nowMs) } }, every);
   return due === undefined ? undefined : due - nowMs;
 }

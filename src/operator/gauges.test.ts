@@ -55,6 +55,12 @@ test.each([
   ['of a cluster', { adminCredentials: { rotateEvery: '3h' } }, {}, { DatabaseCluster: 2 * HOUR_MS }],
   ['of a user', { rotateEvery: '4h' }, {}, { DatabaseCluster: HOUR_MS }],
   ['that is not due yet', { rotateEvery: '6h' }, {}, { DatabaseCluster: 0 }],
+  [
+    'that the clock was ahead at when it was replaced last',
+    { rotateEvery: '1h' },
+    { lastRotation: '2038-01-01T00:00:00.000Z' },
+    { DatabaseCluster: 0 },
+  ],
   ['that is never replaced', {}, {}, { DatabaseCluster: 0 }],
   ['that cannot be read', { rotateEvery: 'soon' }, {}, { DatabaseCluster: 0 }],
   [

@@ -1,6 +1,7 @@
 import { findStatusCondition } from '../../kube/condition.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import { isSamePlace } from '../databasespace/place.ts';
+import { correctedRotation } from '../rotation.ts';
 import { decideClaim } from './decide-claim.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
@@ -39,7 +40,7 @@ export function decideCluster(
 function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   for (const rule of RULES) {
     const decision = rule(subject, seen, nowMs);
-    if (decision !== undefined) return withShown(subject, seen, decision);
+    if (decision !== undefined) return withShown(subject, seen, decision, nowMs);
   }
   throw new Error('No rule decided: the last one always does');
 }
@@ -52,17 +53,25 @@ function decideFollowed({ status }: ClusterSubject, seen: ClusterObservation): C
 }
 
 /** Whatever is decided, what was seen is shown. */
-function withShown(subject: ClusterSubject, seen: SpaceSeen, decision: ClusterDecision): ClusterDecision {
+function withShown(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  decision: ClusterDecision,
+  nowMs: number,
+): ClusterDecision {
   const { createdAt } = subject.status;
   const gone = seen.cluster === undefined && (createdAt !== undefined || decision.status?.createdAt === null);
   const ours = isOurs(subject, seen);
   if (!gone && !ours) return decision;
-  const place = ours ? { place: seen.at } : {};
-  const told = ours && createdAt === NO_CREATION_TIME && seen.cluster ? { createdAt: identityOf(seen.cluster) } : {};
-  return {
-    ...decision,
-    status: { ...shown(seen), ...place, ...told, drift: driftOf(subject, seen), ...decision.status },
-  };
+  const known = ours ? recorded(subject, seen, nowMs) : {};
+  return { ...decision, status: { ...shown(seen), ...known, drift: driftOf(subject, seen), ...decision.status } };
+}
+
+/** What is written down of a cluster of ours whenever it is seen. */
+function recorded(subject: ClusterSubject, { at, cluster }: SpaceSeen, nowMs: number) {
+  const isToldLate = subject.status.createdAt === NO_CREATION_TIME && cluster !== undefined;
+  const createdAt = isToldLate ? { createdAt: identityOf(cluster) } : {};
+  return { place: at, ...createdAt, ...correctedRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs) };
 }
 
 /**

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { aCluster, NOW_MS } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { ROTATE_AT, untilRotation } from '../rotation.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
 
 const HOUR_MS = 3_600_000;
 const HOUR_AGO = new Date(NOW_MS - HOUR_MS).toISOString();
+
+const AHEAD = { lastRotation: '2038-01-01T00:00:00.000Z' };
 
 describe('untilRotation()', () => {
   const secured = aCluster().withStatus({ lastRotation: HOUR_AGO });
@@ -20,6 +23,8 @@ describe('untilRotation()', () => {
       secured.annotated('rotate-at', 'now').withStatus({ lastHandledRotateAt: 'now' }),
       undefined,
     ],
+    ['in all of rotateEvery where the clock was ahead once', secured.with(daily).withStatus(AHEAD), 24 * HOUR_MS],
+    ['at once when it was asked for then', secured.with(daily).withStatus(AHEAD).annotated('rotate-at', 'now'), 0],
     ['not before the first password', aCluster().with(daily).annotated('rotate-at', 'now'), undefined],
   ])('is %s', (_name, cluster, expected) => {
     const { rotateEvery } = cluster.subject.spec.adminCredentials ?? {};
@@ -43,6 +48,10 @@ async function rotate(bench: KindBench): Promise<void> {
   throw new Error('The rotation does not end');
 }
 
+async function setStatus({ kube }: KindBench, status: Readonly<Record<string, unknown>>): Promise<void> {
+  await kube.patch(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' }, { status }, { subresource: 'status' });
+}
+
 describe('The admin password', () => {
   it('is replaced when asked, once, and Ready stays', async () => {
     const bench = await runningBench();
@@ -64,6 +73,23 @@ describe('The admin password', () => {
     await rotate(bench);
     expect(bench.secret()?.['password']).toBe(before);
     await bench.clock.advance(25 * HOUR_MS);
+    await rotate(bench);
+    expect(bench.secret()?.['password']).not.toBe(before);
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is replaced also where the clock was years ahead when it was replaced last, which is written anew once', async () => {
+    const bench = await runningBench({ spec: { adminCredentials: { rotateEvery: '24h' } } });
+    const before = bench.secret()?.['password'];
+    await setStatus(bench, AHEAD);
+    await rotate(bench);
+    const { lastRotation } = bench.status();
+    expect(lastRotation).toBe(new Date(bench.clock.now()).toISOString());
+    await bench.clock.advance(HOUR_MS);
+    await rotate(bench);
+    expect(bench.status().lastRotation).toBe(lastRotation);
+    expect(bench.secret()?.['password']).toBe(before);
+    await bench.clock.advance(24 * HOUR_MS);
     await rotate(bench);
     expect(bench.secret()?.['password']).not.toBe(before);
     expectOneWorkingLogin(bench);

@@ -317,6 +317,19 @@ describe('Ready', () => {
     expect(decide(owned, { login: 'settled', verifyInMs: undefined }).requeueAfterMs).toBeUndefined();
   });
 
+  it('takes a last rotation for now that is yet to come, and writes that down', () => {
+    const ahead = owned.with({ rotateEvery: '2h' }).withStatus({ lastRotation: '2038-01-01T00:00:00.000Z' });
+    for (const login of [{ login: 'settled', verifyInMs: undefined } as const, triedLogin({ verifyInMs: undefined })]) {
+      const decision = decide(ahead, login);
+      expect(decision.status).toMatchObject({ lastRotation: rotation.lastRotation });
+      expect(decision).toMatchObject({ steps: [], requeueAfterMs: 7_200_000 });
+    }
+    const without = decide(ahead.with({ rotateEvery: undefined }), { login: 'settled', verifyInMs: undefined });
+    expect(without).toMatchObject({ status: {}, requeueAfterMs: undefined });
+    const asked = decide(ahead.annotated('rotate-at', 'now'), { login: 'settled', verifyInMs: undefined });
+    expect(outline(asked).steps).toEqual(['PrepareNext']);
+  });
+
   it("says that a person's own password is not for us to replace, and that it was asked", () => {
     const asked = owned.with(own).annotated('rotate-at', 'now');
     const decision = decide(asked, { login: 'settled', verifyInMs: 5_000 });

@@ -1,6 +1,6 @@
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { StatusPatch } from '../../runtime/kind.ts';
-import { ROTATE_AT, rotationAt, untilRotation } from '../rotation.ts';
+import { correctedRotation, ROTATE_AT, rotationAt, untilRotation } from '../rotation.ts';
 import { USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { isIdentifier } from '../server-schema.ts';
@@ -150,23 +150,31 @@ function working(
   nowMs: number,
 ): UserDecision {
   const { spec, status } = subject;
-  const rotateInMs = spec.passwordSecretRef === undefined ? untilRotation(subject, spec.rotateEvery, nowMs) : undefined;
+  const { passwordSecretRef, rotateEvery } = spec;
+  const rotateInMs = passwordSecretRef === undefined ? untilRotation(subject, rotateEvery, nowMs) : undefined;
   const rotate: readonly UserStep[] =
     rotateInMs !== undefined && rotateInMs <= 0 ? [{ do: 'PrepareNext', rotation: rotationAt(subject, nowMs) }] : [];
   // Of an own password, that it was asked for is all that there is to say.
-  const asked = spec.passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
+  const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
+  const corrected = passwordSecretRef === undefined ? correctedRotation(subject, rotateEvery, nowMs) : {};
   const decision: UserDecision = {
     conditions: readyConditions(subject, seen),
     hold: rotate.length > 0 || !owns(subject),
-    status: handled,
+    status: { ...corrected, ...handled },
     steps: rotate,
     requeueAfterMs: earlier(verifyInMs, rotateInMs),
   };
   if (login === undefined) return decision;
   const connection = connectionOf(subject, seen, login);
   const first = status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
-  const found = { username: usernameOf(subject), binding: { name: connection.secretName }, ...first, ...handled };
+  const found = {
+    username: usernameOf(subject),
+    binding: { name: connection.secretName },
+    ...corrected,
+    ...first,
+    ...handled,
+  };
   // Its name is forgotten only when it is gone.
   if (login.previous === undefined) return { ...decision, status: { ...found, connection } };
   return { ...decision, status: found, steps: [{ do: 'RetireSecret', name: login.previous.name, connection }] };
