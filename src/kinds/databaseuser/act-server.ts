@@ -56,8 +56,8 @@ export async function putPassword(work: Work, { username, password, drifted }: P
     );
 }
 
-export async function deleteUser(work: Work, { username }: Delete): Promise<undefined> {
-  const { world, subject, access, signal } = work;
+export async function deleteUser({ world, subject, access, signal }: Work, step: Delete): Promise<undefined> {
+  const { username } = step;
   await confirm(world.api, DATABASE_USERS, subject, signal);
   const { servers } = world;
   try {
@@ -65,15 +65,10 @@ export async function deleteUser(work: Work, { username }: Delete): Promise<unde
   } catch (error) {
     if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
     // Whatever stands before a server answers 404, too, and the object goes for good: a user would be left behind.
-    if (await isListed(work, username)) throw error.kind === 'notFound' ? notFoundButListed(error) : error;
+    if (!(await servers.listsUser(access, username, signal))) return;
+    throw error.kind === 'notFound' ? notFoundButListed(error) : error;
   }
   servers.userChanged(access, username, false);
-}
-
-/** By a List of this moment, whatever was told of the user before. */
-async function isListed({ world: { servers }, access, signal }: Work, username: string): Promise<boolean> {
-  const names = await servers.asAdmin(access, (client, token) => client.listUsers(token, signal), signal);
-  return names.includes(username);
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {

@@ -291,6 +291,15 @@ describe('deletion', () => {
     expect(bench.told).toEqual([expect.stringMatching(/^left: User "app" is on the server .* delete it there/)]);
   });
 
+  it('tells of it also where one look does not find it', async () => {
+    const bench = await goingAfterCreation();
+    await bench.restart();
+    const match = { operation: 'getUser' };
+    bench.cluster.simulator.faults.add({ match, effect: 'html', status: 404, times: 1 });
+    await bench.until('gone');
+    expect(bench.told).toEqual([expect.stringMatching(/^left: User "app" is on the server/)]);
+  });
+
   it('tells nothing of a user that was never created', async () => {
     const bench = await userBench({ user: {} });
     bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore' });

@@ -259,12 +259,15 @@ async function findWhose(
   return works === 'none' ? 'others' : 'ours';
 }
 
+/** That there is none follows from no single answer: the object goes for good. */
 async function isOnServer(
   { servers }: UserWorld,
   subject: UserSubject,
   access: OpenServer,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const call = (client: ServerClient, token: string) => client.getUser(token, usernameOf(subject), signal);
-  return (await servers.asAdmin(access, call, signal)) !== undefined;
+  const username = usernameOf(subject);
+  const call = (client: ServerClient, token: string) => client.getUser(token, username, signal);
+  const found = await servers.asAdmin(access, call, signal);
+  return found !== undefined || servers.listsUser(access, username, signal);
 }

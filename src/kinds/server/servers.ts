@@ -58,6 +58,14 @@ export class Servers {
     return this.#of(place).users.get(list, signal);
   }
 
+  /** By a List of this moment, whatever was told of the user before: for who cannot look again. */
+  async listsUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
+    const names = await this.asAdmin(place, (client, token) => client.listUsers(token, signal), signal);
+    const listed = names.includes(username);
+    this.userChanged(place, username, listed);
+    return listed;
+  }
+
   /** Names of the server's databases, as `users`. */
   databases(place: ServerPlace, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const list = () => this.asAdmin(place, (client, token) => client.listDatabases(token));
