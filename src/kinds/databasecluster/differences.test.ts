@@ -66,4 +66,10 @@ describe('backupPending()', () => {
   it('is false where the spec leaves them open', () => {
     expect(backupPending(owned.subject)).toBe(false);
   });
+
+  it('is false for a free cluster, which has no others than those', () => {
+    const free = { isFree: true, machineType: 'c2d-highcpu-2', storageSizeGB: 10 };
+    expect(backupPending(owned.with({ ...free, backup: { frequency: 'disabled' } }).subject)).toBe(false);
+    expect(backupPending(owned.with({ backup: { frequency: 'disabled' } }).subject)).toBe(true);
+  });
 });
