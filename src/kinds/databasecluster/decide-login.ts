@@ -3,7 +3,7 @@ import { failing, particulars, reconciling, retrying, stalled } from '../../kube
 import { rotationAt, untilRotation } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
-import { obstacleOf, settled } from './decide-state.ts';
+import { changeOf, settled } from './decide-state.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -11,21 +11,35 @@ import {
   type LoginObservation,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, factoryLoginRetired, type Rule } from './present.ts';
+import { type ClusterDecision, clusterConditions, factoryLoginRetired, type Rule, verifiedLogin } from './present.ts';
 
-/** The last rule: the cluster is as it should be, or never will be; now its login, and then it is Ready. */
+/**
+ * The last rule, of a cluster that runs: its login, then what it should look like, and then it is Ready. Whatever the cloud
+ * makes of a change, the login is looked after, and told of.
+ */
 export const decideLogin: Rule = (subject, seen, nowMs) => {
-  const decision = decide(subject, seen, nowMs);
-  const obstacle = obstacleOf(subject, seen);
-  if (obstacle === undefined || decision.conditions === 'keep') return decision;
-  const { conditions, steps = [], requeueAfterMs } = decision;
+  const login = decide(subject, seen, nowMs);
+  const change = changeOf(subject, seen);
+  if (change === undefined || login.conditions === 'keep') return login;
+  const own = login.steps ?? [];
+  // What the server does not take may be what a change mends, such as a disk that is full.
+  const isHeldUp = subject.status.lastError?.operation === 'updateUser';
+  if (change.steps.length > 0 && isToBeReplaced(subject, seen, nowMs) && !isHeldUp) return login;
+  const steps = isHeldUp ? [...change.steps, ...own] : [...own, ...change.steps];
   return {
-    ...decision,
+    ...login,
     tentative: false,
-    conditions: [...stalled(...obstacle), ...particulars(conditions)],
-    ...(steps.length > 0 || requeueAfterMs !== undefined ? {} : { retry: decision.retry ?? 'slowly' }),
+    conditions: [...change.summary, ...particulars(login.conditions)],
+    steps,
+    ...(steps.length > 0 || login.requeueAfterMs !== undefined ? {} : { retry: login.retry ?? 'slowly' }),
   };
 };
+
+/** Somebody can sign in, and not yet as it should be. */
+function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {
+  const { login } = seen;
+  return login.login === 'tried' && login.working !== 'none' && verifiedLogin(subject, seen, nowMs) === undefined;
+}
 
 function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { login } = seen;
@@ -79,21 +93,16 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (working === 'none') return noLogin(subject, seen, login);
   if (working === 'next') return step({ do: 'PromotePassword' }, `Secret "${secretName}" takes over the new password`);
   if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
-  if (working !== 'current' || login.secretVersion === undefined || factoryAlive !== false) {
+  const found = verifiedLogin(subject, seen, nowMs);
+  if (found === undefined) {
     // The password that must go first is the factory's, whoever else can sign in.
     const from = factoryAlive === true ? 'factory' : working;
     return step({ do: 'PreparePassword', from }, `a new password is written to Secret "${secretName}"`);
   }
-  const { endpoint } = seen;
-  if (endpoint === undefined) return notTried(subject, seen);
-  const { secretVersion: secretResourceVersion, factoryVersion } = login;
-  const factory = factoryVersion === undefined ? {} : { factoryVersion };
-  const credentials = { secretName, secretResourceVersion, ...factory, endpoint };
-  const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
   const before = subject.status.credentials?.secretName;
-  if (before === undefined || before === secretName)
-    return running(subject, seen, login.verifyInMs, { credentials, ...first }, nowMs);
+  if (before === undefined || before === secretName) return running(subject, seen, login.verifyInMs, found, nowMs);
   // Its name is forgotten only when it is gone.
+  const { credentials, ...first } = found;
   const decision = running(subject, seen, login.verifyInMs, first, nowMs);
   return { ...decision, steps: [{ do: 'RetireSecret', name: before, credentials }, ...(decision.steps ?? [])] };
 }

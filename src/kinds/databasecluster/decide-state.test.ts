@@ -30,6 +30,7 @@ const suspended = anObservation().status('suspended').login({ login: 'notTried' 
 const waking = { thus: { ready: 'Unknown Resuming', summary: 'Reconciling', steps: ['Resume'] } };
 const sleeping = { thus: { ready: 'Unknown Suspending', summary: 'Reconciling', steps: ['Suspend'] } };
 
+const FACTORY = { working: 'factory', secretVersion: undefined, factoryAlive: undefined } as const;
 const UNREACHABLE = { login: 'unreachable', message: 'Cannot sign in', heldBack: false } as const;
 const MINUTE = 60_000;
 
@@ -50,7 +51,7 @@ const cases: readonly Case[] = [
   {
     name: 'retires the factory login before it suspends a cluster for the first time',
     given: aCluster().with({ state: 'Suspended' }).owned(),
-    seen: anObservation().tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
+    seen: anObservation().tried(FACTORY),
     thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
   },
   {
@@ -105,7 +106,19 @@ const cases: readonly Case[] = [
     name: 'does not rename to an id that another cluster has',
     given: changed({ clusterID: 'orders-eu', storageSizeGB: 200 }),
     seen: anObservation().with({ renameTaken: true }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: '600000 ms' },
+  },
+  {
+    name: 'tells of a suspended cluster too that it cannot be renamed',
+    given: changed({ clusterID: 'orders-eu', state: 'Suspended' }),
+    seen: suspended.with({ renameTaken: true }),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'retires the factory login of a cluster that cannot be renamed',
+    given: changed({ clusterID: 'orders-eu' }),
+    seen: anObservation().with({ renameTaken: true }).tried(FACTORY),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: ['PreparePassword'] },
   },
   {
     name: 'sends backup settings that were not accepted yet',
@@ -122,10 +135,42 @@ const cases: readonly Case[] = [
     thus: { ready: 'True Running', steps: [] },
   },
   {
-    name: 'changes before it looks at the login',
+    name: 'retires the factory login before it changes what the cloud may refuse',
+    given: aCluster().owned().with({ storageSizeGB: 200 }),
+    seen: anObservation().tried(FACTORY),
+    thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
+  },
+  {
+    name: 'changes a cluster whose server does not take the new password, as its disk may be full',
+    given: changed({ storageSizeGB: 200 }).withStatus({
+      lastError: { operation: 'updateUser', message: 'No space left', time: CREATED_AT },
+    }),
+    seen: anObservation().tried({ hasNext: true, factoryAlive: undefined }),
+    thus: { ready: 'Unknown Updating', steps: ['Update', 'PutPassword'] },
+  },
+  {
+    name: 'changes a cluster whose logins are all refused',
     given: changed({ storageSizeGB: 200 }),
     seen: anObservation().tried({ working: 'none' }),
-    thus: { steps: ['Update'] },
+    thus: { ready: 'Unknown Updating', steps: ['Update'] },
+  },
+  {
+    name: 'changes a cluster whose server cannot be signed in to',
+    given: changed({ machineType: 'c2d-highcpu-8' }),
+    seen: anObservation().login({ ...UNREACHABLE, forMs: MINUTE }),
+    thus: { ready: 'Unknown Updating', steps: ['Update'] },
+  },
+  {
+    name: 'replaces a password that is due beside a change, which the cloud may refuse',
+    given: changed({ storageSizeGB: 200 }).withStatus({ lastRotation: CREATED_AT }).annotated('rotate-at', 'now'),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Updating', steps: ['PreparePassword', 'Update'] },
+  },
+  {
+    name: 'deletes the former Secret beside a change, which the cloud may refuse',
+    given: changed({ storageSizeGB: 200, adminCredentials: { secretName: 'renamed' } }),
+    seen: anObservation().tried({ secretName: 'renamed' }),
+    thus: { ready: 'Unknown Updating', steps: ['RetireSecret', 'Update'] },
   },
   {
     name: 'does not shrink storage that was made bigger by the spec before',
@@ -148,9 +193,7 @@ const cases: readonly Case[] = [
   {
     name: 'retires the factory login of a cluster that cannot become what the spec says',
     given: aCluster().owned(),
-    seen: anObservation()
-      .cluster({ version: '3.12.0' })
-      .tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
+    seen: anObservation().cluster({ version: '3.12.0' }).tried(FACTORY),
     thus: { ready: 'False ImmutableFieldDiffers', summary: 'Stalled', steps: ['PreparePassword'] },
   },
   {
@@ -242,6 +285,21 @@ describe('decideRunState() and decideChanges()', () => {
     const { subject } = changed({ storageSizeGB: 200 });
     const decision = decideCluster(subject, anObservation().seen, NOW_MS);
     expect(decision.steps).toEqual([{ do: 'Update', id: 'orders', changes: { storageSizeGB: 200 } }]);
+  });
+
+  it('records the login that it found to work at a new address, though the cloud may refuse the change', () => {
+    const endpoint = 'https://elsewhere.test:443';
+    const seen = anObservation().with({ endpoint }).tried({});
+    const decision = decideCluster(changed({ storageSizeGB: 200 }).subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown Updating', steps: ['Update'] });
+    expect(decision.status?.credentials).toMatchObject({ secretName: 'orders-admin', endpoint });
+    expect(conditionOf(decision, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
+  });
+
+  it('tells of a login that is refused, though there is something to change', () => {
+    const seen = anObservation().tried({ working: 'none' });
+    const decision = decideCluster(changed({ storageSizeGB: 200 }).subject, seen.seen, NOW_MS);
+    expect(conditionOf(decision, 'Available')).toMatchObject({ status: 'False', reason: 'AdminLoginRefused' });
   });
 
   it('says what changes from what to what', () => {

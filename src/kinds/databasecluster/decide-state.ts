@@ -1,7 +1,13 @@
 import { type ConditionUpdate, isStatusConditionTrue } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
-import { type ClusterChanges, type ClusterSubject, desiredID, type SpaceSeen } from './observation.ts';
+import {
+  type ClusterChanges,
+  type ClusterStep,
+  type ClusterSubject,
+  desiredID,
+  type SpaceSeen,
+} from './observation.ts';
 import { type ClusterDecision, clusterConditions, factoryLoginRetired, isDrift, type Rule } from './present.ts';
 
 /** For so long a cluster that was never secured is kept running while nobody can sign in to its server, though it should be suspended. */
@@ -52,10 +58,14 @@ function securedNow({ status }: ClusterSubject, { login }: SpaceSeen) {
 
 /** Suspended as it should be: changes wait for nothing, the login does, as there is no server to try it at. */
 function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
-  const change = decideChanges(subject, seen, 0);
-  if (change !== undefined) return change;
+  const known = clusterConditions(subject, seen);
+  const change = changeOf(subject, seen);
+  if (change !== undefined) {
+    const { summary, steps } = change;
+    return { conditions: [...summary, ...known], steps, ...(steps.length > 0 ? {} : { retry: 'slowly' }) };
+  }
   const message = `Cluster "${seen.id}" is suspended, as the spec says`;
-  const conditions = clusterConditions(subject, seen).map((condition) =>
+  const conditions = known.map((condition) =>
     condition.type === 'Available'
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
@@ -63,37 +73,35 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
   return { conditions: [...settled(subject, seen, 'Suspended', message), ...conditions] };
 }
 
-/** What the cluster should look like, as far as that can be changed. */
-export const decideChanges: Rule = (subject, seen) => {
+/** What the cluster should look like and does not. */
+export interface Change {
+  readonly summary: readonly ConditionUpdate[];
+  /** Empty: it cannot become so. */
+  readonly steps: readonly ClusterStep[];
+}
+
+/** Undefined: there is nothing to change, or what there is is only reported, which the last rule does. */
+export function changeOf(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { cluster } = seen;
-  if (cluster === undefined) return undefined;
+  if (cluster === undefined || leavesAsIs(subject) !== undefined) return undefined;
   const all = differences(subject, cluster);
-  // What is only reported is in no rule's way: the last one tells of it.
-  if (leavesAsIs(subject) !== undefined) return undefined;
-  const obstacle = obstacleOf(subject, seen);
-  if (obstacle !== undefined) {
-    // While it runs, the last rule looks after the login first, and tells of the obstacle too.
-    if (cluster.status === 'running') return undefined;
-    return { conditions: [...stalled(...obstacle), ...clusterConditions(subject, seen)], retry: 'slowly' };
-  }
   const changes = changesOf(subject, all);
   const rename = desiredID(subject) !== cluster.id;
+  const obstacle =
+    obstacleOf(subject, seen, all) ?? (rename && seen.renameTaken ? cannotRename(subject, seen) : undefined);
+  if (obstacle !== undefined) return { summary: stalled(...obstacle), steps: [] };
   if (changes === undefined && !rename) return undefined;
-  if (rename && seen.renameTaken) return cannotRename(subject, seen);
   const list = all.map(({ field, desired, observed }) => `${field} from ${observed} to ${desired}`).join(', ');
   const [reason, what] = renamedElsewhere(subject, seen) ?? ['Updating', ''];
   return {
-    conditions: [
-      ...reconciling(reason, `${what}Cluster "${seen.id}" is being changed: ${list}`),
-      ...clusterConditions(subject, seen),
-    ],
+    summary: reconciling(reason, `${what}Cluster "${seen.id}" is being changed: ${list}`),
     steps: [
       rename
         ? { do: 'Rename', id: cluster.id, to: desiredID(subject) }
         : { do: 'Update', id: cluster.id, changes: changes ?? {} },
     ],
   };
-};
+}
 
 /** Reason and message where the cluster has another id, and it is not the spec that changed. */
 function renamedElsewhere(subject: ClusterSubject, { cluster }: SpaceSeen): readonly [string, string] | undefined {
@@ -140,13 +148,15 @@ export function settled(
 }
 
 /** Why the cluster can never become what the spec says, as reason and message; undefined: it can. */
-export function obstacleOf(subject: ClusterSubject, seen: SpaceSeen): readonly [string, string] | undefined {
-  if (seen.cluster === undefined || leavesAsIs(subject) !== undefined) return undefined;
-  const all = differences(subject, seen.cluster);
+function obstacleOf(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  all: readonly Difference[],
+): readonly [string, string] | undefined {
   const fixed = all.filter(({ field }) => !UPDATABLE.has(field));
   if (fixed.length > 0) return ['ImmutableFieldDiffers', cannotChange(seen, fixed)];
   const shrink = all.find(({ field }) => field === 'storageSizeGB');
-  if (shrink === undefined || !isSmaller(subject, seen.cluster.storageSizeGB)) return undefined;
+  if (shrink === undefined || !isSmaller(subject, seen.cluster?.storageSizeGB)) return undefined;
   return ['StorageCannotShrink', neverShrinks(seen, shrink)];
 }
 
@@ -161,11 +171,10 @@ function neverShrinks(seen: SpaceSeen, shrink: Difference): string {
   return `Cluster "${seen.id}" has ${shrink.observed} GB of storage, the spec says ${shrink.desired}: storage is never made smaller. Set storageSizeGB: ${shrink.observed}`;
 }
 
-function cannotRename(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+function cannotRename(subject: ClusterSubject, seen: SpaceSeen): readonly [string, string] {
   const id = desiredID(subject);
-  const message = `Cluster "${seen.id}" cannot be renamed to "${id}": ${seen.place} has another cluster of that id. Choose another clusterID`;
-  return {
-    conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
-    retry: 'slowly',
-  };
+  return [
+    'ClusterIDInUse',
+    `Cluster "${seen.id}" cannot be renamed to "${id}": ${seen.place} has another cluster of that id. Choose another clusterID`,
+  ];
 }

@@ -16,7 +16,7 @@ import { decideCluster, RULES } from './decide.ts';
 import { decideClaim } from './decide-claim.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
-import { decideChanges, decideRunState } from './decide-state.ts';
+import { decideRunState } from './decide-state.ts';
 import type { ClusterObservation, ClusterSubject, LoginObservation } from './observation.ts';
 import type { ClusterDecision } from './present.ts';
 
@@ -30,7 +30,7 @@ const amiss = anObservation()
 
 describe('decideCluster() asks', () => {
   it('the rules in this order', () => {
-    expect(RULES).toEqual([decideClaim, decideExistence, decideRunState, decideChanges, decideLogin]);
+    expect(RULES).toEqual([decideClaim, decideExistence, decideRunState, decideLogin]);
   });
 
   it.each([
@@ -42,11 +42,11 @@ describe('decideCluster() asks', () => {
       'Unknown Resuming',
     ],
     [
-      'what it looks like before its login',
+      'for its login before what it looks like',
       amiss.with({ claimedBy: undefined }).cluster({ createdAt: CREATED_MS }).status('running'),
-      'Unknown Updating',
+      'Unknown SecuringCredentials',
     ],
-    ['for its login last', anObservation().tried({ working: 'factory' }), 'Unknown SecuringCredentials'],
+    ['what it looks like last', anObservation().cluster({ storageSizeGB: 50 }), 'Unknown Updating'],
   ])('%s', (_what, seen, ready) => {
     expect(outline(decideCluster(healthy.subject, seen.seen, NOW_MS)).ready).toBe(ready);
   });

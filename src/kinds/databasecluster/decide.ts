@@ -6,7 +6,7 @@ import { decideClaim } from './decide-claim.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideLogin } from './decide-login.ts';
-import { decideChanges, decideRunState } from './decide-state.ts';
+import { decideRunState } from './decide-state.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
@@ -21,10 +21,9 @@ import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } f
  * 1. which object has the id; then whose the cluster is, and whether there is one, before anything is done to it
  * 2. what is on its way is waited for
  * 3. whether it should run, before what it should look like
- * 4. what it looks like
- * 5. its login, as that takes a server that runs
+ * 4. of one that runs, its login, before what it should look like: a change may be refused for as long as the spec asks for it
  */
-export const RULES: readonly Rule[] = [decideClaim, decideExistence, decideRunState, decideChanges, decideLogin];
+export const RULES: readonly Rule[] = [decideClaim, decideExistence, decideRunState, decideLogin];
 
 export function decideCluster(
   subject: ClusterSubject,

@@ -123,7 +123,7 @@ export type ClusterStep =
   /** The login is in another Secret now, as `credentials` tells: the one before goes. */
   | { readonly do: 'RetireSecret'; readonly name: string; readonly credentials: Credentials };
 
-type Credentials = NonNullable<DatabaseClusterStatus['credentials']>;
+export type Credentials = NonNullable<DatabaseClusterStatus['credentials']>;
 
 export interface ClusterChanges {
   readonly storageSizeGB?: number;

@@ -1,8 +1,9 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
+import { type Rotation, rotationAt } from '../rotation.ts';
 import { differences, inWords } from './differences.ts';
-import { type ClusterStep, type ClusterSubject, isSame, type SpaceSeen } from './observation.ts';
+import { type ClusterStep, type ClusterSubject, type Credentials, isSame, type SpaceSeen } from './observation.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
@@ -60,6 +61,20 @@ export function owns(subject: Pick<ClusterSubject, 'spec' | 'status'>): boolean 
 function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
   if (subject.spec.managementPolicy !== 'Observe') return undefined;
   return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
+}
+
+/** What is recorded of a login that was tried; undefined: it is not known that the published one works and the factory's does not. */
+export function verifiedLogin(
+  subject: ClusterSubject,
+  { login, endpoint }: SpaceSeen,
+  nowMs: number,
+): ({ readonly credentials: Credentials } & Partial<Rotation>) | undefined {
+  if (login.login !== 'tried' || endpoint === undefined) return undefined;
+  const { working, hasNext, factoryAlive, secretName, secretVersion, factoryVersion } = login;
+  if (working !== 'current' || hasNext || secretVersion === undefined || factoryAlive !== false) return undefined;
+  const factory = factoryVersion === undefined ? {} : { factoryVersion };
+  const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
+  return { credentials: { secretName, secretResourceVersion: secretVersion, ...factory, endpoint }, ...first };
 }
 
 export function factoryLoginRetired(secretName: string): ConditionUpdate {
