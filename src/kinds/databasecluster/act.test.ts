@@ -293,12 +293,6 @@ describe('A change of a DatabaseCluster', () => {
     await bench.until('False Drifted');
     expect(bench.told).toEqual([expect.stringContaining('storageSizeGB is 150, should be 100')]);
   });
-
-  it('retires the factory login before the first sleep', async () => {
-    const bench = await kindBench({ spec: { state: 'Suspended' } });
-    await bench.until('True Suspended');
-    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
-  });
 });
 
 describe('Deleting a DatabaseCluster', () => {

@@ -2,6 +2,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
 import { isSamePlace } from '../databasespace/place.ts';
+import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
 import {
   ACCEPT_IDENTITY,
@@ -188,9 +189,15 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     conditions: [...reconciling(reason, message), ...clusterConditions(subject, seen)],
   });
   switch (cluster.status) {
-    case 'running':
-      if (seen.endpoint !== undefined || subject.spec.state === 'Suspended') return undefined;
-      return wait('WaitingForServer', `Cluster "${seen.id}" runs, but none of its servers does yet`);
+    case 'running': {
+      const what = `Cluster "${seen.id}" runs, but none of its servers does yet`;
+      if (seen.endpoint !== undefined) return undefined;
+      if (subject.spec.state === 'Running') return wait('WaitingForServer', what);
+      const leftMs = untilUnsecuredMs(subject, seen);
+      if (leftMs <= 0) return undefined;
+      const why = 'there the login that new clusters come with is retired before it is suspended';
+      return { ...wait('WaitingForServer', `${what}: ${why}`), requeueAfterMs: leftMs };
+    }
     case 'suspended':
       return undefined;
     case 'starting':

@@ -46,6 +46,7 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   if (subject.spec.managementPolicy === 'Observe') return notTried(subject, seen);
   switch (login.login) {
     case 'notTried':
+    case 'noServer':
       return notTried(subject, seen);
     case 'settled':
       return running(subject, seen, login.verifyInMs, {}, nowMs);

@@ -49,6 +49,18 @@ const cases: readonly Case[] = [
     ...sleeping,
   },
   {
+    name: 'suspends no cluster unsecured because its server is not up yet',
+    given: aCluster().with({ state: 'Suspended' }).owned(),
+    seen: anObservation().with({ endpoint: undefined, login: { login: 'noServer', forMs: 59 * MINUTE } }),
+    thus: { ready: 'Unknown WaitingForServer', steps: [], comesBack: `${MINUTE} ms` },
+  },
+  {
+    name: 'suspends a cluster whose server is not up after an hour',
+    given: aCluster().with({ state: 'Suspended' }).owned(),
+    seen: anObservation().with({ endpoint: undefined, login: { login: 'noServer', forMs: 60 * MINUTE } }),
+    ...sleeping,
+  },
+  {
     name: 'retires the factory login before it suspends a cluster for the first time',
     given: aCluster().with({ state: 'Suspended' }).owned(),
     seen: anObservation().tried(FACTORY),

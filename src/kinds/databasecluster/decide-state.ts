@@ -42,11 +42,18 @@ export const decideRunState: Rule = (subject, seen) => {
 
 /**
  * The factory login is retired before the cluster is suspended for the first time, as long as nothing lasting is in the
- * way: one sign-in of a new cluster that fails is tried again.
+ * way: one sign-in of a new cluster that fails is tried again, and its server may be up later than itself.
  */
-function isBeingSecured({ status }: ClusterSubject, { login }: SpaceSeen): boolean {
+function isBeingSecured(subject: ClusterSubject, seen: SpaceSeen): boolean {
+  const { login } = seen;
   if (login.login === 'tried') return login.working !== 'none' && login.factoryAlive !== false;
-  return login.login === 'unreachable' && status.credentials === undefined && login.forMs < SECURING_MS;
+  return untilUnsecuredMs(subject, seen) > 0;
+}
+
+/** For how long still a cluster that was never secured is kept running for a server that does not answer; 0 or less: no more. */
+export function untilUnsecuredMs({ status }: ClusterSubject, { login }: SpaceSeen): number {
+  const isSilent = login.login === 'noServer' || login.login === 'unreachable';
+  return isSilent && status.credentials === undefined ? SECURING_MS - login.forMs : 0;
 }
 
 /** Written down before the cluster is suspended: afterwards it has no server that could tell. */

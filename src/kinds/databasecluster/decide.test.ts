@@ -146,6 +146,7 @@ const subjects: fc.Arbitrary<ClusterSubject> = fc
 
 const logins: fc.Arbitrary<LoginObservation> = fc.oneof(
   fc.constant<LoginObservation>({ login: 'notTried' }),
+  fc.constant<LoginObservation>({ login: 'noServer', forMs: 0 }),
   fc.constant<LoginObservation>({ login: 'settled', verifyInMs: 1000 }),
   fc.constant<LoginObservation>({ login: 'unreachable', message: 'Cannot sign in', heldBack: false, forMs: 0 }),
   fc.constant<LoginObservation>({ login: 'unreachable', message: 'Not tried', heldBack: true, forMs: 0 }),

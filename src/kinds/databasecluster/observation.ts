@@ -73,8 +73,10 @@ export type WorkingLogin = 'next' | UsableLogin | 'none';
 export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing' | 'factory' | 'held';
 
 export type LoginObservation =
-  /** Not looked at: no server runs, or it is not ours to care for. */
+  /** Not looked at: the cluster does not run, or is not ours to care for. */
   | { readonly login: 'notTried' }
+  /** The cluster runs, and none of its servers does. */
+  | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
   /** Verified earlier, and neither Secret nor server changed since. */
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
   /** The server does not say. */

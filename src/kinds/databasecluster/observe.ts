@@ -198,7 +198,6 @@ async function loginOf(
   const { spec, status } = subject;
   const skip =
     cluster === undefined ||
-    endpoint === undefined ||
     cluster.status !== 'running' ||
     subject.deleting ||
     status.createdAt === undefined ||
@@ -207,5 +206,7 @@ async function loginOf(
     spec.managementPolicy === 'Observe' ||
     // Once more before it sleeps, if that was never done: a cluster never wakes up with the factory login.
     (spec.state === 'Suspended' && status.credentials !== undefined);
-  return skip ? { login: 'notTried' } : observeLogin(world, subject, connection, endpoint, signal);
+  if (skip) return { login: 'notTried' };
+  if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
+  return { login: 'noServer', forMs: world.memory.unreachable.forMs(subject, world.clock.monotonic()) };
 }

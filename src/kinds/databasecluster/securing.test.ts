@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { addressOf } from '../../../test/support/simulator.ts';
 
+const HOUR_MS = 3_600_000;
+
 const passes = async (bench: KindBench, count: number) => {
   for (let pass = 0; pass < count; pass++) {
     await bench.pass();
@@ -52,5 +54,25 @@ describe('The login of a DatabaseCluster whose change the cloud refuses', () => 
     expect(bench.ready()).toBe('False RefusedByCloud');
     expect(bench.secret()?.['password']).not.toBe(before);
     expectOneWorkingLogin(bench);
+  });
+});
+
+describe('The first sleep of a DatabaseCluster', () => {
+  const isFactoryAlive = ({ simulator }: KindBench) => simulator.passwordIs('orders', 'admin', 'password');
+
+  it.each([0, 30_000])('comes after its factory login, also where its server is up after %i ms', async (lagMs) => {
+    const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [lagMs, lagMs] } });
+    await bench.until('True Suspended');
+    expect(isFactoryAlive(bench)).toBe(false);
+  });
+
+  it('comes after an hour where no server is up', async () => {
+    const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [2 * HOUR_MS, 2 * HOUR_MS] } });
+    await bench.until('Unknown WaitingForServer');
+    expect(bench.told.at(-1)).toContain('before it is suspended');
+    expect(await bench.pass()).toEqual({ next: 'settled', requeueAfterMs: HOUR_MS });
+    await bench.clock.advance(HOUR_MS);
+    await bench.until('True Suspended');
+    expect(isFactoryAlive(bench)).toBe(true);
   });
 });

@@ -74,7 +74,7 @@ export class ClusterMemory {
   readonly ahead = new Elapsed();
   /** That the object goes. */
   readonly going = new Elapsed();
-  /** That the cluster's server could not be signed in to, one time after the other. */
+  /** That the cluster runs and no server of it could be signed in to, one time after the other. */
   readonly unreachable = new Elapsed();
 
   /** As of Attempts. */
