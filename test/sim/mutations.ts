@@ -376,6 +376,6 @@ export const MUTATIONS: readonly Mutation[] = [
         '',
       ],
     ],
-    hunt: ['suspended-from-start replicas=2 18:stopMachine'],
+    hunt: ['suspended-from-start replicas=2 17:stopMachine'],
   },
 ];

@@ -5,6 +5,7 @@ import {
   type ClusterBuilder,
   CREATED_AT,
   conditionOf,
+  ENDPOINT,
   NOW_MS,
   type ObservationBuilder,
   outline,
@@ -31,6 +32,7 @@ const waking = { thus: { ready: 'Unknown Resuming', summary: 'Reconciling', step
 const sleeping = { thus: { ready: 'Unknown Suspending', summary: 'Reconciling', steps: ['Suspend'] } };
 
 const FACTORY = { working: 'factory', secretVersion: undefined, factoryAlive: undefined } as const;
+const CREDENTIALS = { secretName: 'orders-admin', secretResourceVersion: '5', endpoint: ENDPOINT };
 const UNREACHABLE = { login: 'unreachable', message: 'Cannot sign in', heldBack: false } as const;
 const MINUTE = 60_000;
 
@@ -312,6 +314,20 @@ describe('decideRunState() and decideChanges()', () => {
     const seen = anObservation().tried({ working: 'none' });
     const decision = decideCluster(changed({ storageSizeGB: 200 }).subject, seen.seen, NOW_MS);
     expect(conditionOf(decision, 'Available')).toMatchObject({ status: 'False', reason: 'AdminLoginRefused' });
+  });
+
+  it('records the login before the cluster sleeps for the first time, as no server tells of it then', () => {
+    const given = aCluster().with({ state: 'Suspended' }).owned();
+    const decision = decideCluster(given.subject, anObservation().tried({}).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown Suspending', steps: [], comesBack: '0 ms' });
+    expect(decision.status).toMatchObject({ credentials: CREDENTIALS, lastRotation: new Date(NOW_MS).toISOString() });
+    expect(conditionOf(decision, 'CredentialsSecured')?.status).toBe('True');
+    const recorded = decideCluster(
+      given.withStatus({ credentials: CREDENTIALS }).subject,
+      anObservation().tried({}).seen,
+      0,
+    );
+    expect(outline(recorded).steps).toEqual(['Suspend']);
   });
 
   it('says what changes from what to what', () => {

@@ -1,4 +1,4 @@
-import { type ConditionUpdate, isStatusConditionTrue } from '../../kube/condition.ts';
+import type { ConditionUpdate } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
 import {
@@ -8,13 +8,20 @@ import {
   desiredID,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, factoryLoginRetired, isDrift, type Rule } from './present.ts';
+import {
+  type ClusterDecision,
+  clusterConditions,
+  factoryLoginRetired,
+  isDrift,
+  type Rule,
+  verifiedLogin,
+} from './present.ts';
 
 /** For so long a cluster that was never secured is kept running while nobody can sign in to its server, though it should be suspended. */
 const SECURING_MS = 60 * 60_000;
 
 /** Whether the cluster should run. */
-export const decideRunState: Rule = (subject, seen) => {
+export const decideRunState: Rule = (subject, seen, nowMs) => {
   const { cluster } = seen;
   const { state } = subject.spec;
   if (cluster === undefined) return undefined;
@@ -27,7 +34,7 @@ export const decideRunState: Rule = (subject, seen) => {
   const [step, reason, doing] = suspended
     ? (['Resume', 'Resuming', 'resumed'] as const)
     : (['Suspend', 'Suspending', 'suspended'] as const);
-  const secured = suspended ? undefined : securedNow(subject, seen);
+  const secured = suspended ? undefined : securedNow(subject, seen, nowMs);
   return {
     conditions: [
       ...reconciling(
@@ -36,7 +43,7 @@ export const decideRunState: Rule = (subject, seen) => {
       ),
       ...clusterConditions(subject, seen, secured),
     ],
-    ...(secured === undefined ? { steps: [{ do: step, id: seen.id }] } : { requeueAfterMs: 0 }),
+    ...(secured === undefined ? { steps: [{ do: step, id: seen.id }] } : { status: secured.status, requeueAfterMs: 0 }),
   };
 };
 
@@ -56,11 +63,14 @@ export function untilUnsecuredMs({ status }: ClusterSubject, { login }: SpaceSee
   return isSilent && status.credentials === undefined ? SECURING_MS - login.forMs : 0;
 }
 
-/** Written down before the cluster is suspended: afterwards it has no server that could tell. */
-function securedNow({ status }: ClusterSubject, { login }: SpaceSeen) {
-  if (login.login !== 'tried' || login.working !== 'current' || login.factoryAlive !== false) return undefined;
-  const isKnown = isStatusConditionTrue(status.conditions, 'CredentialsSecured');
-  return isKnown ? undefined : { secured: factoryLoginRetired(login.secretName) };
+/**
+ * Written down before the cluster is suspended: afterwards it has no server that could tell. Which Secret holds the login must
+ * be known as well, as the spec may name another one before the cluster runs again.
+ */
+function securedNow(subject: ClusterSubject, seen: SpaceSeen, nowMs: number) {
+  if (subject.status.credentials !== undefined) return undefined;
+  const status = verifiedLogin(subject, seen, nowMs);
+  return status && { status, secured: factoryLoginRetired(status.credentials.secretName) };
 }
 
 /** Suspended as it should be: changes wait for nothing, the login does, as there is no server to try it at. */

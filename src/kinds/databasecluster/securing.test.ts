@@ -66,6 +66,22 @@ describe('The first sleep of a DatabaseCluster', () => {
     expect(isFactoryAlive(bench)).toBe(false);
   });
 
+  it.each(['the same', 'a new'])(
+    'leaves its login known to %s process, though its Secret is to have another name',
+    async (process) => {
+      const bench = await kindBench({ spec: { state: 'Suspended' } });
+      await bench.until('True Suspended');
+      await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+      await bench.until('True Suspended');
+      if (process === 'a new') await bench.restart();
+      await bench.edit({ state: 'Running' });
+      await bench.until('True Running');
+      const { username = '', password = '' } = bench.secret('renamed') ?? {};
+      expect(bench.simulator.passwordIs('orders', username, password)).toBe(true);
+      expect(bench.secret('orders-admin')).toBeUndefined();
+    },
+  );
+
   it('comes after an hour where no server is up', async () => {
     const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [2 * HOUR_MS, 2 * HOUR_MS] } });
     await bench.until('Unknown WaitingForServer');
