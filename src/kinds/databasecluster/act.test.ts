@@ -159,16 +159,6 @@ describe('A DatabaseCluster', () => {
     expect(bench.status().clusterID).toBe('orders-eu');
   });
 
-  it('gets its id when the cluster that had it is gone', async () => {
-    const bench = await kindBench();
-    bench.simulator.deployForeign({ id: 'orders' });
-    await bench.world().connections.get('shop/production')?.poller.refresh();
-    await bench.until('False ClusterIDInUse');
-    bench.simulator.vanish('orders');
-    await bench.world().connections.get('shop/production')?.poller.refresh();
-    await bench.until('True Running');
-  });
-
   it('is cloned, and gets the backup settings that a clone is not asked for with', async () => {
     const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' }, backup: { frequency: 'hourly' } } });
     bench.simulator.deployForeign({

@@ -147,6 +147,29 @@ const cases: readonly Case[] = [
     seen: anObservation(),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
+  ...(['Never', 'IfExists', 'MustExist'] as const).map(
+    (adoptionPolicy): Case => ({
+      name: `waits for the end of a foreign cluster that is being destroyed, with adoptionPolicy ${adoptionPolicy}`,
+      given: aCluster().with({ adoptionPolicy }),
+      seen: anObservation().status('destroying'),
+      thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+      status: { createdAt: null, operation: null },
+    }),
+  ),
+  {
+    name: 'records none to observe that is being destroyed',
+    given: aCluster().with({ managementPolicy: 'Observe' }),
+    seen: anObservation().status('destroying'),
+    thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+    status: { createdAt: null },
+  },
+  {
+    name: 'knows its own cluster, whose deploy was never answered, though it is being destroyed',
+    given: aCluster().announced(),
+    seen: foreign.status('destroying'),
+    thus: { steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString() },
+  },
   {
     name: 'takes a foreign cluster over with adoptionPolicy IfExists',
     given: aCluster().with({ adoptionPolicy: 'IfExists' }),
@@ -250,6 +273,25 @@ describe('decideExistence()', () => {
     ['tells no creation time', anObservation().cluster({ createdAt: undefined })],
   ])('leaves a cluster of ours that %s to the other rules', (_what, seen) => {
     expect(decideExistence(aCluster().healthy().subject, seen.seen, NOW_MS)).toBeUndefined();
+  });
+
+  it.each([
+    ['is created', {}, 'then one is created'],
+    ['must be created by a person', { adoptionPolicy: 'MustExist' }, 'create one there when it is gone'],
+    ['is none to observe', { managementPolicy: 'Observe' }, 'create one there when it is gone'],
+  ])('says what is to follow a foreign cluster that is being destroyed: one that %s', (_what, spec, told) => {
+    const decision = decideCluster(aCluster().with(spec).subject, anObservation().status('destroying').seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toContain(told);
+  });
+
+  it.each([
+    ['would be created', {}, true],
+    ['must be there', { adoptionPolicy: 'MustExist' }, false],
+    ['is only observed', { managementPolicy: 'Observe' }, false],
+  ])('names recreatePolicy only where a vanished cluster %s', (_what, spec, isNamed) => {
+    const decision = decideCluster(aCluster().with(spec).healthy().subject, anObservation().missing().seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.reason).toBe('ClusterMissing');
+    expect(conditionOf(decision, 'Ready')?.message.includes('recreatePolicy')).toBe(isNamed);
   });
 
   it('records no backup settings for a clone, which is asked for with its id only', () => {

@@ -18,6 +18,16 @@ import { type ClusterDecision, clusterConditions, isOnlyObserved, type Rule, sho
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 
+/** Of a cluster that is somebody else's: nobody may be led to it, nor to what was recorded of it while it was observed. */
+const NOT_OURS = {
+  ...NOTHING_SHOWN,
+  operation: null,
+  createdAt: null,
+  observedOnly: null,
+  place: null,
+  clusterID: null,
+} as const;
+
 /** How far the cloud's clock may be behind ours. */
 const CLOCK_SKEW_MS = 300_000;
 
@@ -41,15 +51,16 @@ function withoutIdentity(subject: ClusterSubject): ClusterSubject {
 function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { spec, status } = subject;
   const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
+  const never = neverCreates(subject);
   if (status.createdAt !== undefined && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
+    const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
     const message =
       `Cluster "${seen.id}" has vanished from ${seen.place}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
-      'the cloud, or set recreatePolicy: Always for an empty one, or delete this object';
+      `the cloud, or ${anew}delete this object`;
     return { conditions: say(stalled('ClusterMissing', message)), retry: 'slowly' };
   }
-  if (spec.managementPolicy === 'Observe' || spec.adoptionPolicy === 'MustExist') {
-    const why = spec.managementPolicy === 'Observe' ? 'managementPolicy: Observe' : 'adoptionPolicy: MustExist';
-    const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${why}: create it there, or check clusterID`;
+  if (never !== undefined) {
+    const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${never}: create it there, or check clusterID`;
     return { conditions: say(stalled('ClusterNotFound', message)), retry: 'slowly' };
   }
   const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
@@ -114,16 +125,36 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   });
   // What this object asked for is its own, though it only observes by now.
   if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject), observedOnly: null });
+  if (cluster.status === 'destroying' && !subject.status.observedOnly) return outgoing(subject, seen);
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') return claim({});
   const message =
     `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
     'Choose another clusterID, or set adoptionPolicy: IfExists to take it over';
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
-    // Nobody may be led to it, nor to what was recorded of it while it was observed.
-    status: { ...NOTHING_SHOWN, operation: null, createdAt: null, observedOnly: null, place: null, clusterID: null },
+    status: NOT_OURS,
     retry: 'slowly',
   };
+}
+
+/** There is a cluster, not this object's, and it will be gone soon: what is recorded now would be missed then. */
+function outgoing(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  const never = neverCreates(subject);
+  const then =
+    never === undefined
+      ? 'It is waited for until it is gone, and then one is created'
+      : `It is not taken over, and none is created with ${never}: create one there when it is gone, or check clusterID`;
+  const message = `Cluster "${seen.id}" in ${seen.place} was not created by this object, and is being destroyed. ${then}`;
+  return {
+    conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
+    status: NOT_OURS,
+  };
+}
+
+/** With what no cluster is ever created; undefined: one may be. */
+function neverCreates({ spec }: ClusterSubject): string | undefined {
+  if (spec.managementPolicy === 'Observe') return 'managementPolicy: Observe';
+  return spec.adoptionPolicy === 'MustExist' ? 'adoptionPolicy: MustExist' : undefined;
 }
 
 /** The backup settings that creating the cluster has set: a clone is asked for with nothing but its id ("Clone"). */

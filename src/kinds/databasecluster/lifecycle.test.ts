@@ -37,6 +37,7 @@ const OBSERVED: readonly (readonly [string, ObservationBuilder | 'moved', 'forei
   ['vanished', anObservation().missing(), 'owned'],
   ['replaced by another one', anObservation().cluster({ createdAt: CREATED_MS + 60_000 }), 'owned'],
   ["somebody else's", anObservation(), 'foreign'],
+  ["somebody else's, and being destroyed", anObservation().status('destroying'), 'foreign'],
 ];
 
 const DOES: Readonly<Record<ClusterStep['do'], string>> = {
@@ -105,7 +106,8 @@ time, but only where that is to the millisecond and no other cluster's; otherwis
 
 What else may be asked for:
 
-- adoptionPolicy IfExists or MustExist: somebody else's cluster is taken over; with MustExist none is created.
+- adoptionPolicy IfExists or MustExist: somebody else's cluster is taken over, unless it is being destroyed; with MustExist
+  none is created.
 - recreatePolicy Always: in place of a vanished cluster an empty one is created.
 - managementPolicy Observe: nothing is ever done. Ready says whether the cluster is as the spec says, with reason Observed
   or Drifted; nothing is said of its login.

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
+
+const connection = (bench: KindBench) => bench.world().connections.get('shop/production');
+const list = (bench: KindBench) => connection(bench)?.poller.refresh();
+const deploys = ({ calls }: KindBench) => calls.filter((call) => call === 'deploy').length;
+
+describe('A DatabaseCluster whose id another cluster has', () => {
+  it('gets it when that one is gone', async () => {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'orders' });
+    await list(bench);
+    await bench.until('False ClusterIDInUse');
+    bench.simulator.vanish('orders');
+    await list(bench);
+    await bench.until('True Running');
+  });
+
+  it.each([
+    ['Never', 'True Running', 1],
+    ['IfExists', 'True Running', 1],
+    ['MustExist', 'False ClusterNotFound', 0],
+  ])('waits for its end where that one is being destroyed (adoptionPolicy %s)', async (adoptionPolicy, then, made) => {
+    const bench = await kindBench({ spec: { adoptionPolicy }, knobs: { destroyMs: [20_000, 20_000] } });
+    bench.simulator.deployForeign({ id: 'orders' });
+    await connection(bench)?.client.destroy('orders');
+    await list(bench);
+    await bench.until('Unknown Destroying');
+    expect(bench.status().createdAt).toBeUndefined();
+    await bench.until(then);
+    expect(deploys(bench)).toBe(made);
+  });
+});
