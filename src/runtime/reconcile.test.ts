@@ -149,6 +149,12 @@ test('reconcile() shows what it sees of a paused object, and does not go on at o
   expect(toy.status()).toMatchObject({ size: 3 });
 });
 
+test('reconcile() looks again at a paused object of which a look failed, as at any other', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }) });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'soon' });
+});
+
 test('reconcile() does not announce what it may not begin while paused', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, hold: true, status: { size: 3 }, requeueAfterMs: 0 }) });
   await toy.create({ annotations: { [PAUSED]: 'true' } });

@@ -288,6 +288,7 @@ function withheld<Spec, Status extends StatusBase, Observation, Step>(
     conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Paused', message }, ...particulars(rest)],
     // What is seen is still told; what announces a change that is not made is not.
     ...(decision.hold || decision.status === undefined ? {} : { status: decision.status }),
+    ...(decision.retry === undefined ? {} : { retry: decision.retry }),
     // To go on at once with what is held back would never end.
     ...((decision.requeueAfterMs ?? 0) > 0 ? { requeueAfterMs: decision.requeueAfterMs } : {}),
   };
