@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { aReplica, aWorld, NAMESPACE, SHARDS, sorted } from '../../test/support/replicas.ts';
+import { KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { ownerOf } from './owners.ts';
@@ -144,6 +145,46 @@ test('A replica that dies is waited for as long as its Lease lasts, and what is 
   await world.clock.advance(10_000);
   expect(two.state.ended).toBe(true);
 });
+
+test.each(['refused', 'never answered'])(
+  'What is left of a replica stays, and no more, where to remove it is %s',
+  async (how) => {
+    const world = aWorld();
+    const [one, two, three] = [aReplica(world, 'one'), aReplica(world, 'two'), aReplica(world, 'three')];
+    await world.clock.advance(20_000);
+    const refusal = new KubeError('Denied by an admission webhook', { status: 403 });
+    world.api.delete = () => (how === 'refused' ? Promise.reject(refusal) : new Promise(() => {}));
+    three.stop.abort();
+    await world.clock.advance(60_000);
+    expect([one.state.ended, two.state.ended, sorted(one.owned(), two.owned())]).toEqual([
+      false,
+      false,
+      [...SHARDS].sort(),
+    ]);
+    expect(one.failures).toContainEqual(how === 'refused' ? refusal : new Error('No answer in time'));
+  },
+);
+
+test.each(['refused', 'never answered'])(
+  'While to take its Lease from a replica that died is %s, only its own shards wait',
+  async (how) => {
+    const world = aWorld();
+    const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+    await world.clock.advance(20_000);
+    const before = one.owned();
+    const patch = world.api.patch.bind(world.api);
+    world.api.patch = (...args) => {
+      if (args[1].name !== 'mooring-replica-two') return patch(...args);
+      return how === 'refused' ? Promise.reject(new KubeError('Denied', { status: 403 })) : new Promise(() => {});
+    };
+    two.clock.freeze();
+    await world.clock.advance(60_000);
+    expect([one.state.ended, one.owned()]).toEqual([false, before]);
+    world.api.patch = patch;
+    await world.clock.advance(6_000);
+    expect(one.owned()).toEqual(SHARDS);
+  },
+);
 
 test('A replica that cannot renew stops by itself, before another one may start', async () => {
   const world = aWorld();

@@ -155,7 +155,7 @@ export class Membership {
   }
 
   /** Whether it succeeded in time. An attempt that did not goes no further, whatever it is answered later. */
-  async #attempt(work: (limit: AbortSignal) => Promise<void>): Promise<boolean> {
+  async #attempt(work: (limit: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
     const over = new AbortController();
     const given = new Promise<never>((_, reject) => {
@@ -300,14 +300,15 @@ export class Membership {
         // It may have renewed up to this moment.
         this.#seen.set(name, { ...seen, text: '', since: now });
         live.push(seen);
-      } else if (seen.identity === '') {
-        // Others have seen it too by then, so that it is not missed as one that may still act.
-        if (isOver && lease !== undefined)
-          await api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, limit);
-        if (lease === undefined) this.#seen.delete(name);
-      } else if (!isOver) live.push(seen);
-      else if (lease === undefined) this.#seen.delete(name);
-      else if (!(await this.#bury(lease, limit))) live.push(seen);
+      } else if (lease === undefined && (isOver || seen.identity === '')) this.#seen.delete(name);
+      else if (seen.identity !== '') {
+        live.push(seen);
+        if (isOver) this.#aside((time) => this.#bury(name, seen, time));
+      } else if (isOver && lease !== undefined) {
+        // Others have seen it too by then, so that it is not missed as one that may still act. It is tried again as much later.
+        this.#seen.set(name, { ...seen, since: now });
+        this.#aside((time) => api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, time));
+      }
     }
     return live;
   }
@@ -335,19 +336,21 @@ export class Membership {
     this.#seen.set(name, { text, since: now, identity, isLeader, view, held: new Set(held?.split(',')), durationMs });
   }
 
+  /**
+   * What becomes of others' Leases the next look shows: that this is refused, or takes its time, must not keep this replica from
+   * renewing its own.
+   */
+  #aside(work: (limit: AbortSignal) => Promise<unknown>): void {
+    void this.#attempt(work);
+  }
+
   /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
-  async #bury(lease: AnyObject, limit: AbortSignal): Promise<boolean> {
+  async #bury(name: string, { text }: Seen, limit: AbortSignal): Promise<void> {
     const { api, namespace } = this.#options;
-    const { name, resourceVersion } = lease.metadata;
-    try {
-      const patch = { metadata: { resourceVersion }, spec: { holderIdentity: '' } };
-      await api.patch(LEASES, { namespace, name }, patch, undefined, limit);
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return true;
-      if (isConflict(error)) return false;
-      throw error;
-    }
+    const patch = { metadata: { resourceVersion: text }, spec: { holderIdentity: '' } };
+    await api.patch(LEASES, { namespace, name }, patch, undefined, limit).catch((error) => {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+    });
   }
 
   async #write(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {
