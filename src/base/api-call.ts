@@ -192,7 +192,7 @@ export class ApiCall {
 
   #fromHttpError(error: HttpError, status: number | undefined): ApiError {
     const kind = error.kind === 'tooLarge' ? 'badAnswer' : error.kind;
-    return this.error(kind, { status, detail: error.message });
+    return this.error(kind, { status, detail: error.message, isWithheld: error.isWithheld });
   }
 
   held(refusal: { readonly sinceMs: number; readonly lastFailure: string; readonly retryAfterMs: number }): ApiError {
@@ -211,6 +211,7 @@ export class ApiCall {
       detail?: string;
       retryAfterMs?: number;
       heldSinceMs?: number;
+      isWithheld?: boolean;
     },
   ): ApiError {
     const { name, phrase, idempotent, method, words } = this.#operation;

@@ -149,7 +149,7 @@ export class ApiEndpoint {
 }
 
 function healthOf(error: ApiError, operation: Operation): CallOutcome {
-  if (error.kind === 'aborted' || (error.kind === 'lost' && operation.slow)) return 'neutral';
+  if (error.isWithheld || error.kind === 'aborted' || (error.kind === 'lost' && operation.slow)) return 'neutral';
   if (error.status !== undefined) return error.status >= 500 ? 'failure' : 'success';
   return 'unanswered';
 }

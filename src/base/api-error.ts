@@ -38,6 +38,7 @@ export interface ApiErrorFields {
   readonly detail?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly heldSinceMs?: number | undefined;
+  readonly isWithheld?: boolean | undefined;
   /** Whether a second call of the operation does no harm when the first one has taken effect. */
   readonly idempotent: boolean;
   /** Everything that must not show up in the message. */
@@ -67,6 +68,8 @@ export class ApiError extends Error {
   readonly retryAfterMs?: number;
   /** Since when calls have failed, so that this one was not tried. Wall clock, milliseconds since the epoch. */
   readonly heldSinceMs?: number;
+  /** This process might not send it, which says nothing of the other side. */
+  readonly isWithheld: boolean;
   /** The call may have taken effect, wholly or in part: look before doing it again. */
   readonly effectUnknown: boolean;
   /** The very same call may simply be made again later: time may mend the failure, and a second effect does no harm. */
@@ -88,6 +91,7 @@ export class ApiError extends Error {
     this.failure = failure;
     if (fields.retryAfterMs !== undefined) this.retryAfterMs = fields.retryAfterMs;
     if (fields.heldSinceMs !== undefined) this.heldSinceMs = fields.heldSinceMs;
+    this.isWithheld = fields.isWithheld === true;
     this.effectUnknown = mayHaveTakenEffect(fields.kind, fields.status);
     this.retryable = MENDED_BY_TIME.has(fields.kind) && (fields.idempotent || !this.effectUnknown);
   }

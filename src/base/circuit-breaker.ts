@@ -12,7 +12,7 @@ export interface CircuitBreakerOptions {
 
 /**
  * How an admitted call went. `failure`: the other side says that it failed, which may be true of this operation only; `unanswered`:
- * nothing came back; `neutral`: that says nothing about its health (aborted, or slow by its nature).
+ * nothing came back; `neutral`: that says nothing about its health (aborted, never sent, or slow by its nature).
  */
 export type CallOutcome = 'success' | 'failure' | 'unanswered' | 'neutral';
 

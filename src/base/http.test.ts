@@ -253,7 +253,12 @@ test('The transport asks when the first byte is about to leave, however long it 
   reason = 'the lease is lost';
   held.resolve();
   await first;
-  expect(await second).toMatchObject({ kind: 'unreachable', message: 'Not sent: the lease is lost' });
+  expect(await second).toMatchObject({
+    kind: 'unreachable',
+    isWithheld: true,
+    isUnanswered: false,
+    message: 'Not sent: the lease is lost',
+  });
   reason = undefined;
   await ask('PATCH');
   expect(seen).toEqual(['PUT', 'PATCH']);

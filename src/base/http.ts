@@ -56,17 +56,25 @@ export class HttpError extends Error {
   readonly isSilence: boolean;
   /** Not even the headers of an answer came: nobody is there, as far as this request can tell. False also where it is not known. */
   readonly isUnanswered: boolean;
+  /** This process may not send it: that says nothing of the other side. */
+  readonly isWithheld: boolean;
 
   constructor(
     kind: HttpError['kind'],
     message: string,
-    options?: { cause?: unknown; isUnanswered?: boolean; isSilence?: boolean },
+    options?: { cause?: unknown; isUnanswered?: boolean; isSilence?: boolean; isWithheld?: boolean },
   ) {
     super(message, options);
     this.kind = kind;
     this.isSilence = options?.isSilence === true;
-    this.isUnanswered = kind === 'unreachable' || options?.isUnanswered === true;
+    this.isWithheld = options?.isWithheld === true;
+    this.isUnanswered = (kind === 'unreachable' && !this.isWithheld) || options?.isUnanswered === true;
   }
+}
+
+/** Of a request that this process may not send, for that reason. */
+export function withheld(reason: string): HttpError {
+  return new HttpError('unreachable', `Not sent: ${reason}`, { isWithheld: true });
 }
 
 const DEFAULT_TIMEOUTS: HttpTimeouts = { headersMs: 20_000, bodyMs: 20_000, totalMs: 60_000 };
@@ -156,7 +164,7 @@ function askingFirst(refusal: () => string | undefined): Interceptor {
     handler.onRequestStart = (controller, context) => {
       const reason = refusal();
       if (reason === undefined) start?.(controller, context);
-      else controller.abort(new HttpError('unreachable', `Not sent: ${reason}`));
+      else controller.abort(withheld(reason));
     };
     return dispatch(options, handler);
   };

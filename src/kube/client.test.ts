@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
 import { type Script, scriptedTransport } from '../../test/support/http.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError, withheld } from '../base/http.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { isGone, isNamespaceTerminating, KubeError, type Resource, SECRETS } from './api.ts';
 import { createKubeClient } from './client.ts';
@@ -263,7 +263,7 @@ test.each([
 });
 
 test('A write that was not to be sent says nothing of whether the API server is reached', async () => {
-  const refused = new HttpError('unreachable', 'Not sent: another process may lead by now');
+  const refused = withheld('another process may lead by now');
   const { api, urls } = aClient(() => refused, new Reachability({ clock: virtualClock(), random: noChance }));
   await errorOf(api.patch(TOYS, REF, {}));
   await errorOf(api.list(TOYS, { onTurn: () => {} }, new AbortController().signal));

@@ -97,8 +97,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         }
         return response;
       } catch (error) {
-        // Of a write it may mean that it was not to be sent.
-        if (rest.method === 'GET' && error instanceof HttpError && error.isUnanswered) reachability?.notReached();
+        if (error instanceof HttpError && error.isUnanswered) reachability?.notReached();
         throw error;
       } finally {
         options.onRequest?.({ verb, resource: resource.plural, code });

@@ -23,7 +23,7 @@ interface Outage {
 }
 
 /**
- * Whether the API server is reached, as all requests of a process tell together: a read without any answer begins an outage,
+ * Whether the API server is reached, as all requests of a process tell together: a request without any answer begins an outage,
  * be it refused or reset, as by a load balancer that has no server left; the next answer ends it.
  * - In an outage the lists and watches of watchers take turns, and nothing else waits: a renewal may find a server that
  *   they do not. client-go has each reflector wait for up to 30 s by itself, to spare a server

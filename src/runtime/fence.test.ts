@@ -3,7 +3,8 @@ import { manualClock, noChance } from '../../test/support/clock.ts';
 import { scriptedTransport } from '../../test/support/http.ts';
 import { readNothing } from '../base/answer.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
-import { HttpError, type HttpRequest } from '../base/http.ts';
+import type { Clock } from '../base/clock.ts';
+import { HttpError, type HttpRequest, type HttpTransport } from '../base/http.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
 import { fencedApi, fencedTransport } from './fence.ts';
 
@@ -85,7 +86,7 @@ test('fencedTransport() asks right before each request, and sends GETs only whil
   await request('GET');
   const refused = await request('DELETE').catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(HttpError);
-  expect(refused).toMatchObject({ kind: 'unreachable', message: 'Not sent: the lease is lost' });
+  expect(refused).toMatchObject({ kind: 'unreachable', isWithheld: true, message: 'Not sent: the lease is lost' });
   expect(sent).toEqual(['POST', 'GET']);
   expect(refusals).toEqual([undefined, undefined]);
 });
@@ -106,24 +107,23 @@ test('fencedTransport() has the fence asked once more when the first byte of a c
   expect(answers).toEqual(['frozen meanwhile', undefined]);
 });
 
+/** One endpoint's call that changes something. */
+function deployOver(transport: HttpTransport, clock: Clock) {
+  const baseURL = 'https://cloud.example.com';
+  const rateLimit = { ratePerSecond: 50, burst: 50 };
+  const endpoint = new ApiEndpoint({ api: 'cloud', baseURL, transport, clock, random: noChance, rateLimit });
+  const operation = { name: 'deploy', phrase: 'deploy', method: 'POST', path: ['deploy'], idempotent: false } as const;
+  return () => endpoint.call(operation, {}, readNothing);
+}
+
 test('fencedTransport() asks after all waiting for a turn, however long that is', async () => {
   const clock = manualClock();
   const sent = scriptedTransport((_, count) => ({ status: count === 0 ? 429 : 200, headers: { 'retry-after': '4' } }));
   let up: string | undefined;
-  const endpoint = new ApiEndpoint({
-    api: 'cloud',
-    baseURL: 'https://cloud.example.com',
-    transport: fencedTransport(sent, () => up),
+  const deploy = deployOver(
+    fencedTransport(sent, () => up),
     clock,
-    random: noChance,
-    rateLimit: { ratePerSecond: 50, burst: 50 },
-  });
-  const deploy = () =>
-    endpoint.call(
-      { name: 'deploy', phrase: 'deploy', method: 'POST', path: ['deploy'], idempotent: false },
-      {},
-      readNothing,
-    );
+  );
   await expect(deploy()).rejects.toMatchObject({ kind: 'throttled' });
   const waiting = expect(deploy()).rejects.toMatchObject({ kind: 'unreachable', effectUnknown: false });
   up = 'the lease is lost';
@@ -132,5 +132,18 @@ test('fencedTransport() asks after all waiting for a turn, however long that is'
     await new Promise((resolve) => setImmediate(resolve));
   }
   await waiting;
+  expect(sent.requests).toHaveLength(1);
+});
+
+test('What fencedTransport() did not send says nothing of the other side, which is called again at once', async () => {
+  const sent = scriptedTransport(() => ({ status: 200 }));
+  let up: string | undefined = 'the lease is not renewed yet';
+  const deploy = deployOver(
+    fencedTransport(sent, () => up),
+    manualClock(),
+  );
+  for (let count = 0; count < 5; count++) await expect(deploy()).rejects.toMatchObject({ kind: 'unreachable' });
+  up = undefined;
+  await deploy();
   expect(sent.requests).toHaveLength(1);
 });

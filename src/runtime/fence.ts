@@ -5,7 +5,7 @@
  */
 
 import { TransientError } from '../base/errors.ts';
-import { HttpError, type HttpTransport } from '../base/http.ts';
+import { type HttpTransport, withheld } from '../base/http.ts';
 import type { KubeApi } from '../kube/api.ts';
 
 /** Why this process may not change anything now; undefined: it may. */
@@ -40,7 +40,7 @@ export function fencedApi(api: KubeApi, fence: Fence): KubeApi {
 export function fencedTransport(transport: HttpTransport, fence: Fence): HttpTransport {
   return async (request) => {
     const reason = request.method === 'GET' ? undefined : fence();
-    if (reason !== undefined) throw new HttpError('unreachable', `Not sent: ${reason}`);
+    if (reason !== undefined) throw withheld(reason);
     return transport({ ...request, ...(request.method === 'GET' ? {} : { refusal: fence }) });
   };
 }

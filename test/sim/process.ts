@@ -1,5 +1,5 @@
 import { sleep } from '../../src/base/clock.ts';
-import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../../src/base/http.ts';
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, withheld } from '../../src/base/http.ts';
 import { LEADER_LEASE } from '../../src/base/lease-names.ts';
 import {
   type KubeApi,
@@ -88,7 +88,7 @@ async function released(process: Process, world: Surroundings): Promise<void> {
   const asked = world.now();
   await resumed(process);
   const reason = world.now() === asked ? undefined : process.fence();
-  if (reason !== undefined) throw new HttpError('unreachable', `Not sent: ${reason}`);
+  if (reason !== undefined) throw withheld(reason);
 }
 
 /** Carries out one effect, with what goes wrong with it. */
@@ -296,7 +296,7 @@ export function transportOf(
       const out = isCloud(origin) ? 'cloudOutage' : 'serverOutage';
       // Asked when the first byte is about to leave, as the real transport does.
       const refusal = sent.refusal?.();
-      if (refusal !== undefined) throw new HttpError('unreachable', `Not sent: ${refusal}`);
+      if (refusal !== undefined) throw withheld(refusal);
       if (world.weather.is(out)) throw new HttpError('unreachable', `${request.method} ${origin}: ECONNREFUSED`);
       return transport(sent);
     };
