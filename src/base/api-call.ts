@@ -37,12 +37,19 @@ export interface Operation {
   readonly routine?: boolean;
 }
 
+/** That it is one call's turn, which is counted already. `waited`: for some time. */
+export interface Turn {
+  readonly waited: boolean;
+}
+
 export interface Exchange {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
+  /** Of what follows a look: its turn, where it was waited for before the look. */
+  readonly turn?: Turn | undefined;
   /** Everything in this request that no error may show. */
   readonly secrets?: readonly string[];
 }

@@ -336,13 +336,24 @@ test('ApiEndpoint.turn() waits for the turn of what follows, and counts it once'
   }));
   await errorOf(call());
   const askedAt = clock.monotonic();
-  await patiently(endpoint.turn(following));
+  const turn = await patiently(endpoint.turn(following));
   const turnAt = clock.monotonic();
   expect(turnAt - askedAt).toBeGreaterThanOrEqual(40);
-  await call(following);
+  await call(following, { turn });
   expect([requests.length, clock.monotonic()]).toEqual([2, turnAt]);
   await patiently(call());
   expect(clock.monotonic() - turnAt).toBeLessThanOrEqual(100);
+});
+
+test('ApiEndpoint.turn() gives a turn for one call: what was not used, or was used before, has others counted all the same', async () => {
+  const { endpoint, call, patiently, clock } = anEndpoint((_, count) => ({ status: count === 0 ? 429 : 200 }));
+  await errorOf(call());
+  for (let count = 0; count < 5; count++) await patiently(endpoint.turn(following));
+  const turn = await patiently(endpoint.turn(following));
+  const turnAt = clock.monotonic();
+  for (let count = 0; count < 6; count++) await call(following, { turn });
+  await patiently(call());
+  expect(clock.monotonic() - turnAt).toBeGreaterThanOrEqual(200);
 });
 
 test('ApiEndpoint.call() sends one of the GETs again whose connections broke together, and all if that one is answered', async () => {

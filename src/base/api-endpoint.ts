@@ -1,4 +1,11 @@
-import { ApiCall, type CallOptions, type Exchange, MAY_HAVE_TAKEN_EFFECT, type Operation } from './api-call.ts';
+import {
+  ApiCall,
+  type CallOptions,
+  type Exchange,
+  MAY_HAVE_TAKEN_EFFECT,
+  type Operation,
+  type Turn,
+} from './api-call.ts';
 import { ApiError } from './api-error.ts';
 import { type CallOutcome, CircuitBreaker } from './circuit-breaker.ts';
 import type { HttpResponse } from './http.ts';
@@ -40,8 +47,8 @@ export class ApiEndpoint {
   readonly #bucket: TokenBucket;
   readonly #limiter: RequestLimiter;
   readonly #trial: Trial;
-  /** Turns that were asked for and not used yet: whether each was waited for. */
-  readonly #turns: boolean[] = [];
+  /** Turns that were asked for and not used yet. Some never are, where the look says so. */
+  readonly #unused = new WeakSet<Turn>();
   /** What asked for the bucket's pause. */
   #pausedBy: 'throttled' | 'unavailable' = 'unavailable';
 
@@ -63,7 +70,7 @@ export class ApiEndpoint {
     await this.#bucket.take(exchange.signal);
     const waitedMs = this.#options.clock.monotonic() - askedAt;
     if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
-    const waited = follows ? this.#goNow() : await this.#await(call, operation, exchange.signal);
+    const waited = follows ? this.#goNow(exchange.turn) : await this.#await(call, operation, exchange.signal);
     if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was given up' });
     // What was learned while waiting counts.
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
@@ -88,14 +95,16 @@ export class ApiEndpoint {
    * Resolves when one call that follows a look may be sent, for which it is counted; or when `signal` aborts. Fails as the call
    * would, with `operation` for its words, if it is not its turn for some seconds.
    */
-  async turn(operation: Operation, signal?: AbortSignal): Promise<void> {
-    this.#turns.push(await this.#await(new ApiCall(this.#options, operation, {}), operation, signal));
+  async turn(operation: Operation, signal?: AbortSignal): Promise<Turn> {
+    const turn = { waited: await this.#await(new ApiCall(this.#options, operation, {}), operation, signal) };
+    this.#unused.add(turn);
+    return turn;
   }
 
-  #goNow(): boolean {
-    const waited = this.#turns.pop();
-    if (waited === undefined) this.#limiter.goNow();
-    return waited ?? false;
+  #goNow(turn: Turn | undefined): boolean {
+    if (turn !== undefined && this.#unused.delete(turn)) return turn.waited;
+    this.#limiter.goNow();
+    return false;
   }
 
   /** Its turn. */

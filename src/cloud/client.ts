@@ -1,5 +1,5 @@
 import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, pagelessBody, readJson, shaped } from '../base/answer.ts';
-import type { RequestRecord } from '../base/api-call.ts';
+import type { Exchange, RequestRecord, Turn } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -112,19 +112,19 @@ export class CloudClient {
 
   /**
    * Creates a cluster; it comes with the default login. Not idempotent: a second call is `conflict` (409), whoever made the
-   * first. ("Deploy")
+   * first. ("Deploy") `turn`: waited for before.
    */
-  async deploy(request: DeployRequest, signal?: AbortSignal): Promise<Cluster> {
+  async deploy(request: DeployRequest, signal?: AbortSignal, turn?: Turn): Promise<Cluster> {
     const operation = this.#operations.deploy(request.id);
     const body = requestBody('cloud', operation, deployRequestSchema, request);
-    return this.#call(operation, (response) => readCluster(response, [request.id]), signal, body);
+    return this.#call(operation, (response) => readCluster(response, [request.id]), signal, { body, turn });
   }
 
   /**
-   * Resolves when one deploy may be sent, which then goes without waiting: what is to be looked at before it is looked at after
-   * this. Fails as the deploy would. For all other changes a `get` is such a look, and waits.
+   * Resolves when one deploy may be sent, which goes without waiting if it is given that: what is to be looked at before it is looked
+   * at after this. Fails as the deploy would. For all other changes a `get` is such a look, and waits.
    */
-  turn(id: string, signal?: AbortSignal): Promise<void> {
+  turn(id: string, signal?: AbortSignal): Promise<Turn> {
     return this.#endpoint.turn(this.#operations.deploy(id), signal);
   }
 
@@ -159,7 +159,7 @@ export class CloudClient {
   async update(id: string, request: UpdateRequest, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.update(id, request.id !== undefined && request.id !== id);
     const body = requestBody('cloud', operation, updateRequestSchema, request);
-    return this.#call(operation, (response) => readCluster(response, [request.id ?? id]), signal, body);
+    return this.#call(operation, (response) => readCluster(response, [request.id ?? id]), signal, { body });
   }
 
   /** What a second call does is not documented: look at the status first. ("Suspend and Resume") */
@@ -179,7 +179,7 @@ export class CloudClient {
   async clone(id: string, newID: string, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.clone(id, newID);
     const body = requestBody('cloud', operation, cloneRequestSchema, { id: newID });
-    return this.#call(operation, (response) => readCluster(response, [newID]), signal, body);
+    return this.#call(operation, (response) => readCluster(response, [newID]), signal, { body });
   }
 
   /**
@@ -207,12 +207,12 @@ export class CloudClient {
     operation: CloudOperation,
     read: (response: HttpResponse) => Promise<T>,
     signal: AbortSignal | undefined,
-    body?: string,
+    more: Exchange = {},
   ): Promise<T> {
     let refused: ApiError | undefined;
     for (const holder of this.#candidates(operation)) {
       try {
-        const result = await this.#callAs(holder, operation, read, signal, body);
+        const result = await this.#callAs(holder, operation, read, signal, more);
         this.#worked.set(operation.level, holder);
         return result;
       } catch (error) {
@@ -236,15 +236,11 @@ export class CloudClient {
     operation: CloudOperation,
     read: (response: HttpResponse) => Promise<T>,
     signal: AbortSignal | undefined,
-    body: string | undefined,
+    more: Exchange,
   ): Promise<T> {
     const send = async (token: string) => {
       const headers = { authorization: `Bearer ${token}` };
-      return this.#endpoint.call(
-        operation,
-        { headers, signal, secrets: [token, ...this.#secrets()], ...(body === undefined ? {} : { body }) },
-        read,
-      );
+      return this.#endpoint.call(operation, { ...more, headers, signal, secrets: [token, ...this.#secrets()] }, read);
     };
     const token = await holder.tokens.get(signal);
     try {

@@ -31,18 +31,12 @@ export async function actOnCluster(
   if (connection === undefined || (place !== undefined && !isSamePlace(place, connection.place)))
     throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: It is looked at again');
   switch (step.do) {
-    case 'Deploy':
+    case 'Deploy': {
       // Before the object is asked for once more: where the cloud is much asked, this takes time.
-      await connection.client.turn(step.id, signal);
-      return create(
-        world,
-        subject,
-        connection,
-        step.id,
-        () => connection.client.deploy(deployRequest(subject, step.id), signal),
-        signal,
-        keep,
-      );
+      const turn = await connection.client.turn(step.id, signal);
+      const call = () => connection.client.deploy(deployRequest(subject, step.id), signal, turn);
+      return create(world, subject, connection, step.id, call, signal, keep);
+    }
     case 'Clone':
       return clone(world, subject, connection, step, signal, keep);
     case 'Destroy':
