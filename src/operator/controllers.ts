@@ -99,7 +99,6 @@ function connectionsOf(
   wiring: Wiring,
   members: SpaceMembers,
 ): SpaceConnections {
-  const listed = new Set<ObjectKey>();
   /** What is on the servers of a space's clusters knows of the space only by way of them. */
   const tellServers = (space: ObjectKey, priority: Priority) => {
     void inSlices([...members.of(space)], SLICE, (cluster) => wiring.notify(`databaseclusters/${cluster}`, priority));
@@ -110,12 +109,10 @@ function connectionsOf(
   return new SpaceConnections({
     ...dependencies,
     onRequest: dependencies.metrics.apiRequest,
-    onClusters: (space, ids) => {
-      const priority = listed.has(space) ? 'normal' : 'low';
-      void inSlices(ids, SLICE, (id) => wiring.notify(`clusters/${space}/${id}`, priority));
+    onClusters: (space, ids, first) => {
+      void inSlices(ids, SLICE, (id) => wiring.notify(`clusters/${space}/${id}`, first ? 'low' : 'normal'));
     },
     onListed: (space, first) => {
-      listed.add(space);
       wiring.notify(`spaces/${space}`);
       if (first) wiring.notify(`databasespaces/${space}`, 'low');
     },

@@ -22,7 +22,7 @@ function bench(options: Partial<ConnectionsOptions> = {}, dialect: Dialect = 'do
     urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
     transport: () => simulator.transport,
     onRequest: () => {},
-    onClusters: (space, ids) => told.push(`${space} clusters ${[...ids].join()}`),
+    onClusters: (space, ids, first) => told.push(`${space} clusters ${[...ids].join()}${first ? ' first' : ''}`),
     onListed: (space, first) => told.push(`${space} listed${first ? ' first' : ''}`),
     ...options,
   });
@@ -45,10 +45,27 @@ describe('SpaceConnections', () => {
     expect(of('b/two').poller).toBe(of('a/one').poller);
     expect(simulator.count('list')).toBe(1);
     expect(told).toEqual([
-      'a/one clusters orders',
-      'b/two clusters orders',
+      'a/one clusters orders first',
+      'b/two clusters orders first',
       'a/one listed first',
       'b/two listed first',
+    ]);
+  });
+
+  it('tell of the clusters of a space that comes back as of one that is new', async () => {
+    const { connections, spec, of, simulator, told } = bench();
+    simulator.deployForeign({ id: 'orders' });
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    await of('a/one').poller.refresh();
+    simulator.deployForeign({ id: 'billing' });
+    await of('a/one').poller.refresh();
+    connections.disconnect('a/one');
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    await of('a/one').poller.refresh();
+    expect(told.filter((text) => text.includes('clusters'))).toEqual([
+      'a/one clusters orders first',
+      'a/one clusters billing',
+      'a/one clusters orders,billing first',
     ]);
   });
 

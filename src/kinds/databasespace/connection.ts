@@ -56,8 +56,8 @@ export interface ConnectionsOptions {
     api: 'cloud' | 'server',
     request: { operation: string; code: string; durationMs: number },
   ) => void;
-  /** Clusters of the space are not as they were. */
-  readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>) => void;
+  /** Clusters of the space are not as they were; `first`: nothing was known of them by this connection. */
+  readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>, first: boolean) => void;
   /** The space was listed, or could not be. `first`: from now on its clusters are known by this connection. */
   readonly onListed: (space: ObjectKey, first: boolean) => void;
   /** The space had no connection before. */
@@ -200,7 +200,7 @@ export class SpaceConnections {
         clock,
         random,
         onClusters: (ids) => {
-          for (const space of users.keys()) onClusters(space, ids);
+          for (const space of users.keys()) onClusters(space, ids, !shared.listed);
         },
         onListed: () => {
           const first = !shared.listed && poller.listedAtMs !== undefined;
