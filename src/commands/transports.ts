@@ -1,5 +1,6 @@
 import { getCACertificates } from 'node:tls';
 import { type ConnectionGuard, createUndiciTransport, type HttpTransport } from '../base/http.ts';
+import { Recent } from '../base/recent.ts';
 
 /**
  * Of thousands of servers some are called each second, mostly by one pass, and each connection takes some 40 KB: none waits long for
@@ -14,21 +15,28 @@ export interface Transports {
   close(): Promise<void>;
 }
 
+type Transport = ReturnType<typeof createUndiciTransport>;
+
+/** So many are kept that nobody uses. With `ca` one takes over 1 MB, as it holds the system's certificates as well. */
+const KEPT = 32;
+
 /** `guard`: where connections may go; undefined: anywhere. */
 export function transportsFor(guard?: ConnectionGuard): Transports {
-  const known = new Map<string, ReturnType<typeof createUndiciTransport>>();
+  const kept = new Recent<string, Transport>(KEPT);
+  /** All that somebody may use: while somebody does, no second one is made. Connections of another one soon end by themselves. */
+  const made = new Map<string, WeakRef<Transport>>();
+  const make = (key: string, ca: string | undefined, serverName: string | undefined) => {
+    for (const [each, transport] of made) if (transport.deref() === undefined) made.delete(each);
+    const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
+    const transport = createUndiciTransport({ ca: trusted, serverName, guard, keepAliveMs: KEEP_ALIVE_MS });
+    made.set(key, new WeakRef(transport));
+    return transport;
+  };
   return {
-    of: (ca, serverName) => {
-      const key = JSON.stringify([ca, serverName]);
-      const made = known.get(key);
-      if (made !== undefined) return made;
-      const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
-      const transport = createUndiciTransport({ ca: trusted, serverName, guard, keepAliveMs: KEEP_ALIVE_MS });
-      known.set(key, transport);
-      return transport;
-    },
+    of: (ca, serverName) =>
+      kept.get(JSON.stringify([ca, serverName]), (key) => made.get(key)?.deref() ?? make(key, ca, serverName)),
     async close() {
-      await Promise.all([...known.values()].map((transport) => transport.close()));
+      await Promise.all([...made.values()].map((transport) => transport.deref()?.close()));
     },
   };
 }

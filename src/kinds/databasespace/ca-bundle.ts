@@ -5,7 +5,7 @@ import type { DatabaseSpaceSpec } from './schema.ts';
 const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** The PEM text of `caBundle`. Throws TerminalError where it holds no certificate that can be read: TLS ignores those silently. */
+/** The certificates of `caBundle` as PEM, without the words around them. Throws TerminalError where it holds no certificate that can be read: TLS ignores those silently. */
 export function caOf({ caBundle }: Pick<DatabaseSpaceSpec, 'caBundle'>): string | undefined {
   if (caBundle === undefined) return undefined;
   const text = Buffer.from(caBundle, 'base64').toString('utf8');
@@ -18,7 +18,7 @@ export function caOf({ caBundle }: Pick<DatabaseSpaceSpec, 'caBundle'>): string 
     if (certificates.length !== begun.length || !isReadable(certificates[index] ?? ''))
       throw new TerminalError('InvalidSpec', `Certificate ${index + 1} in spec.caBundle cannot be read. ${wanted}`);
   }
-  return text;
+  return certificates.join('\n');
 }
 
 function isReadable(certificate: string): boolean {

@@ -197,7 +197,14 @@ describe('SpaceConnections', () => {
     });
     const pem = `# both\n${FIRST.cert}\n${SECOND.cert}`;
     connections.connect('a/one', spec({ caBundle: base64(pem) }), TOKENS, LOGIN, '1');
-    expect(trusted).toEqual([pem]);
+    expect(trusted).toEqual([`${FIRST.cert.trim()}\n${SECOND.cert.trim()}`]);
+  });
+
+  it('make no new List where a caBundle has other words around the same certificates', () => {
+    const { connections, spec } = bench();
+    const connect = (pem: string) => connections.connect('a/one', spec({ caBundle: base64(pem) }), TOKENS, LOGIN, '1');
+    connect(`# of January\n${FIRST.cert}`);
+    expect([connect(`# of June\n${FIRST.cert}\n`), connect(SECOND.cert)]).toEqual([false, true]);
   });
 
   it.each([
