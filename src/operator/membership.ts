@@ -362,7 +362,7 @@ export class Membership {
     this.#resourceVersion = written.metadata.resourceVersion;
   }
 
-  /** Null: nothing. Under that view nothing is begun for them any more, so they only become fewer. */
+  /** Null: nothing. Under that view nothing is begun for them any more, so they only become fewer, or move. */
   #heldUnder(view: View): string | null {
     const { identity, inHand } = this.#options;
     const held = [...inHand()].filter((shard) => this.#owners.of(shard, view) !== identity);

@@ -28,11 +28,17 @@ function aSource() {
   };
 }
 
-/** One replica's share of a space with some clusters, without controllers: only what these are told. */
-function aShare(count: number, namespaces?: readonly string[]) {
+function aWorld() {
   const world = virtualClock();
+  return { world, api: new FakeKube({ now: world.now, random: createSeededRandom(1) }) };
+}
+
+const specAt = (baseURL: string) => space({ baseURL })['spec'] as DatabaseSpaceSpec;
+const shardAt = (baseURL: string) => placeInFull(placeOf(specAt(baseURL)));
+
+/** One replica's share of a space with some clusters, without controllers: only what these are told. */
+function aShare(count: number, namespaces?: readonly string[], { world, api } = aWorld(), seed = 1) {
   const clock = processClock(world);
-  const api = new FakeKube({ now: world.now, random: createSeededRandom(1) });
   const informers = { spaces: aSource(), clusters: aSource(), users: aSource(), databases: aSource() };
   const object = (name: string, spec: object): KubeObject => ({
     apiVersion: '',
@@ -43,10 +49,9 @@ function aShare(count: number, namespaces?: readonly string[]) {
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
   const lease = { namespace: 'system', name: 'mooring' };
   const sharding = new Sharding(
-    { api, leases: api, clock, random: createSeededRandom(1), log, namespaces, ...lease, onFailure: () => {} },
+    { api, leases: api, clock, random: createSeededRandom(seed), log, namespaces, ...lease, onFailure: () => {} },
     informers,
   );
-  const specAt = (baseURL: string) => space({ baseURL })['spec'] as DatabaseSpaceSpec;
   const placeSpace = (baseURL: string) => informers.spaces.tell(object('production', specAt(baseURL)));
   placeSpace('https://cloud.test');
   for (let index = 0; index < count; index++)
@@ -70,7 +75,7 @@ function aShare(count: number, namespaces?: readonly string[]) {
   });
   /** Another replica's Lease, under whose view it owns the space at that place. Resolves with its name. */
   const rival = async (baseURL = 'https://cloud.test'): Promise<ObjectRef> => {
-    const shard = placeInFull(placeOf(specAt(baseURL)));
+    const shard = shardAt(baseURL);
     const own = api.all(LEASES)[0]?.metadata.name.replace('mooring-replica-', '') ?? '';
     for (let index = 0; ; index++) {
       const view = [own, `rival-${index}`].sort();
@@ -201,6 +206,60 @@ test('A key in hand is not forgotten because its space has come to be another on
   gate.end('shop/orders-0');
   await world.advance(0);
   expect(released).toContain('shop/orders-0');
+});
+
+/** Two replicas, the first of which owns the space, and where the space would be the other one's. */
+async function aPair() {
+  const setting = aWorld();
+  const both = [aShare(1, undefined, setting, 1), aShare(1, undefined, setting, 2)] as const;
+  await setting.world.advance(20_000);
+  const isFirst = await both[0].gate.begin('shop/orders-0');
+  if (isFirst) both[0].gate.end('shop/orders-0');
+  const [first, other] = isFirst ? both : [both[1], both[0]];
+  const view = setting.api.all(LEASES).flatMap(({ metadata: { name } }) => name.split('mooring-replica-').slice(1));
+  const ownerAt = (baseURL: string) => ownerOf(shardAt(baseURL), view.sort());
+  let elsewhere = '';
+  for (let index = 0; elsewhere === ''; index++)
+    if (ownerAt(`https://cloud-${index}.test`) !== ownerAt('https://cloud.test'))
+      elsewhere = `https://cloud-${index}.test`;
+  const move = () => {
+    for (const { placeSpace, resynced } of both) {
+      placeSpace(elsewhere);
+      resynced.length = 0;
+    }
+  };
+  return { ...setting, first, other, move };
+}
+
+test('A key that one replica has in hand is not begun by another one, whose its space has come to be meanwhile', async () => {
+  const { world, first, other, move } = await aPair();
+  expect(await first.gate.begin('shop/orders-0')).toBe(true);
+  move();
+  expect(await other.gate.begin('shop/orders-0')).toBe(false);
+  await world.advance(60_000);
+  expect([await other.gate.begin('shop/orders-0'), other.resynced]).toEqual([false, []]);
+  first.gate.end('shop/orders-0');
+  await world.advance(6_000);
+  expect(other.resynced.sort()).toEqual(['shop/orders-0', 'shop/production']);
+  expect(await other.gate.begin('shop/orders-0')).toBe(true);
+});
+
+test('A key whose space has come to be another one waits until another replica would have said that it has it in hand', async () => {
+  const { world, other, move } = await aPair();
+  move();
+  expect(await other.gate.begin('shop/orders-0')).toBe(false);
+  await world.advance(8_000);
+  expect(other.resynced.sort()).toEqual(['shop/orders-0', 'shop/production']);
+  expect([await other.gate.begin('shop/orders-0'), await other.gate.begin('shop/orders-0')]).toEqual([true, true]);
+  await world.advance(60_000);
+  expect(other.resynced).toHaveLength(2);
+});
+
+test('A key whose space has come to be another one of the same replica does not wait', async () => {
+  const { world, gate, placeSpace } = aShare(1);
+  await world.advance(3_000);
+  placeSpace('https://elsewhere.test');
+  expect(await gate.begin('shop/orders-0')).toBe(true);
 });
 
 test('A key whose object is gone is turned away once, and leads to no further look at all objects', async () => {

@@ -45,7 +45,12 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
 /** How long clusters of a shard that is taken over wait for the first look at their space, as at a start. */
 const FIRST_LOOK_MS = 2_000;
 /** A key may come to be ours without a change of members, as when its space appears. */
-const ROUNDS_A_SWEEP = 15;
+const LOOKS_A_SWEEP = 15;
+/**
+ * What has come to be in another shard is begun after so many looks at other replicas. The first may have begun before; by the last
+ * one the others have renewed since as well, and said what they have in hand.
+ */
+const LOOKS_AFTER_A_MOVE = 3;
 /** So many objects come or go at once; then others have their turn. */
 const SLICE = 50;
 const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
@@ -69,7 +74,9 @@ export class Sharding {
   };
   /** How many passes are in hand for a shard, and of which shard each pass was when it began. */
   readonly #inHand = new Map<string, number>();
-  readonly #begun = new Map<string, string>();
+  readonly #begun = new Map<string, { readonly kind: Sharded; readonly key: ObjectKey; readonly shard: string }>();
+  /** What has come to be in another shard, which was not ours: after how many looks at other replicas. */
+  readonly #moved = new Map<string, number>();
   /** Keys that came to be ours, and when; wall clock. */
   readonly #ours = {
     spaces: new Map<ObjectKey, number>(),
@@ -86,15 +93,18 @@ export class Sharding {
   };
   #controllers: ShardedControllers | undefined;
   readonly #namespaces: readonly string[] | undefined;
-  #rounds = 0;
+  #looks = 0;
   #sweeping = false;
   #due = false;
 
   constructor({ random, log, ...options }: ShardingOptions, informers: Sources) {
     for (const kind of KINDS) {
       informers[kind].onChange((key, _before, after) => {
-        if (after === undefined) this.#within[kind].delete(key);
-        else this.#within[kind].set(key, withinOf(kind, after));
+        const [former, within] = [this.#within[kind].get(key), after && withinOf(kind, after)];
+        if (former !== undefined && within !== undefined && former !== within)
+          if (!this.#membership.owns(this.#shardOf(kind, key))) this.#moved.set(`${kind} ${key}`, this.#looks);
+        if (within === undefined) this.#within[kind].delete(key);
+        else this.#within[kind].set(key, within);
       });
     }
     this.#api = options.api;
@@ -105,9 +115,11 @@ export class Sharding {
       ...options,
       api: options.leases,
       identity: uuid(random),
-      inHand: () => this.#inHand.keys(),
+      inHand: () => this.#shardsInHand(),
       onChange: (changed) => {
-        if (changed || this.#hasRefused() || ++this.#rounds % ROUNDS_A_SWEEP === 0) void this.#sweep();
+        this.#looks++;
+        for (const [name, at] of this.#moved) if (this.#looks - at >= LOOKS_AFTER_A_MOVE) this.#moved.delete(name);
+        if (changed || this.#hasRefused() || this.#looks % LOOKS_A_SWEEP === 0) void this.#sweep();
       },
     });
   }
@@ -123,11 +135,11 @@ export class Sharding {
         const unseen = this.#unseen(kind, key);
         const isUncertain = unseen !== undefined && (await this.#exists(unseen));
         const shard = this.#shardOf(kind, key);
-        if (isUncertain || !this.#membership.owns(shard)) {
+        if (isUncertain || this.#hasMoved(kind, key) || !this.#membership.owns(shard)) {
           this.#refused[kind].add(key);
           return false;
         }
-        this.#begun.set(`${kind} ${key}`, shard);
+        this.#begun.set(`${kind} ${key}`, { kind, key, shard });
         // What is held for it from now on is let go of when its shard is, though no sweep has come to it yet.
         if (!this.#ours[kind].has(key)) this.#ours[kind].set(key, this.#clock.now());
         this.#refused[kind].delete(key);
@@ -135,7 +147,7 @@ export class Sharding {
         return true;
       },
       end: (key) => {
-        const shard = this.#begun.get(`${kind} ${key}`) ?? '';
+        const shard = this.#begun.get(`${kind} ${key}`)?.shard ?? '';
         this.#begun.delete(`${kind} ${key}`);
         const left = (this.#inHand.get(shard) ?? 1) - 1;
         if (left > 0) {
@@ -205,6 +217,7 @@ export class Sharding {
     owned.set(shard, isOurs);
     const [ours, refused] = [this.#ours[kind], this.#refused[kind]];
     if (isOurs && (!ours.has(key) || refused.has(key))) {
+      if (this.#hasMoved(kind, key)) return false;
       refused.delete(key);
       ours.set(key, this.#clock.now());
       counts.gained++;
@@ -218,6 +231,21 @@ export class Sharding {
     counts.lost++;
     this.#controllers?.[kind].forget(key);
     return true;
+  }
+
+  /** Of each pass in hand the shard that it began in, and the one that its object is in by now. */
+  #shardsInHand(): ReadonlySet<string> {
+    const shards = new Set(this.#inHand.keys());
+    for (const { kind, key } of this.#begun.values())
+      if (this.#within[kind].has(key)) shards.add(this.#shardOf(kind, key));
+    return shards;
+  }
+
+  /** Whether it, or what it is in, has come to be in another shard a moment ago: another replica may have it in hand still. */
+  #hasMoved(kind: Sharded, key: ObjectKey): boolean {
+    if (this.#moved.has(`${kind} ${key}`)) return true;
+    const within = this.#within[kind].get(key);
+    return kind !== 'spaces' && within !== undefined && this.#hasMoved(outerKind(kind), within);
   }
 
   #shardOf(kind: Sharded, key: ObjectKey): string {
