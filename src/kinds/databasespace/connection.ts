@@ -245,7 +245,7 @@ export class SpaceConnections {
       const untilMs = clock.monotonic() + PRIMARY_MS;
       if ((shared.primaries.get(clusterID)?.untilMs ?? 0) > clock.monotonic()) return;
       shared.primaries.set(clusterID, { by, address, untilMs });
-      for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]));
+      for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]), false);
     };
     const connect = (baseURL: string, clusterID: string) =>
       new ServerClient({
