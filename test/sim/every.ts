@@ -1,6 +1,6 @@
 import { FAULT_NAMES, type Fault, NOTHING_ALONE, strikes } from './faults.ts';
 import type { Plan } from './plan.ts';
-import { READ_FAULTS_OF, type Read, type ReadFault, worthStriking } from './reads.ts';
+import { READ_FAULTS_OF, type Read, type ReadFault, strikesRead, worthStriking } from './reads.ts';
 import { play, type Run } from './run.ts';
 import { scenarioNamed } from './scenarios.ts';
 
@@ -30,5 +30,6 @@ export async function* playReads(base: Plan, faultsAt: (read: Read) => readonly 
   yield clean;
   if (clean.violations.length > 0) return;
   for (const read of worthStriking(clean.reads))
-    for (const fault of faultsAt(read)) yield await play({ ...base, reads: [{ at: read.index, fault }] }, clean.end);
+    for (const fault of faultsAt(read).filter((each) => strikesRead(read, each)))
+      yield await play({ ...base, reads: [{ at: read.index, fault }] }, clean.end);
 }

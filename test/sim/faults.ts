@@ -7,6 +7,7 @@ export const FAULTS = {
   lostAnswer: 'the effect takes place, the answer is lost',
   lateLanding: 'the answer is lost, and the effect takes place half a minute later',
   serverError: 'the other side answers 500 or 503 and does nothing',
+  misrouted: 'a router before the other side answers 404 with a page, and nothing is done',
   reset: 'the connection breaks before the request arrives',
   conflict: 'a patch is refused with 409, as if somebody had written in between',
   flaky: 'for two minutes every third call fails',
@@ -82,5 +83,6 @@ export interface Effect {
 export function strikes({ to, what }: Omit<Effect, 'index'>, fault: Fault): boolean {
   // Events are only told of, and can be lost: of these a crash is enough.
   if (what.startsWith('create events')) return fault === 'crashAfter';
+  if (fault === 'misrouted') return to === 'http';
   return fault !== 'conflict' || (to === 'kube' && what.startsWith('patch'));
 }

@@ -97,6 +97,12 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: Array.from({ length: 12 }, (_, index) => `still-there r${index + 1}:missing`),
   },
   {
+    name: 'list-outvoted',
+    about: 'Two 404s count for more than the List that was fetched to settle them',
+    changes: [['kinds/databasecluster/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;']],
+    hunt: Array.from({ length: 24 }, (_, index) => `destroy r${index + 1}:missingTwice`),
+  },
+  {
     name: 'first-come-not-first-served',
     about: 'Two objects that stand for one id do not know of each other',
     changes: [
@@ -293,7 +299,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'forget-410',
     about: 'A watch that is too old is opened again at the same version',
-    changes: [['runtime/watcher.ts', 'isRefused(error) ? relist', 'isRefused(error) && !isGone(error) ? relist']],
+    changes: [
+      ['runtime/watcher.ts', 'isRefused(error) ? relist', 'isRefused(error) && !isGone(error) ? relist'],
+      // Nor does it list where all watches fail.
+      ['runtime/watcher.ts', 'const RELIST_AFTER = 5;', 'const RELIST_AFTER = Number.POSITIVE_INFINITY;'],
+    ],
     hunt: ['change-of-mind 1:gap'],
   },
   ...OF_REPLICAS,
@@ -356,7 +366,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kept-as-the-cache-says',
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
-    hunt: ['namespace-deleted-while-deploying replicas=2 seed=22 3:partition 6:suspendMachine 7:gap'],
+    hunt: ['namespace-deleted-while-deploying replicas=2 seed=1 3:partition 4:suspendMachine 5:oldList'],
   },
   {
     name: 'forget-whose-login',

@@ -91,6 +91,9 @@ async function released(process: Process, world: Surroundings): Promise<void> {
   if (reason !== undefined) throw withheld(reason);
 }
 
+/** Faults after which nothing has been done. */
+const FAILURES: ReadonlySet<Fault> = new Set<Fault>(['serverError', 'misrouted', 'conflict', 'reset']);
+
 /** Carries out one effect, with what goes wrong with it. */
 async function carryOut<T>(
   process: Process,
@@ -107,7 +110,7 @@ async function carryOut<T>(
     world.crash(process);
     return never();
   }
-  if (fault === 'serverError' || fault === 'conflict' || fault === 'reset' || world.fails()) {
+  if ((fault !== undefined && FAILURES.has(fault)) || world.fails()) {
     const failed = failure(fault ?? 'serverError');
     if (failed !== undefined) return failed;
   }
@@ -327,7 +330,8 @@ export function transportOf(
 function httpFailure(fault: Fault, request: HttpRequest): HttpResponse | undefined {
   if (fault === 'conflict') return undefined;
   if (fault === 'reset') throw lost(`${request.method}: Connection broke before the request arrived`);
-  return { status: 503, headers: { 'content-type': 'text/html' }, body: textOf('<h1>Service Unavailable</h1>') };
+  const [status, title] = fault === 'misrouted' ? [404, 'Not Found'] : [503, 'Service Unavailable'];
+  return { status, headers: { 'content-type': 'text/html' }, body: textOf(`<h1>${title}</h1>`) };
 }
 
 async function* textOf(text: string): AsyncGenerator<Uint8Array> {

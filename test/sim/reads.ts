@@ -10,6 +10,7 @@ export const READ_FAULTS = {
   truncated: 'the answer ends halfway, as if that were all',
   hang: 'no answer comes for 20 s, from the Kubernetes API for 30 s',
   missing: 'it is answered 404, or a List comes without anything in it, as from a replica that is behind',
+  missingTwice: 'it is answered 404, and so is the next one of its sort',
 } as const;
 
 export type ReadFault = keyof typeof READ_FAULTS;
@@ -20,8 +21,13 @@ export const READ_FAULT_NAMES = Object.keys(READ_FAULTS) as readonly ReadFault[]
 export const READ_FAULTS_OF: Readonly<Record<Read['to'], readonly ReadFault[]>> = {
   http: READ_FAULT_NAMES.filter((name) => name !== 'failing'),
   // It answers gets from what was agreed on, never from what is behind.
-  kube: READ_FAULT_NAMES.filter((name) => name !== 'missing'),
+  kube: READ_FAULT_NAMES.filter((name) => name !== 'missing' && name !== 'missingTwice'),
 };
+
+/** Whether the fault at this look is something else than others there. That a List lies twice cannot be told from the truth. */
+export function strikesRead({ to, what }: Pick<Read, 'to' | 'what'>, fault: ReadFault): boolean {
+  return READ_FAULTS_OF[to].includes(fault) && (fault !== 'missingTwice' || /\/clusters\/[^/]+$/.test(what));
+}
 
 /** A look, counted from 1 over all processes. */
 export interface Read {
@@ -86,7 +92,7 @@ export async function answerWith(
     await pause(request.timeouts?.headersMs ?? PATIENCE_MS);
     throw new HttpError('lost', `${request.method}: No complete answer in time`);
   }
-  if (fault === 'missing') return missing(request);
+  if (fault === 'missing' || fault === 'missingTwice') return missing(request);
   const status = STATUSES[fault];
   if (status === undefined) {
     const answer = await send();

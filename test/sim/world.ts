@@ -17,7 +17,7 @@ import { metricsTold, type PassResult, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import type { Plan } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
-import { READ_FAULTS_OF, type Read, type ReadFault } from './reads.ts';
+import { type Read, type ReadFault, strikesRead } from './reads.ts';
 import { LASTS_MS, LEASE_NAMESPACE, RESTART_MS, type Subject, strike } from './strike.ts';
 import { CLUSTERS, KINDS, View } from './view.ts';
 import { Weather } from './weather.ts';
@@ -77,6 +77,8 @@ export class World {
   #counting = false;
   /** The next process dies at its first effect. */
   #crashNext = false;
+  /** A look of this sort is answered by who is behind the others, once more. */
+  #missesNext: string | undefined;
   #troubledUntil = 0;
   /** When a person asked for something else than the scenario does. */
   #turnedAt: number | undefined;
@@ -337,7 +339,9 @@ export class World {
     const index = this.reads.length + 1;
     this.reads.push({ ...read, index, after: this.#count });
     const strike = this.#areStrikesOver ? undefined : this.#plan.reads?.find(({ at }) => at === index);
-    const fault = strike && READ_FAULTS_OF[read.to].includes(strike.fault) ? strike.fault : undefined;
+    let fault = strike && strikesRead(read, strike.fault) ? strike.fault : undefined;
+    if (fault === undefined && this.#missesNext === read.what) fault = 'missing';
+    if (fault !== undefined) this.#missesNext = fault === 'missingTwice' ? read.what : undefined;
     if (fault !== undefined) {
       this.#note(`process ${number} r${index}: ${read.what}  <= ${fault}`);
       this.#troubledUntil = Math.max(this.#troubledUntil, this.clock.monotonic() + MINUTE_MS);
