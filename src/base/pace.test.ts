@@ -35,6 +35,19 @@ test('Pace lets those that share it go on one by one, each after a turn of other
   await Promise.all(all);
 });
 
+test('Pace is due sooner while somebody hurries', () => {
+  const clock = manualClock();
+  const pace = new Pace(clock, undefined, 5);
+  const [endOne, endOther] = [pace.hurry(), pace.hurry()];
+  expect(pace.due).toBe(false);
+  clock.advance(1);
+  expect(pace.due).toBe(true);
+  endOne();
+  expect(pace.due).toBe(true);
+  endOther();
+  expect(pace.due).toBe(false);
+});
+
 test('yieldToEventLoop() lets waiting timers and I/O run', async () => {
   let ran = false;
   setImmediate(() => {

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { HttpTransport } from '../base/http.ts';
 import type { Log } from '../base/log.ts';
+import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import type { Reference } from '../base/reference-index.ts';
 import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
@@ -50,11 +51,13 @@ export class Wiring {
   readonly #informers: Informers;
   readonly #recorder: ReturnType<typeof createEventRecorder>;
   readonly #controllers: AnyController[] = [];
+  readonly #pace: Pace;
 
   constructor(dependencies: ControllerDependencies, informers: Informers) {
     this.#dependencies = dependencies;
     this.#informers = informers;
     const { api, log } = dependencies;
+    this.#pace = new Pace(dependencies.clock);
     const { secrets } = informers;
     const kept = new FinalizerIndex();
     secrets.onChange((key, before, after) => kept.changed(key, before, after));
@@ -86,6 +89,7 @@ export class Wiring {
       events: this.#recorder,
       metrics: share,
       concurrency,
+      pace: this.#pace,
       gate,
       onStep,
     });

@@ -178,3 +178,26 @@ test('Controller that begins beside thousands of objects begins with what a pers
   expect(passes[0]?.name).toBe('toy-998');
   expect(passes.filter(({ name }) => name === 'toy-998')).toHaveLength(1);
 });
+
+test('Controller has the crowd rest sooner while what a person changed is in hand', async () => {
+  const world = aCluster();
+  await aSettledToy(world.api, 'toy');
+  const held: (() => void)[] = [];
+  const observe = () => new Promise<void>((resolve) => held.push(resolve));
+  const { pace, clock, change, passes } = await aController({ observe }, 2, world);
+  await clock.settle();
+  const isDueAfter = async (ms: number) => {
+    await pace.rest();
+    await clock.advance(ms);
+    return pace.due;
+  };
+  const isDueIn = { routine: await isDueAfter(1), urgent: false, after: false };
+  held.pop()?.();
+  await change('toy', { spec: { size: 2 } });
+  isDueIn.urgent = await isDueAfter(1);
+  held.pop()?.();
+  await clock.settle();
+  isDueIn.after = await isDueAfter(1);
+  expect(isDueIn).toEqual({ routine: false, urgent: true, after: false });
+  expect(passes).toHaveLength(2);
+});

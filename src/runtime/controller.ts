@@ -9,7 +9,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { Pace } from '../base/pace.ts';
+import type { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
 import { inSlices } from '../base/slices.ts';
@@ -46,6 +46,8 @@ export interface ControllerOptions {
   readonly events: EventRecorder;
   readonly metrics: ControllerMetrics;
   readonly concurrency: number;
+  /** Shared by all controllers, so that together they never hold the event loop for long. */
+  readonly pace: Pace;
   /** Told before each step of any object. */
   readonly onStep?: ((told: StepTold) => void) | undefined;
   /** Default: every key is this process's. */
@@ -100,14 +102,12 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Of these another object is in hand: what its pass remembers is not theirs. */
   readonly #replaced = new Set<ObjectKey>();
   readonly #requeuesAtOnce = new Map<ObjectKey, number>();
-  readonly #pace: Pace;
   readonly #read: (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined;
 
   constructor(kind: Kind<Spec, Status, Observation, Step>, informer: Informer<KubeObject>, options: ControllerOptions) {
     this.#kind = kind;
     this.#informer = informer;
     this.#options = options;
-    this.#pace = new Pace(options.clock);
     this.#read = recordReader(kind.definition);
     this.queue = new WorkQueue({
       ...options,
@@ -154,7 +154,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   async #work(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { gate } = this.#options;
+    const { gate, pace } = this.#options;
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       const isOurs = (await gate?.begin(key)) !== false;
       if (!isOurs || stop.aborted) {
@@ -166,6 +166,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       const finished = this.#options.metrics.started();
       const about = this.#aboutPass(key);
       const log = this.#log(about);
+      // Whoever waits for what a person changed is not to wait for a turn of the crowd after each answer as well.
+      const arrived = this.queue.priorityOf(key) === 'high' ? pace.hurry() : undefined;
       this.#inBackoff.delete(key);
       try {
         const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, kill));
@@ -181,9 +183,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         if (this.#replaced.delete(key)) this.forget(key, true);
         this.#lookAtForeignStatus(key);
         this.queue.done(key);
+        arrived?.();
       }
       // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
-      if (this.#pace.due) await this.#pace.rest();
+      if (pace.due) await pace.rest();
     }
   }
 

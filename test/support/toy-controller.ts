@@ -1,4 +1,5 @@
 import { API_VERSION } from '../../src/base/group.ts';
+import { Pace } from '../../src/base/pace.ts';
 import type { Random } from '../../src/base/random.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { ready } from '../../src/kube/summary.ts';
@@ -64,6 +65,7 @@ export async function aStandby(
     random: noChance,
     onFailure: () => {},
   });
+  const pace = new Pace(clock);
   const metrics = createMetrics(clock, { version: '', node: '' });
   const controller = new Controller(kind, informer, {
     api,
@@ -73,6 +75,7 @@ export async function aStandby(
     events: { record: (_object, { reason }) => events.push(reason) },
     metrics: metrics.controller('toy', concurrency),
     concurrency,
+    pace,
     gate,
   });
   const [stop, kill] = [new AbortController(), new AbortController()];
@@ -106,6 +109,7 @@ export async function aStandby(
     kill,
     run,
     metrics,
+    pace,
   };
 }
 
