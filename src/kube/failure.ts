@@ -158,3 +158,12 @@ export function asTold({ conditions, lastError: known }: ToldBefore, failure: Fa
   const isOfThisOutage = Date.parse(known.time) >= (failure.heldBack.sinceMs ?? 0) - SAME_OUTAGE_MS;
   return isOfThisOutage ? { ...failure, message, details: known } : failure;
 }
+
+/** The API server took the finalizer in, and its answer lacks it. */
+export function finalizerRefused(finalizer: string): TransientError {
+  return new TransientError(
+    'FinalizerRefused',
+    `Finalizer "${finalizer}" was written, and is not there: something in this cluster, such as an admission webhook, takes it away. ` +
+      'Nothing is done before it stays: have that leave it alone',
+  );
+}

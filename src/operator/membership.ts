@@ -303,9 +303,11 @@ export class Membership {
       } else if (lease === undefined && (isOver || seen.identity === '')) this.#seen.delete(name);
       else if (seen.identity !== '') {
         live.push(seen);
-        if (isOver) this.#aside((time) => this.#bury(name, seen, time));
+        if (!isOver) continue;
+        this.#seen.set(name, { ...seen, since: now });
+        this.#aside((time) => this.#bury(name, seen, time));
       } else if (isOver && lease !== undefined) {
-        // Others have seen it too by then, so that it is not missed as one that may still act. It is tried again as much later.
+        // Others have seen it too by then, so that it is not missed as one that may still act.
         this.#seen.set(name, { ...seen, since: now });
         this.#aside((time) => api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, time));
       }
@@ -337,8 +339,8 @@ export class Membership {
   }
 
   /**
-   * What becomes of others' Leases the next look shows: that this is refused, or takes its time, must not keep this replica from
-   * renewing its own.
+   * What becomes of others' Leases the next look shows, or else it is tried again when they would be over once more: that this is
+   * refused, or takes its time, must not keep this replica from renewing its own.
    */
   #aside(work: (limit: AbortSignal) => Promise<unknown>): void {
     void this.#attempt(work);

@@ -4,7 +4,7 @@ import { TOYS } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
 import { ready, stalled } from '../kube/summary.ts';
-import { isNews, type KeyGate } from './controller.ts';
+import type { KeyGate } from './controller.ts';
 
 test('Controller looks at each object once when it appears, and not again because of its own writes', async () => {
   const { create, passes, clock } = await aController();
@@ -248,34 +248,6 @@ test('Controller logs with each line of a pass what it is about, and an id that 
       name: 'a',
       reconcileID: expect.stringMatching(/^\w{8}$/),
     });
-});
-
-const seen = (changes: object = {}) => ({
-  metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1, ...changes },
-});
-
-test.each([
-  [undefined, seen(), true],
-  [seen(), undefined, true],
-  [seen(), seen({ resourceVersion: '2' }), false],
-  [seen(), seen({ resourceVersion: '2', managedFields: [] }), false],
-  [seen(), seen({ generation: 2 }), true],
-  [seen(), seen({ uid: 'v' }), true],
-  [seen(), seen({ deletionTimestamp: 't' }), true],
-  [seen(), seen({ finalizers: ['x'] }), true],
-  [seen(), seen({ annotations: { a: 'b' } }), true],
-  [seen(), seen({ labels: { a: 'b' } }), true],
-])('isNews() of %j and %j is %s', (before, after, news) => {
-  expect(isNews(before, after)).toBe(news);
-});
-
-test.each([
-  ['it came to stand', seen(), seen({ finalizers: ['own'] }), false],
-  ['it stands, and another one came', seen({ finalizers: ['own'] }), seen({ finalizers: ['own', 'x'] }), false],
-  ['it went', seen({ finalizers: ['own', 'x'] }), seen({ finalizers: ['x'] }), true],
-  ['it stands, and the spec changed', seen(), seen({ finalizers: ['own'], generation: 2 }), true],
-])('isNews() where the own finalizer is known: %s', (_what, before, after, news) => {
-  expect(isNews(before, after, 'own')).toBe(news);
 });
 
 test('Controller hears of a change also after a handler threw at its own write', async () => {

@@ -14,9 +14,10 @@ import type { Random } from '../base/random.ts';
 import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
 import { inSlices } from '../base/slices.ts';
 import { inSpan } from '../base/trace.ts';
-import type { AnyObject, KubeApi } from '../kube/api.ts';
+import type { KubeApi } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
+import { isNews } from '../kube/predicate.ts';
 import { type ObjectRecord, recordReader } from '../kube/record.ts';
 import { arrivalOf } from './arrival.ts';
 import type { EventRecorder } from './events.ts';
@@ -331,16 +332,4 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 function labelOf(outcome: Outcome): 'success' | 'requeue' | 'requeue_after' | 'error' {
   if (outcome.next === 'settled') return outcome.requeueAfterMs === undefined ? 'success' : 'requeue_after';
   return outcome.next === 'failed' ? 'error' : 'requeue';
-}
-
-/**
- * Whether a person or another controller changed something that a pass goes by: a status is only ever written by us. `own`: a
- * finalizer beside which no other is of interest, and which only we put.
- */
-export function isNews(before: AnyObject | undefined, after: AnyObject | undefined, own?: string): boolean {
-  if (before === undefined || after === undefined) return true;
-  const isHeld = own !== undefined && after.metadata.finalizers?.includes(own) === true;
-  const seen = ({ metadata: { uid, generation, deletionTimestamp, finalizers, annotations, labels } }: AnyObject) =>
-    JSON.stringify([uid, generation, deletionTimestamp, isHeld || finalizers, annotations, labels]);
-  return seen(before) !== seen(after);
 }

@@ -55,3 +55,15 @@ test('RateLimiter makes nobody wait for a crowd for longer than their own longes
   expect(limiter.backlogMs).toBe(190_000);
   expect(limiter.when('late', { initialMs: 50, maxMs: 5_000 })).toBe(5_000);
 });
+
+test('RateLimiter is quick again soon after a crowd that came back early, again and again', () => {
+  const { limiter, clock } = aLimiter(() => 1);
+  const soon = { initialMs: 1_000, maxMs: 30_000 };
+  const due = Array.from({ length: 3_000 }, () => 0);
+  for (let second = 0; second < 600; second++, clock.advance(1_000)) {
+    for (const [index, at] of due.entries())
+      if (at <= clock.monotonic()) due[index] = clock.monotonic() + limiter.when(`key-${index}`, soon);
+  }
+  clock.advance(31_000);
+  expect([limiter.backlogMs, limiter.when('late', BACKOFF)]).toEqual([0, 2_000]);
+});

@@ -34,7 +34,8 @@ export class RateLimiter {
     this.#failures.set(key, failures + 1);
     const ceiling = Math.min(maxMs, initialMs * 2 ** Math.min(failures + 1, 30));
     const own = initialMs + (ceiling - initialMs) * this.#random.float();
-    this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + INTERVAL_MS;
+    // Who does not wait for a turn takes none: a crowd that comes back earlier would have the bucket never full again.
+    if (this.backlogMs < maxMs) this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + INTERVAL_MS;
     return Math.max(own, Math.min(this.backlogMs, maxMs));
   }
 

@@ -37,6 +37,23 @@ test.each([
   });
 });
 
+test.each([
+  ['is put back', { owns: () => true }, { status: { size: 1 } }],
+  ['comes before the first step', { decide: () => ({ conditions: READY, steps: ['grow'] }) }, {}],
+])(
+  'reconcile() does nothing where its finalizer does not stay, and says so, when it %s',
+  async (_when, kind, start) => {
+    const toy = aToy(kind);
+    await toy.create(start);
+    const patch = toy.api.patch.bind(toy.api);
+    toy.api.patch = (resource, ref, body, options) =>
+      patch(resource, ref, options?.subresource === 'status' ? body : { metadata: { finalizers: null } }, options);
+    expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { reason: 'FinalizerRefused' } });
+    expect(toy.status().conditions?.[0]).toMatchObject({ status: 'Unknown', reason: 'FinalizerRefused' });
+    expect(toy.log.filter((line) => line.startsWith('going'))).toEqual([]);
+  },
+);
+
 test('reconcile() tells that what a person let go of cannot be put right before', async () => {
   const forbidden = new KubeError('Cannot patch secrets: forbidden', { status: 403, reason: 'Forbidden' });
   const toy = aToy({ abandon: () => Promise.reject(forbidden) });

@@ -5,11 +5,12 @@
  */
 
 import type { Clock } from '../base/clock.ts';
+import { TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
 import { type ConditionUpdate, findStatusCondition, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
-import { asTold, type Failure, failureOf } from '../kube/failure.ts';
+import { asTold, type Failure, failureOf, finalizerRefused } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
 import { failed, particulars, stalled } from '../kube/summary.ts';
@@ -161,7 +162,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 
   /** Of a write of finalizers that was refused: the status may be open all the same. */
   #tellRefusal(status: Status, error: unknown): Promise<Outcome> {
-    if (!(error instanceof KubeError) || isNotFound(error)) throw error;
+    if (!(error instanceof KubeError || error instanceof TransientError) || isNotFound(error)) throw error;
     return this.#tellFailure(status, error);
   }
 
@@ -248,6 +249,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const others = finalizers.filter((each) => each !== own);
     const patch = { metadata: { resourceVersion, finalizers: stands ? [...others, own] : others } };
     this.#take(await this.#context.api.patch(this.#kind.resource, { namespace, name }, patch));
+    if (stands && !this.#hasFinalizer()) throw finalizerRefused(own);
   }
 
   #take(answer: unknown): void {

@@ -219,6 +219,16 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7', 'watch 9']);
   });
 
+  test.each([
+    ['are cut off after a minute', new HttpError('lost', 'Connection reset'), 60_000],
+    ['are answered 429', new KubeError('not now', { status: 429 }), 0],
+  ])('A watcher whose watches all %s goes on without a list', async (_how, end, afterMs) => {
+    const { clock, calls } = aWatcher([page(7)], [{ end, afterMs }]);
+    await clock.advance(3_600_000);
+    expect(calls.length).toBeGreaterThan(40);
+    expect(calls.filter((call) => call.startsWith('list'))).toEqual(['list -']);
+  });
+
   test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
     const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
     const { clock, calls, failures } = aWatcher(

@@ -60,7 +60,7 @@ export interface WatcherOptions<T> {
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
 /** How often to ask a server that is away is the client's affair (Reachability). Where others are answered, so often without backoff. */
 const MISSES = 2;
-/** So many watches that were answered and failed, one after the other: what they tell of cannot be had by watching. */
+/** After so many watches that failed at once: what they are to tell of cannot be had by watching from there. */
 const RELIST_AFTER = 5;
 /** A watch that the server closes earlier is opened again after a pause. */
 const WORKING_MS = 1_000;
@@ -75,6 +75,8 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
   let failures = { list: 0, watch: 0 };
   /** Requests that were not answered where others were, since one of this watcher's own was. */
   let misses = 0;
+  /** Watches, one after the other, that failed at once though they were answered. */
+  let broken = 0;
   while (!signal.aborted) {
     let sent = { at: clock.monotonic(), isReached: true };
     const onTurn = (isReached: boolean) => {
@@ -90,12 +92,15 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
     if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
+    const isBroken =
+      isAnswered && !ended && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
+    broken = state.phase === 'watch' && isBroken ? broken + 1 : 0;
     const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
     state = next.state;
     if (goOn) continue;
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
     const attempt = isAnswered ? failures[state.phase]++ : Math.max(0, misses - MISSES);
-    if (state.phase === 'watch' && failures.watch >= RELIST_AFTER)
+    if (state.phase === 'watch' && broken >= RELIST_AFTER)
       state = { phase: 'list', notOlderThan: state.resourceVersion, inPages: false };
     const delayMs = Math.max(asked, backoffMs(BACKOFF, attempt, random));
     if (error !== undefined) options.onFailure(error, delayMs);

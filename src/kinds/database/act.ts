@@ -92,23 +92,10 @@ async function remove(
     // Servers answer 400 where there is none, too, and whatever stands before them 404. That there is none follows from no
     // single answer: it would be left behind.
     const isMissing = error.kind === 'notFound' || !(await isThere(world, access, name, signal));
-    if (isMissing && !(await isListed(world, access, name, signal))) return;
+    if (isMissing && !(await servers.listsDatabase(access, name, signal))) return;
     if (error.kind === 'notFound') throw notFoundButListed(error);
     const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${error.message}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
   servers.databaseChanged(access, name, false);
-}
-
-/** By a List of this moment, whatever was told of the database before. */
-async function isListed(
-  { servers }: DatabaseWorld,
-  access: OpenServer,
-  name: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const names = await servers.asAdmin(access, (client, token) => client.listDatabases(token, signal), signal);
-  const listed = names.includes(name);
-  servers.databaseChanged(access, name, listed);
-  return listed;
 }

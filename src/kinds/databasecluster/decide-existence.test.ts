@@ -157,6 +157,13 @@ const cases: readonly Case[] = [
     }),
   ),
   {
+    name: 'waits for the end of one that it has observed before, and is to manage by now',
+    given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().observedBefore(),
+    seen: anObservation().status('destroying'),
+    thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+    status: { createdAt: null, observedOnly: null },
+  },
+  {
     name: 'records none to observe that is being destroyed',
     given: aCluster().with({ managementPolicy: 'Observe' }),
     seen: anObservation().status('destroying'),
@@ -187,8 +194,8 @@ const cases: readonly Case[] = [
   {
     name: 'records the creation time of its own cluster that the cloud tells late',
     given: aCluster().owned().withStatus({ createdAt: 'unknown' }),
-    seen: anObservation().status('starting'),
-    thus: { ready: 'Unknown Deploying' },
+    seen: anObservation().tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
+    thus: { ready: 'as before', steps: [], comesBack: again },
     status: { createdAt: CREATED_AT },
   },
   {

@@ -125,7 +125,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   });
   // What this object asked for is its own, though it only observes by now.
   if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject), observedOnly: null });
-  if (cluster.status === 'destroying' && !subject.status.observedOnly) return outgoing(subject, seen);
+  if (cluster.status === 'destroying') return outgoing(subject, seen);
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') return claim({});
   const message =
     `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +

@@ -1,4 +1,5 @@
 import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
+import { PASS } from '../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { rotationAt, untilRotation } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
@@ -22,10 +23,10 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   const change = changeOf(subject, seen);
   if (change === undefined || login.conditions === 'keep') return login;
   const own = login.steps ?? [];
-  // What the server does not take may be what a change mends, such as a disk that is full.
-  const isHeldUp = subject.status.lastError?.operation === 'updateUser';
-  if (change.steps.length > 0 && isToBeReplaced(subject, seen, nowMs) && !isHeldUp) return login;
-  const steps = isHeldUp ? [...change.steps, ...own] : [...own, ...change.steps];
+  const hasSteps = change.steps.length > 0;
+  if (hasSteps && isToBeReplaced(subject, seen, nowMs) && !isHeldUp(subject)) return login;
+  // What is seen of the server does not hold after a change that goes first.
+  const steps = hasSteps && isHeldUp(subject) ? change.steps : [...own, ...change.steps];
   return {
     ...login,
     tentative: false,
@@ -39,6 +40,16 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
 function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {
   const { login } = seen;
   return login.login === 'tried' && login.working !== 'none' && verifiedLogin(subject, seen, nowMs) === undefined;
+}
+
+/**
+ * The last pass failed at the login, of which the server or Kubernetes took something not: then a change goes first, as it may
+ * mend that, such as a disk that is full, and must not wait for a person.
+ */
+function isHeldUp({ status }: ClusterSubject): boolean {
+  const failedAt = status.lastError?.operation;
+  const reason = findStatusCondition(status.conditions, 'Ready')?.reason;
+  return failedAt === 'updateUser' || (failedAt === PASS && reason !== 'UpdateNotApplied');
 }
 
 function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {

@@ -160,7 +160,23 @@ const cases: readonly Case[] = [
       lastError: { operation: 'updateUser', message: 'No space left', time: CREATED_AT },
     }),
     seen: anObservation().tried({ hasNext: true, factoryAlive: undefined }),
-    thus: { ready: 'Unknown Updating', steps: ['Update', 'PutPassword'] },
+    thus: { ready: 'Unknown Updating', steps: ['Update'] },
+  },
+  {
+    name: 'changes a cluster whose Secret cannot be written',
+    given: changed({ storageSizeGB: 200 })
+      .annotated('rotate-at', 'now')
+      .withStatus({ lastError: { operation: 'Reconcile', message: 'Secret is immutable', time: CREATED_AT } }),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Updating', steps: ['Update'] },
+  },
+  {
+    name: 'looks after the login of a cluster whose change came to nothing',
+    given: changed({ storageSizeGB: 200 })
+      .withCondition('Ready', 'Unknown', 'UpdateNotApplied')
+      .withStatus({ lastError: { operation: 'Reconcile', message: 'It came to nothing', time: CREATED_AT } }),
+    seen: anObservation().tried(FACTORY),
+    thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
   },
   {
     name: 'changes a cluster whose logins are all refused',
@@ -290,7 +306,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('decideRunState() and decideChanges()', () => {
+describe('decideRunState() and changeOf()', () => {
   it.each(cases)('$name', ({ given, seen, thus }) => {
     expect(outline(decideCluster(given.subject, seen.seen, NOW_MS))).toMatchObject(thus);
   });

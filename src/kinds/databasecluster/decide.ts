@@ -10,7 +10,7 @@ import { decideRunState } from './decide-state.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
-  identityOf,
+  createdAtOf,
   NO_CREATION_TIME,
   type SpaceSeen,
 } from './observation.ts';
@@ -37,6 +37,8 @@ export function decideCluster(
 }
 
 function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
+  const late = decideToldLate(subject, seen);
+  if (late !== undefined) return late;
   for (const rule of RULES) {
     const decision = rule(subject, seen, nowMs);
     if (decision !== undefined) return withShown(subject, seen, decision, nowMs);
@@ -51,6 +53,14 @@ function decideFollowed({ status }: ClusterSubject, seen: ClusterObservation): C
   return { conditions: 'keep', status: { place: seen.at }, requeueAfterMs: 0 };
 }
 
+/** A creation time that the cloud tells only now is written down before a Secret says by it whose login it is. */
+function decideToldLate(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
+  const createdAt = seen.cluster && createdAtOf(seen.cluster);
+  if (createdAt === undefined || subject.status.createdAt !== NO_CREATION_TIME || !isOurs(subject, seen))
+    return undefined;
+  return { conditions: 'keep', status: { createdAt }, requeueAfterMs: 0 };
+}
+
 /** Whatever is decided, what was seen is shown. */
 function withShown(
   subject: ClusterSubject,
@@ -62,15 +72,9 @@ function withShown(
   const gone = seen.cluster === undefined && (createdAt !== undefined || decision.status?.createdAt === null);
   const ours = isOurs(subject, seen);
   if (!gone && !ours) return decision;
-  const known = ours ? recorded(subject, seen, nowMs) : {};
+  const { rotateEvery } = subject.spec.adminCredentials ?? {};
+  const known = ours ? { place: seen.at, ...correctedRotation(subject, rotateEvery, nowMs) } : {};
   return { ...decision, status: { ...shown(seen), ...known, drift: driftOf(subject, seen), ...decision.status } };
-}
-
-/** What is written down of a cluster of ours whenever it is seen. */
-function recorded(subject: ClusterSubject, { at, cluster }: SpaceSeen, nowMs: number) {
-  const isToldLate = subject.status.createdAt === NO_CREATION_TIME && cluster !== undefined;
-  const createdAt = isToldLate ? { createdAt: identityOf(cluster) } : {};
-  return { place: at, ...createdAt, ...correctedRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs) };
 }
 
 /**

@@ -72,6 +72,14 @@ export class Servers {
     return this.#of(place).databases.get(list, signal);
   }
 
+  /** By a List of this moment, as `listsUser`. */
+  async listsDatabase(place: ServerPlace, name: string, signal: AbortSignal): Promise<boolean> {
+    const names = await this.asAdmin(place, (client, token) => client.listDatabases(token, signal), signal);
+    const listed = names.includes(name);
+    this.databaseChanged(place, name, listed);
+    return listed;
+  }
+
   /** Tells the shared list of a change that was just made. */
   userChanged(place: ServerPlace, username: string, exists: boolean): void {
     this.#of(place).users.changed(username, exists);

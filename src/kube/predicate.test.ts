@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { isNews } from './predicate.ts';
+
+const seen = (changes: object = {}) => ({
+  metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1, ...changes },
+});
+
+test.each([
+  [undefined, seen(), true],
+  [seen(), undefined, true],
+  [seen(), seen({ resourceVersion: '2' }), false],
+  [seen(), seen({ resourceVersion: '2', managedFields: [] }), false],
+  [seen(), seen({ generation: 2 }), true],
+  [seen(), seen({ uid: 'v' }), true],
+  [seen(), seen({ deletionTimestamp: 't' }), true],
+  [seen(), seen({ finalizers: ['x'] }), true],
+  [seen(), seen({ annotations: { a: 'b' } }), true],
+  [seen(), seen({ labels: { a: 'b' } }), true],
+])('isNews() of %j and %j is %s', (before, after, news) => {
+  expect(isNews(before, after)).toBe(news);
+});
+
+test.each([
+  ['it came to stand', seen(), seen({ finalizers: ['own'] }), false],
+  ['it stands, and another one came', seen({ finalizers: ['own'] }), seen({ finalizers: ['own', 'x'] }), false],
+  ['it went', seen({ finalizers: ['own', 'x'] }), seen({ finalizers: ['x'] }), true],
+  ['it stands, and the spec changed', seen(), seen({ finalizers: ['own'], generation: 2 }), true],
+])('isNews() where the own finalizer is known: %s', (_what, before, after, news) => {
+  expect(isNews(before, after, 'own')).toBe(news);
+});
