@@ -71,5 +71,8 @@ describe('backupPending()', () => {
     const free = { isFree: true, machineType: 'c2d-highcpu-2', storageSizeGB: 10 };
     expect(backupPending(owned.with({ ...free, backup: { frequency: 'disabled' } }).subject)).toBe(false);
     expect(backupPending(owned.with({ backup: { frequency: 'disabled' } }).subject)).toBe(true);
+    const known = owned.withStatus({ backup: { frequency: 'disabled', retentionDays: 7 } });
+    const changed = { ...free, backup: { frequency: 'disabled', retentionDays: 30 } };
+    expect(backupPending(known.with(changed).subject)).toBe(true);
   });
 });

@@ -61,8 +61,9 @@ export function backupToDeploy(spec: ClusterSubject['spec']): Backup {
 /** Whether the backup settings of the spec were not accepted by the cloud yet. */
 export function backupPending({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
   const desired = backupOf(spec);
-  // A free cluster has no backups, whoever created it, and without a payment method the cloud takes no change of it ("Update").
-  if (desired === undefined || (spec.isFree && desired.frequency === 'disabled')) return false;
+  if (desired === undefined) return false;
+  // A free cluster that somebody else created has no backups, and without a payment method the cloud takes no change of it ("Update").
+  if (status.backup === undefined && spec.isFree && desired.frequency === 'disabled') return false;
   return status.backup?.frequency !== desired.frequency || status.backup.retentionDays !== desired.retentionDays;
 }
 
