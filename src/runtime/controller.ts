@@ -1,8 +1,9 @@
 /*
  * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
  * - It hears of its objects from the informer, and of what they refer to through `enqueueDependents`.
- * - What a person changed is urgent, and stays so until its object is settled; checks that are due, and what a start finds
- *   in order, come last. An object that was stalled when work began comes back when it would have without that.
+ * - What a person changed is urgent, and stays so while passes follow one another at once, after a conflict, and where it was
+ *   told when to come back. Checks that are due, and what a start finds in order, come last. An object that was stalled when
+ *   work began comes back within about the time that it has been, ten minutes at most.
  * - Before it runs another process may, so what happens then is no news: nothing is queued, and at the begin all objects are.
  * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
  */

@@ -1,8 +1,8 @@
 /*
- * Events as the events.k8s.io API takes them, with the limits of client-go's recorder:
+ * Events as the events.k8s.io API takes them, with the limits of client-go's recorders:
  * - Deduplicated: what repeats an Event of the last six minutes is counted in that Event's series.
  * - Bounded: an object that changes to and fro has 25 Events, then one in five minutes; one Event is sent at a time, and a
- *   thousand may wait. What is left out stands in the object's conditions all the same.
+ *   thousand may wait. What is left out of Ready stands in the object's conditions all the same.
  */
 
 import type { Clock } from '../base/clock.ts';

@@ -7,8 +7,8 @@
  *   never saw one takes it at once, as what has just been installed has nobody to wait for.
  * - Whoever waits for the Lease watches it, and so hears at once that it was given back, and when it runs out. It goes on
  *   asking all the same, as client-go's do: a watch that tells nothing costs seconds, and nothing else.
- * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease
- *   are for people.
+ * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Moments in the
+ *   Lease are for people, and only its duration counts.
  * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes
  *   by whichever clock says that more time has passed: the monotonic one stands still while a whole machine is suspended,
  *   the other one may be set back. Where both tell of too little, as in a virtual machine that was stopped, nothing can.

@@ -1,6 +1,6 @@
 /*
  * The metrics of controllers: work queues carry client-go's names, reconciles controller-runtime's, so that dashboards made for
- * those work. Labels come from closed sets; known series start at 0.
+ * those work. Labels come from closed sets; known counters and gauges start at 0.
  */
 
 import type { Clock } from '../base/clock.ts';

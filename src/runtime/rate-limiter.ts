@@ -1,16 +1,17 @@
 /*
  * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
- * - the key's own exponential backoff, here with full jitter: drawn uniformly between the first delay and a ceiling that
- *   doubles with each failure, up to the longest;
+ * - the key's own exponential backoff, here drawn uniformly between the first delay and a ceiling that doubles with each
+ *   failure, up to the longest;
  * - an overall bucket for all keys, so that thousands that failed together do not come back together. Unlike client-go's it
- *   makes nobody wait for longer than their own longest delay: who met a conflict is not to wait for a crowd that fails.
+ *   makes nobody wait for longer than their own longest delay, over which those are spread whose turn would come later: who
+ *   met a conflict is not to wait for a crowd that fails.
  */
 
 import type { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 
-/** All keys of a queue together retry this often in the long run; so many may at once after a quiet time. */
+/** So many retries a second have turns, and so many at once after a quiet time; those that are spread come besides. */
 const RETRIES_PER_SECOND = 50;
 const BURST = 500;
 const INTERVAL_MS = 1000 / RETRIES_PER_SECOND;
@@ -35,8 +36,9 @@ export class RateLimiter {
     const ceiling = Math.min(maxMs, initialMs * 2 ** Math.min(failures + 1, 30));
     const own = initialMs + (ceiling - initialMs) * this.#random.float();
     // Who does not wait for a turn takes none: a crowd that comes back earlier would have the bucket never full again.
-    if (this.backlogMs < maxMs) this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + INTERVAL_MS;
-    return Math.max(own, Math.min(this.backlogMs, maxMs));
+    if (this.backlogMs >= maxMs) return Math.max(own, maxMs * this.#random.float());
+    this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + INTERVAL_MS;
+    return Math.max(own, this.backlogMs);
   }
 
   /** How long a key waits for its turn, whatever its own delay. */

@@ -6,6 +6,7 @@
  * - Urgent first: `high` before `normal` before `low`, but for each tenth key: it is of what is less urgent, so that nothing
  *   starves. Fair: within a priority groups take turns, and keys of one group go first in, first out, but for those that go
  *   on: what was begun is ended before more is.
+ * - Shared: neither a group nor `low` has more than `maxShare` keys in hand. What is over that waits, however urgent.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
  *   when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
