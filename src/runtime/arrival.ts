@@ -1,8 +1,8 @@
 /*
  * When, and how urgently, an object is looked at that a list or watch brings for the first time. Most that a start finds
  * are in order and wait behind all else. Backoff is not in memory after a start, but follows from the status: what has
- * been stalled for some time, and that nobody changed since, is tried again within about that time more (a minute at
- * least, ten at most). So a restart does not try all that is stalled at once, and each restart in a row of them tries the same few, as the moment depends on uid.
+ * been stalled for some time, and that nobody changed since, is tried again within about that time more, one to ten minutes.
+ * So a restart does not try all that is stalled at once, and a row of them tries the same few: the moment depends on uid.
  */
 
 import { createHash } from 'node:crypto';

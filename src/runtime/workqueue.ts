@@ -143,8 +143,7 @@ export class WorkQueue {
     { atLeastMs = 0, priority = 'normal' }: { atLeastMs?: number | undefined; priority?: Priority } = {},
   ): void {
     this.#options.observer?.retried();
-    const { monotonic } = this.#options.clock;
-    if (!this.#failingSince.has(key)) this.#failingSince.set(key, this.#processing.get(key)?.began ?? monotonic());
+    this.#failingSince.set(key, this.#failsSince(key));
     this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), priority);
   }
 
@@ -156,9 +155,11 @@ export class WorkQueue {
 
   /** For how long the key in hand will have failed when its turn comes again, if this pass fails: since it last did well. */
   failsForMs(key: string): number {
-    const now = this.#options.clock.monotonic();
-    const since = this.#failingSince.get(key) ?? this.#processing.get(key)?.began ?? now;
-    return now - since + this.#limiter.backlogMs;
+    return this.#options.clock.monotonic() - this.#failsSince(key) + this.#limiter.backlogMs;
+  }
+
+  #failsSince(key: string): number {
+    return this.#failingSince.get(key) ?? this.#processing.get(key)?.began ?? this.#options.clock.monotonic();
   }
 
   /** The next key, as soon as there is one; undefined once the queue is shut down. Call `done` after working on it. */

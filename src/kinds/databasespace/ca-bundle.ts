@@ -5,7 +5,10 @@ import type { DatabaseSpaceSpec } from './schema.ts';
 const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** The certificates of `caBundle` as PEM, without the words around them. Throws TerminalError where it holds no certificate that can be read: TLS ignores those silently. */
+/**
+ * The certificates of `caBundle` as PEM, without the words around them. Throws TerminalError where it holds none, or one that
+ * cannot be read: TLS ignores those silently.
+ */
 export function caOf({ caBundle }: Pick<DatabaseSpaceSpec, 'caBundle'>): string | undefined {
   if (caBundle === undefined) return undefined;
   const text = Buffer.from(caBundle, 'base64').toString('utf8');

@@ -171,9 +171,8 @@ function working(
   const found = {
     username: usernameOf(subject),
     binding: { name: connection.secretName },
-    ...corrected,
     ...first,
-    ...handled,
+    ...decision.status,
   };
   // Its name is forgotten only when it is gone.
   if (login.previous === undefined) return { ...decision, status: { ...found, connection } };

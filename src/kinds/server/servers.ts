@@ -59,11 +59,9 @@ export class Servers {
   }
 
   /** By a List of this moment, whatever was told of the user before: for who cannot look again. */
-  async listsUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
-    const names = await this.asAdmin(place, (client, token) => client.listUsers(token, signal), signal);
-    const listed = names.includes(username);
-    this.userChanged(place, username, listed);
-    return listed;
+  listsUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
+    const list = (client: ServerClient, token: string) => client.listUsers(token, signal);
+    return this.#isListed(place, 'users', username, list, signal);
   }
 
   /** Names of the server's databases, as `users`. */
@@ -73,10 +71,20 @@ export class Servers {
   }
 
   /** By a List of this moment, as `listsUser`. */
-  async listsDatabase(place: ServerPlace, name: string, signal: AbortSignal): Promise<boolean> {
-    const names = await this.asAdmin(place, (client, token) => client.listDatabases(token, signal), signal);
-    const listed = names.includes(name);
-    this.databaseChanged(place, name, listed);
+  listsDatabase(place: ServerPlace, name: string, signal: AbortSignal): Promise<boolean> {
+    const list = (client: ServerClient, token: string) => client.listDatabases(token, signal);
+    return this.#isListed(place, 'databases', name, list, signal);
+  }
+
+  async #isListed(
+    place: ServerPlace,
+    of: 'users' | 'databases',
+    name: string,
+    list: (client: ServerClient, token: string) => Promise<readonly string[]>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const listed = (await this.asAdmin(place, list, signal)).includes(name);
+    this.#of(place)[of].changed(name, listed);
     return listed;
   }
 
