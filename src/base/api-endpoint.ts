@@ -47,8 +47,8 @@ export class ApiEndpoint {
   readonly #bucket: TokenBucket;
   readonly #limiter: RequestLimiter;
   readonly #trial: Trial;
-  /** Turns that were asked for and not used yet. Some never are, where the look says so. */
-  readonly #unused = new WeakSet<Turn>();
+  /** Turns that were asked for and not used yet. Some never are, where the look says so. Only where any was asked for. */
+  #unused: WeakSet<Turn> | undefined;
   /** What asked for the bucket's pause. */
   #pausedBy: 'throttled' | 'unavailable' = 'unavailable';
 
@@ -97,12 +97,12 @@ export class ApiEndpoint {
    */
   async turn(operation: Operation, signal?: AbortSignal): Promise<Turn> {
     const turn = { waited: await this.#await(new ApiCall(this.#options, operation, {}), operation, signal) };
-    this.#unused.add(turn);
+    this.#unused = (this.#unused ?? new WeakSet()).add(turn);
     return turn;
   }
 
   #goNow(turn: Turn | undefined): boolean {
-    if (turn !== undefined && this.#unused.delete(turn)) return turn.waited;
+    if (turn !== undefined && this.#unused?.delete(turn)) return turn.waited;
     this.#limiter.goNow();
     return false;
   }

@@ -55,17 +55,18 @@ const FORGOTTEN_AFTER_MS = 60_000;
  * answers, only operations that fail are held back: of each other one a first call is made, and more once that has succeeded.
  */
 export class CircuitBreaker {
-  readonly #options: Required<CircuitBreakerOptions>;
+  readonly #options: CircuitBreakerOptions;
   /** In a row, and those of them that ended in one without an answer. */
   #failures = 0;
   #unanswered = 0;
-  readonly #failed = new Set<string>();
+  /** There may be thousands of servers, of which few ever fail. */
+  #failed: Set<string> | undefined;
   #lastFailure = '';
   #firstFailureMs = 0;
   #outage: Outage | undefined;
 
   constructor(options: CircuitBreakerOptions) {
-    this.#options = { failures: 5, probeEveryMs: 30_000, ...options };
+    this.#options = options;
   }
 
   /** Whether some calls are held back now; also while a probe is under way. */
@@ -119,8 +120,13 @@ export class CircuitBreaker {
     return refuse(probe === undefined ? waitMs + SPREAD_MS * random.float() : soonMs());
   }
 
+  /** So many failures in a row are an outage. */
+  get #limit(): number {
+    return this.#options.failures ?? 5;
+  }
+
   get #isUnanswered(): boolean {
-    return this.#unanswered >= this.#options.failures;
+    return this.#unanswered >= this.#limit;
   }
 
   #holdsBack(operation: string): boolean {
@@ -141,7 +147,7 @@ export class CircuitBreaker {
       return;
     }
     this.#failures = 0;
-    this.#failed.clear();
+    this.#failed = undefined;
     this.#outage = undefined;
   }
 
@@ -150,10 +156,10 @@ export class CircuitBreaker {
   }
 
   #failedAt(operation: string, outcome: 'failure' | 'unanswered', isFirst: boolean, failure: string): void {
-    const { clock, failures } = this.#options;
+    const { clock } = this.#options;
     if (this.#failures === 0) this.#firstFailureMs = clock.now();
     this.#failures++;
-    this.#failed.add(operation);
+    this.#failed = (this.#failed ?? new Set<string>()).add(operation);
     this.#lastFailure = failure;
     const outage = this.#outage;
     // It answers again, and fails at this: what else it fails at is to be found out.
@@ -165,11 +171,11 @@ export class CircuitBreaker {
     if (outage !== undefined) {
       const before = outage.others.get(operation);
       const count = (typeof before === 'number' ? before : 0) + 1;
-      if (isFirst || count >= failures) {
+      if (isFirst || count >= this.#limit) {
         outage.failing.add(operation);
         outage.others.delete(operation);
       } else if (typeof before === 'number') outage.others.set(operation, count);
-    } else if (this.#failures >= failures) {
+    } else if (this.#failures >= this.#limit) {
       const probeAtMs = this.#nextProbeMs();
       this.#outage = {
         sinceMs: this.#firstFailureMs,
@@ -183,7 +189,7 @@ export class CircuitBreaker {
 
   /** Reckoned from a probe's start: a hanging probe delays no other, and there is never more than one in the time. */
   #nextProbeMs(): number {
-    const { clock, random, probeEveryMs } = this.#options;
+    const { clock, random, probeEveryMs = 30_000 } = this.#options;
     return clock.monotonic() + probeEveryMs * (1 + random.float() / 5);
   }
 }

@@ -146,7 +146,10 @@ function openOf(
     verifyIntervalMs: connection.verifyIntervalMs,
     adminSecretName: credentials.secretName,
     factoryUsername: connection.factoryLogin.username,
-    logins: connection.logins(endpoint, status.clusterID ?? ''),
+    // Few of many thousand objects call their server soon.
+    get logins() {
+      return connection.logins(endpoint, status.clusterID ?? '');
+    },
   };
 }
 
