@@ -80,3 +80,14 @@ test('Packer gives the same for the same text, and something else for another', 
     }),
   );
 });
+
+test('Packer keeps no text of many kilobytes for good', () => {
+  const packer = new Packer();
+  const large = JSON.stringify({ schema: 'x'.repeat(20_000), name: 'x' });
+  expect(packer.unpack(packer.pack(large))).toBe(large);
+  const small = JSON.stringify({ schema: 'y', name: 'x' });
+  packer.pack(small);
+  // The first that is kept of its shape is the small one.
+  expect(packer.pack(small).length).toBeLessThan(10);
+  expect(packer.unpack(packer.pack(large))).toBe(large);
+});

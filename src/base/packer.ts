@@ -6,6 +6,8 @@ const QUOTE = '"';
 /** Models stay for good, so whoever writes objects must not be able to make any number of them. Few kinds of objects have more shapes. */
 const MAX_MODELS = 500;
 const MAX_PIECES = 2_000;
+/** Likewise: a model keeps the text that it was made of. */
+const MAX_MODEL_LENGTH = 16_384;
 /** In place of a model's number: the text as it is. */
 const WHOLE = '-1';
 
@@ -29,8 +31,8 @@ export class Packer {
   pack(text: string): Packed {
     const pieces = text.split(QUOTE);
     const known = this.#numbers.get(pieces.length);
-    if (pieces.length > MAX_PIECES || (known === undefined && this.#models.length >= MAX_MODELS))
-      return `${WHOLE}${QUOTE}${text}`;
+    const becomesModel = this.#models.length < MAX_MODELS && text.length <= MAX_MODEL_LENGTH;
+    if (pieces.length > MAX_PIECES || (known === undefined && !becomesModel)) return `${WHOLE}${QUOTE}${text}`;
     const number = known ?? this.#models.push({ pieces, sameAs: nearestSame(pieces) }) - 1;
     if (known === undefined) this.#numbers.set(pieces.length, number);
     const model = this.#models[number];

@@ -279,3 +279,18 @@ test('A List that breaks in its answer says nothing of whether the API server is
   const list = () => errorOf(api.list(TOYS, { onTurn: () => {} }, new AbortController().signal));
   expect([await list(), await list(), urls().length]).toEqual([breaks, breaks, 2]);
 });
+
+test.each([{ message: 'Down for maintenance' }, {}, { metadata: { resourceVersion: 7 }, items: [] }])(
+  'The client takes 200 with %j for no list: that nothing is there would be news',
+  async (body) => {
+    const { api } = aClient(() => ({ status: 200, body }));
+    expect(await errorOf(api.list(TOYS, {}))).toMatchObject({ kind: 'lost', message: 'The answer is not a list' });
+  },
+);
+
+test('A watch whose bookmark tells no version is broken: to go on from nowhere would miss what happened', async () => {
+  const line = `${JSON.stringify({ type: 'BOOKMARK', object: { kind: 'Toy' } })}\n`;
+  const { api } = aClient(() => ({ status: 200, body: line }));
+  const error = await errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 })));
+  expect(error).toMatchObject({ kind: 'lost' });
+});

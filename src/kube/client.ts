@@ -140,9 +140,11 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       });
       const metadata = asRecord(asRecord(body)['metadata']);
       const items = asRecord(body)['items'];
+      // Something that stands before the API server may say 200, and that there is nothing would be news.
+      if (typeof metadata['resourceVersion'] !== 'string') throw new HttpError('lost', 'The answer is not a list');
       return {
         items: (Array.isArray(items) ? items : []).map(toObject),
-        resourceVersion: String(metadata['resourceVersion'] ?? ''),
+        resourceVersion: metadata['resourceVersion'],
         continueToken:
           typeof metadata['continue'] === 'string' && metadata['continue'] !== '' ? metadata['continue'] : undefined,
       };
@@ -285,7 +287,8 @@ function toWatchEvent(value: unknown, resource: Resource): WatchEvent {
       return { type: event['type'], object: toObject(event['object']) };
     case 'BOOKMARK': {
       const metadata = asRecord(asRecord(event['object'])['metadata']);
-      const resourceVersion = String(metadata['resourceVersion'] ?? '');
+      const { resourceVersion } = metadata;
+      if (typeof resourceVersion !== 'string') throw new HttpError('lost', 'The bookmark has no version');
       const endsInitialEvents = asRecord(metadata['annotations'])[INITIAL_EVENTS_END] === 'true';
       return { type: 'BOOKMARK', resourceVersion, ...(endsInitialEvents ? { endsInitialEvents } : {}) };
     }

@@ -60,3 +60,14 @@ test('loadPodConnection() says which file is missing', async () => {
   await rm(join(folder, 'token'));
   await expect(loadPodConnection(virtualClock(), '10.96.0.1', '443', folder)).rejects.toThrow(join(folder, 'token'));
 });
+
+test('loadPodConnection() goes on with a token that cannot be read again, unless it was refused', async () => {
+  const clock = virtualClock();
+  const { authorize } = await loadPodConnection(clock, '10.96.0.1', '443', folder);
+  await rm(join(folder, 'token'));
+  await clock.advance(31_000);
+  expect(await authorize(false)).toEqual({ authorization: 'Bearer first' });
+  await expect(authorize(true)).rejects.toThrow(join(folder, 'token'));
+  await writeFile(join(folder, 'token'), 'second');
+  expect(await authorize(false)).toEqual({ authorization: 'Bearer second' });
+});

@@ -40,7 +40,10 @@ const AUTHORIZATION_AGE_MS = 30_000;
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What `read` gave last, read again when it is old or when the server refused it, which `read` is told. */
+/**
+ * What `read` gave last, read again when it is old or when the server refused it, which `read` is told. What cannot be read stays
+ * as it was, as it may be good still; rejects as `read` where the server has refused that.
+ */
 export function renewed(
   clock: Clock,
   initial: Headers,
@@ -50,8 +53,12 @@ export function renewed(
   let readAt = clock.monotonic();
   return async (renew) => {
     if (renew || clock.monotonic() - readAt > AUTHORIZATION_AGE_MS) {
-      headers = await read(renew);
-      readAt = clock.monotonic();
+      try {
+        headers = await read(renew);
+        readAt = clock.monotonic();
+      } catch (error) {
+        if (renew) throw error;
+      }
     }
     return headers;
   };

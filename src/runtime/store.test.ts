@@ -157,3 +157,10 @@ test('Store gives away what nobody can change in it', () => {
   const labels = store.get('ns/a')?.metadata.labels ?? {};
   expect(() => Object.assign(labels, { team: 'two' })).toThrow(TypeError);
 });
+
+test('Store that goes back takes another object of the same version for another one', () => {
+  const { store } = aStore();
+  store.apply(object('a', 5, { uid: 'first' }));
+  store.apply(object('a', 5, { uid: 'second' }), true);
+  expect(store.get('ns/a')?.metadata.uid).toBe('second');
+});

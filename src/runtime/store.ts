@@ -46,10 +46,11 @@ export class Store<T extends AnyObject> {
     if (evenIfOlder) this.#ended.delete(key);
     if (this.#ended.get(key) === object.metadata.uid) return;
     const before = this.get(key);
-    const isKnown =
-      before !== undefined &&
-      (evenIfOlder ? versionOf(object) === versionOf(before) : versionOf(object) <= versionOf(before));
-    if (isKnown) return;
+    if (before !== undefined) {
+      const aheadBy = versionOf(object) - versionOf(before);
+      // In another world the same number may be of another object.
+      if (evenIfOlder ? aheadBy === 0 && object.metadata.uid === before.metadata.uid : aheadBy <= 0) return;
+    }
     this.#objects.set(key, object);
     this.#onChange(key, before, frozen(object));
   }
