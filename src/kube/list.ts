@@ -3,6 +3,7 @@ import {
   type AnyObject,
   isInvalid,
   type KubeApi,
+  KubeError,
   type ListOptions,
   type ListPage,
   type Resource,
@@ -47,6 +48,22 @@ export interface ListedCollection {
   readonly resourceVersion: string;
   /** What happens from there on, where that comes by itself. */
   readonly further?: AsyncIterable<WatchEvent> | undefined;
+}
+
+/** Whether the server's world is older than `resourceVersion`, as it says itself; false where it cannot be asked. */
+export async function isBehind(
+  api: Pick<KubeApi, 'list'>,
+  resource: Resource,
+  { resourceVersion: notOlderThan, namespace, name, metadataOnly }: WatchOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await api.list(resource, { namespace, name, metadataOnly, notOlderThan, limit: 1 }, signal);
+    return false;
+  } catch (error) {
+    // A 504 may also be a proxy's, or of a server that has too much to do.
+    return error instanceof KubeError && error.causes.includes('ResourceVersionTooLarge');
+  }
 }
 
 /** What happened to one object. */

@@ -20,7 +20,7 @@ import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import { isNews } from '../kube/predicate.ts';
-import type { KeyGate } from '../runtime/controller.ts';
+import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
@@ -69,7 +69,7 @@ export function createControllers(
   const members = new SpaceMembers((space, id) => {
     // What the cloud does not have yet is counted with the List that brings it.
     for (const same of places.same(space))
-      if (connections.get(same)?.poller.has(id)) spaces.enqueueDependentsSoon(`spaces/${same}`);
+      if (connections.get(same)?.poller.has(id)) spaces.enqueueDependents(`spaces/${same}`, 'normal', SOON_MS);
   });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
@@ -77,7 +77,9 @@ export function createControllers(
 
   const spaces = controllerOfSpaces(setting);
   const memory = new ClusterMemory(uuid(dependencies.random), (key) => share.actsSinceMs('clusters', key));
-  const clusters = controllerOfClusters(setting, memory, (space) => spaces.enqueueDependentsSoon(`spaces/${space}`));
+  const clusters = controllerOfClusters(setting, memory, (space) =>
+    spaces.enqueueDependents(`spaces/${space}`, 'normal', SOON_MS),
+  );
   const serverWorld = serverWorldOf(setting, (cluster) => {
     memory.verifications.doubt(cluster);
     clusters.queue.add(cluster);
@@ -153,7 +155,7 @@ function controllerOfClusters(
     memory,
     space: (key) => spaceOf(spaces.store.get(key)),
     cluster: (key) => clusters.store.get(key),
-    claimants: (space, id): Iterable<ObjectKey> => controller.dependents(`clusters/${space}/${id}`),
+    claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
     namespaceLabels: wiring.namespaceLabels,
     leaving: (key) => leaving.from(key),
@@ -199,7 +201,8 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
     secrets: wiring.secrets,
     memory: new UserMemory((key) => share.actsSinceMs('users', key)),
     user: (key) => users.store.get(key),
-    claimants: (cluster, username): Iterable<ObjectKey> => controller.dependents(`users/${cluster}/${username}`),
+    claimants: (cluster, username): Iterable<ObjectKey> =>
+      controller.references.dependents(`users/${cluster}/${username}`),
     onDriftCorrected: wiring.driftCorrected('DatabaseUser', users),
     onLeft: wiring.warn('DatabaseUser', USER_LEFT, users),
   });
@@ -208,7 +211,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
     if (!isNews(before, after) && wordOf(before) === wordOf(after)) return;
     for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
       // The object itself has heard of it.
-      const others = [...controller.dependents(reference)].some((key) => key !== changed);
+      const others = [...controller.references.dependents(reference)].some((key) => key !== changed);
       if (others) wiring.notify(reference);
     }
   });
@@ -225,7 +228,7 @@ function controllerOfDatabases({ share, dependencies, informers, wiring }: Setti
     clock,
     configMaps: createConfigMaps(api, { get: (key) => configMaps.store.get(key) }),
     database: (key) => databases.store.get(key),
-    claimants: (cluster, name): Iterable<ObjectKey> => controller.dependents(databaseClaim(cluster, name)),
+    claimants: (cluster, name): Iterable<ObjectKey> => controller.references.dependents(databaseClaim(cluster, name)),
     memory: new DatabaseMemory(uuid(random), (key) => share.actsSinceMs('databases', key)),
     onSchemaCorrected: (key, message) => onDrift(key, 'schema', message),
     onLeft: wiring.warn('Database', DATABASE_LEFT, databases),

@@ -16,6 +16,7 @@ import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
+import { limited } from '../base/limited.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord, leaseSpecOf, newLease } from '../kube/lease.ts';
 import { Owners, type View } from './owners.ts';
@@ -157,21 +158,12 @@ export class Membership {
   /** Whether it succeeded in time. An attempt that did not goes no further, whatever it is answered later. */
   async #attempt(work: (limit: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
-    const over = new AbortController();
-    const given = new Promise<never>((_, reject) => {
-      over.signal.addEventListener('abort', () => reject(new Error('No answer in time')), { once: true });
-    });
-    const cancel = clock.after(renewDeadlineMs / 2, () => over.abort());
     try {
-      await Promise.race([work(over.signal), given]);
+      await limited(clock, renewDeadlineMs / 2, work);
       return true;
     } catch (error) {
-      // One part of it may have failed while another one is under way.
-      over.abort();
       onFailure(error);
       return false;
-    } finally {
-      cancel();
     }
   }
 

@@ -4,6 +4,7 @@ import { TOYS } from '../../test/support/toy-kind.ts';
 import { TerminalError } from '../base/errors.ts';
 import { API_VERSION } from '../base/group.ts';
 import { stalled } from '../kube/summary.ts';
+import { SOON_MS } from './controller.ts';
 
 /** What toys are worked on in which order, one after the other, when the first pass takes a second. */
 async function anOrder(world: ReturnType<typeof aCluster>, meanwhile: (given: Toys) => Promise<void>) {
@@ -143,7 +144,7 @@ test('Controller that stands by queues nothing, and then begins with what nobody
   await world.api.patch(TOYS, { namespace: 'ns', name: 'toy-1' }, { status: { size: 1 } }, { subresource: 'status' });
   world.api.remove(TOYS, { namespace: 'ns', name: gone });
   controller.enqueueDependents('friends/x', 'high');
-  controller.enqueueDependentsSoon('friends/x');
+  controller.enqueueDependents('friends/x', 'normal', SOON_MS);
   controller.resync('ns/toy-2', 2_000);
   await world.clock.advance(600_000);
   expect([controller.queue.depth, world.clock.timers()]).toEqual([0, 0]);

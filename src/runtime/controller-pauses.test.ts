@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { aCluster, aController, aSettledToy, READY } from '../../test/support/toy-controller.ts';
-import { TOYS } from '../../test/support/toy-kind.ts';
+import { TOYS, type ToySubject } from '../../test/support/toy-kind.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
-import type { AnyObject } from '../kube/api.ts';
+import { type AnyObject, KubeError } from '../kube/api.ts';
 
 test('Controller slows down what always wants to look again at once', async () => {
   const toys = await aController({ decide: () => ({ conditions: READY, requeueAfterMs: 0 }) });
@@ -151,4 +151,56 @@ test('Controller tells within seconds that none of a crowd works any more, also 
   const isReady = ({ status }: AnyObject & { status?: { conditions?: readonly { status: string }[] } }) =>
     status?.conditions?.[0]?.status === 'True';
   expect(api.all(TOYS).filter(isReady)).toEqual([]);
+});
+
+test('Controller waits as long as the API server asks for when a status cannot be written', async () => {
+  const world = aCluster();
+  const patch = world.api.patch.bind(world.api);
+  const at: number[] = [];
+  world.api.patch = async (resource, ref, body, options) => {
+    if (options?.subresource === 'status' && at.push(world.clock.monotonic()) < 4)
+      throw new KubeError('too many requests', { status: 429, reason: 'TooManyRequests', retryAfterMs: 30_000 });
+    return patch(resource, ref, body, options);
+  };
+  const { create } = await aController({}, 2, world);
+  await create('a');
+  await world.clock.advance(600_000);
+  expect(at.slice(1).map((each, index) => each - (at[index] ?? 0))).toEqual([30_000, 30_000, 30_000]);
+});
+
+test('Controller whose conflicts go on for a minute says so, and comes back ever more seldom', async () => {
+  const denied = new KubeError('admission webhook "names" denied the request', { status: 409, reason: 'Conflict' });
+  const behaviour = {
+    decide: () => ({ conditions: READY, steps: ['write'] }),
+    act: () => Promise.reject(denied),
+  };
+  const { create, passes, clock, api } = await aController(behaviour);
+  await create('a');
+  await clock.advance(50_000);
+  const before = passes.length;
+  expect(api.all(TOYS)[0]).not.toMatchObject({ status: { conditions: [{}] } });
+  await clock.advance(86_400_000);
+  expect(api.all(TOYS)[0]).toMatchObject({
+    status: { conditions: [{ reason: 'KubernetesError', message: expect.stringContaining('"names" denied') }, {}] },
+  });
+  expect(passes.length - before).toBeLessThan(1_000);
+});
+
+test('Controller that meets one conflict beside a crowd that fails comes back at once, and says nothing of it', async () => {
+  const world = aCluster();
+  let conflicts = 0;
+  const behaviour = {
+    observe: (subject: ToySubject) => {
+      if (subject.metadata.name !== 'other') return Promise.reject(new TransientError('Busy', 'Later'));
+      return conflicts++ === 0 ? Promise.reject(new KubeError('late', { status: 409 })) : Promise.resolve();
+    },
+  };
+  const { controller, create, clock, api } = await aController(behaviour, 10, world);
+  for (let index = 0; index < 20_000; index++)
+    controller.queue.addRateLimited(`ns/toy-${index}`, { initialMs: 300_000, maxMs: 300_000 });
+  await create('other');
+  await clock.advance(5_000);
+  expect(api.all(TOYS).find(({ metadata }) => metadata.name === 'other')).toMatchObject({
+    status: { conditions: [{ reason: 'Done' }] },
+  });
 });

@@ -110,10 +110,10 @@ test('Controller forgets what is gone for good, also if another process had it',
 test('Controller forgets what an object referred to when it is gone', async () => {
   const { create, controller, api, clock } = await aController();
   await create('a', { friend: 'x' });
-  expect([...controller.dependents('friends/x')]).toEqual(['ns/a']);
+  expect([...controller.references.dependents('friends/x')]).toEqual(['ns/a']);
   api.remove(TOYS, { namespace: 'ns', name: 'a' });
   await clock.settle();
-  expect([...controller.dependents('friends/x')]).toEqual([]);
+  expect([...controller.references.dependents('friends/x')]).toEqual([]);
 });
 
 test('Controller comes back when the decision says', async () => {
@@ -264,4 +264,23 @@ test('Controller hears of a change also after a handler threw at its own write',
   await change('a', { spec: { size: 2 } });
   await clock.advance(1_000);
   expect(passes.length).toBeGreaterThan(before);
+});
+
+test('Controller remembers what it learned of an object that came in the place of one it had not begun with', async () => {
+  const answers: ((isOurs: boolean) => void)[] = [];
+  let holds = false;
+  const begin = () => (holds ? new Promise<boolean>((resolve) => answers.push(resolve)) : Promise.resolve(true));
+  const { create, change, clock, api, calls } = await aController({}, 2, aCluster(), { begin, end: () => {} });
+  await create('a');
+  holds = true;
+  await change('a', { spec: { size: 3 } });
+  api.remove(TOYS, { namespace: 'ns', name: 'a' });
+  await clock.settle();
+  await create('a');
+  answers.shift()?.(false);
+  await clock.settle();
+  calls.length = 0;
+  answers.shift()?.(true);
+  await clock.settle();
+  expect(calls).toEqual(['observe']);
 });

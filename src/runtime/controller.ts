@@ -15,7 +15,7 @@ import type { Random } from '../base/random.ts';
 import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
 import { inSlices } from '../base/slices.ts';
 import { inSpan } from '../base/trace.ts';
-import type { KubeApi } from '../kube/api.ts';
+import { type KubeApi, KubeError } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { isNews } from '../kube/predicate.ts';
@@ -72,9 +72,12 @@ const SOON_BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
 const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
+/** What goes on for so long no newer version ends: an admission webhook may say 409 for ever. */
+const CONFLICT_MS = 60_000;
 /** Retries of what was told when to come: soon after that, as what it waits for goes on at that time for all. */
 const TOLD_BACKOFF = { initialMs: 1_000, maxMs: 15_000 };
-const SOON_MS = 500;
+/** For `enqueueDependents`, of what changes often and is looked at whole: many changes lead to one pass. */
+export const SOON_MS = 500;
 /** A status that this process did not write may be a former leader's last word, or a person's. */
 const FOREIGN_STATUS_MS = 60_000;
 /** One worker in so many is left to others by a crowd: objects of one group, or routine checks. */
@@ -90,7 +93,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #kind: Kind<Spec, Status, Observation, Step>;
   readonly #informer: Informer<KubeObject>;
   readonly #options: ControllerOptions;
-  readonly #references = new ReferenceIndex();
+  /** Who refers to what. */
+  readonly references = new ReferenceIndex();
   readonly #groups = new Map<ObjectKey, string>();
   #runs = false;
   /** Before it runs: what is not in order, and comes first. To read thousands once more that are would take seconds. */
@@ -121,23 +125,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   /** Something that objects of this kind may refer to has changed: controller-runtime's EnqueueRequestsFromMapFunc. */
-  enqueueDependents(reference: Reference, priority: Priority = 'normal'): void {
+  enqueueDependents(reference: Reference, priority: Priority = 'normal', afterMs = 0): void {
     if (!this.#runs) return;
-    for (const key of this.#references.dependents(reference)) {
-      if (priority === 'low' && this.#inBackoff.has(key)) continue;
-      this.queue.add(key, priority);
-    }
-  }
-
-  /** The same for what changes often and is looked at whole: many changes lead to one pass. */
-  enqueueDependentsSoon(reference: Reference): void {
-    if (!this.#runs) return;
-    for (const key of this.#references.dependents(reference)) this.queue.addAfter(key, SOON_MS);
-  }
-
-  /** Objects of this kind that refer to it. */
-  dependents(reference: Reference): Iterable<ObjectKey> {
-    return this.#references.dependents(reference);
+    for (const key of this.references.dependents(reference))
+      if (priority !== 'low' || !this.#inBackoff.has(key)) this.queue.addAfter(key, afterMs, priority);
   }
 
   /** Works until `stop` aborts and what is in hand is done; a pass that is under way ends by itself, or when `kill` aborts. */
@@ -160,8 +151,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       const isOurs = (await gate?.begin(key)) !== false;
       if (!isOurs || stop.aborted) {
-        // The gate may have taken its time, and the stop came meanwhile.
+        // The gate may have taken its time, and the stop came meanwhile; no pass remembers anything of what was replaced.
         if (isOurs) gate?.end(key);
+        this.#replaced.delete(key);
         this.queue.done(key);
         continue;
       }
@@ -179,7 +171,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         // Writing failed, or there is a bug in here: say so and come back, for no key may ever be lost.
         log.warn({ err: error }, `Pass failed: ${messageOf(error)}`);
         finished('error');
-        this.queue.addRateLimited(key, BACKOFF);
+        this.#retry(key, error instanceof KubeError ? error.retryAfterMs : undefined);
       } finally {
         gate?.end(key);
         if (this.#replaced.delete(key)) this.forget(key, true);
@@ -190,6 +182,16 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
       if (pace.due) await pace.rest();
     }
+  }
+
+  #conflictsLast(key: ObjectKey): boolean {
+    return this.queue.failedForMs(key) > CONFLICT_MS;
+  }
+
+  /** After a failure that time may mend; `atLeastMs`: as told. */
+  #retry(key: ObjectKey, atLeastMs: number | undefined): void {
+    if (atLeastMs === undefined) this.queue.addRateLimited(key, BACKOFF);
+    else this.queue.addRateLimited(key, TOLD_BACKOFF, { atLeastMs, priority: this.queue.priorityOf(key) });
   }
 
   #lookAtForeignStatus(key: ObjectKey): void {
@@ -230,6 +232,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
           }
         },
         failsForMs: () => this.queue.failsForMs(key),
+        conflictsLast: this.#conflictsLast(key),
         tellAlways: (this.#requeuesAtOnce.get(key) ?? 0) >= MAX_REQUEUES_AT_ONCE,
         onStep: (description, step) => {
           log.info({}, `Going to ${description}`);
@@ -266,14 +269,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         return;
       case 'conflict':
         log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: it is looked at again');
-        this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key) });
+        if (this.#conflictsLast(key)) this.#retry(key, undefined);
+        else this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key) });
         return;
       case 'failed': {
-        const { lasting, retryAfterMs: atLeastMs, message, reason } = outcome.failure;
+        const { lasting, retryAfterMs, message, reason } = outcome.failure;
         log.warn({ reason, lasting }, message);
-        const backoff = atLeastMs === undefined ? BACKOFF : TOLD_BACKOFF;
-        const priority = atLeastMs === undefined ? 'normal' : this.queue.priorityOf(key);
-        this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, { atLeastMs, priority });
+        if (lasting === 'terminal') this.queue.addRateLimited(key, SLOW_BACKOFF, { atLeastMs: retryAfterMs });
+        else this.#retry(key, retryAfterMs);
         return;
       }
       default:
@@ -307,7 +310,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     const [former, subject] = [this.#read(before), this.#read(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
     const passing = (subject && this.#kind.passingReferences?.(subject)) ?? [];
-    this.#references.change(key, references(former), references(subject), passing);
+    this.references.change(key, references(former), references(subject), passing);
     const group = subject && this.#kind.group?.(subject);
     if (group === undefined) this.#groups.delete(key);
     else this.#groups.set(key, group);

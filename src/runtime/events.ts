@@ -41,8 +41,8 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
   const series = new Map<string, { readonly name: string; readonly count: number; readonly at: number }>();
   /** By uid: the moment at which the object may have its whole burst again. */
   const fullAt = new Map<string, number>();
-  const waiting: (() => Promise<void>)[] = [];
-  let sending = false;
+  let waiting = 0;
+  let last = Promise.resolve();
 
   const isSpam = (uid: string): boolean => {
     const now = clock.monotonic();
@@ -52,17 +52,11 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
     return false;
   };
 
-  const send = async (): Promise<void> => {
-    if (sending) return;
-    sending = true;
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next();
-    sending = false;
-  };
-
   return {
     record(object, { status, reason, message, warning }) {
-      const { namespace = 'default', name: objectName, uid, resourceVersion } = object.metadata;
-      if (waiting.length >= MAX_WAITING || isSpam(uid)) return;
+      const { apiVersion, kind, metadata } = object;
+      const { namespace = 'default', name: objectName, uid, resourceVersion } = metadata;
+      if (waiting > MAX_WAITING || isSpam(uid)) return;
       const note = message.slice(0, new TextEncoder().encodeInto(message, NOTE_LIMIT).read);
       const key = JSON.stringify([uid, status, reason, note]);
       const time = microTime(clock.now());
@@ -84,26 +78,21 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
           reason,
           type: status === 'False' || warning ? 'Warning' : 'Normal',
           note,
-          regarding: {
-            apiVersion: object.apiVersion,
-            kind: object.kind,
-            namespace,
-            name: objectName,
-            uid,
-            resourceVersion,
-          },
+          regarding: { apiVersion, kind, namespace, name: objectName, uid, resourceVersion },
         });
       const countUp = () => api.patch(EVENTS, { namespace, name }, { series: { count, lastObservedTime: time } });
-      waiting.push(async () => {
+      waiting++;
+      last = last.then(async () => {
         try {
           // The first Event of a series goes after an hour, or may never have been written.
           if (!repeats) await create();
           else await countUp().catch((error: unknown) => (isNotFound(error) ? create() : Promise.reject(error)));
         } catch (error) {
           if (!isNamespaceTerminating(error)) onFailure(error, object);
+        } finally {
+          waiting--;
         }
       });
-      void send();
     },
   };
 }

@@ -15,6 +15,7 @@
  */
 
 import { type Clock, sleep } from '../base/clock.ts';
+import { limited } from '../base/limited.ts';
 import type { Random } from '../base/random.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
@@ -133,8 +134,8 @@ export class LeaderElector {
       if (event.type === 'deleted') this.#see(undefined);
       else if (!leaseSpecOf(event.object).holderIdentity) onFree();
     };
-    const unchanged = (lease: AnyObject) => lease;
-    void runWatcher({ ...this.#options, resource: LEASES, transform: unchanged, onEvent, onFailure: () => {} }, signal);
+    const followed = { resource: LEASES, transform: (lease: AnyObject) => lease, onEvent, onFailure: () => {} };
+    void runWatcher({ ...this.#options, ...followed }, signal);
   }
 
   /** When the Lease runs out, by the monotonic clock; `lease` undefined: it is gone. */
@@ -228,27 +229,14 @@ export class LeaderElector {
   /** Undefined when it failed or took too long. An answer that comes later is not heard: nothing is remembered of it. */
   async #limited<T>(attempt: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
-    const ended = new AbortController();
-    const end = () => ended.abort();
-    signal?.addEventListener('abort', end, { once: true });
     // Half of the deadline, so that a request that hangs is not the only one before it.
     const limitMs = Math.min(renewDeadlineMs / 2, this.#remainingMs() || Number.POSITIVE_INFINITY);
-    const cancel = clock.after(limitMs, () => {
-      end();
-      onFailure(new Error('No answer in time'));
-    });
-    const given = new Promise<undefined>((resolve) => {
-      ended.signal.addEventListener('abort', () => resolve(undefined), { once: true });
-    });
     try {
-      return await Promise.race([attempt(ended.signal), given]);
+      return await limited(clock, limitMs, attempt, signal);
     } catch (error) {
       // Another one was faster: nothing failed.
       if (!isConflict(error) && !isAlreadyExists(error) && !signal?.aborted) onFailure(error);
       return undefined;
-    } finally {
-      cancel();
-      signal?.removeEventListener('abort', end);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { CALL_BUCKETS_S, type MetricsRegistry } from '../base/metrics-registry.ts';
 import type { WorkQueue, WorkQueueObserver } from './workqueue.ts';
 
-const QUEUE_BUCKETS_S = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 60, 600];
+const QUEUE_S = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 60, 600];
 const RESULTS = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
 /** One controller's share. */
@@ -27,24 +27,15 @@ export function controllerMetrics(
   const depth = registry.gauge('workqueue_depth', 'Keys that wait for a worker.', ['name']);
   const adds = registry.counter('workqueue_adds_total', 'Keys that were added.', ['name']);
   const retries = registry.counter('workqueue_retries_total', 'Keys that were added with backoff.', ['name']);
-  const waited = registry.histogram(
-    'workqueue_queue_duration_seconds',
-    'How long a key waits for a worker.',
-    ['name'],
-    QUEUE_BUCKETS_S,
-  );
+  const waited = registry.histogram('workqueue_queue_duration_seconds', 'How long a key waits.', ['name'], QUEUE_S);
   const worked = registry.histogram(
     'workqueue_work_duration_seconds',
     'How long a key is worked on.',
     ['name'],
-    QUEUE_BUCKETS_S,
+    QUEUE_S,
   );
   const unfinished = registry.gauge('workqueue_unfinished_work_seconds', 'Work in hand: the sum of its age.', ['name']);
-  const longest = registry.gauge(
-    'workqueue_longest_running_processor_seconds',
-    'Work in hand: the age of the oldest.',
-    ['name'],
-  );
+  const longest = registry.gauge('workqueue_longest_running_processor_seconds', 'Work in hand: the oldest.', ['name']);
   const reconciles = registry.counter('controller_runtime_reconcile_total', 'Passes by how they ended.', [
     'controller',
     'result',
@@ -90,13 +81,14 @@ export function controllerMetrics(
         };
       },
       watchQueue(queue) {
-        const ages = () => [...queue.inProgress.values()].map((since) => (clock.monotonic() - since) / 1000);
         registry.onScrape(() => {
-          unfinished.set(
-            { name },
-            ages().reduce((sum, age) => sum + age, 0),
-          );
-          longest.set({ name }, Math.max(0, ...ages()));
+          let [sum, most] = [0, 0];
+          for (const since of queue.inProgress.values()) {
+            const age = (clock.monotonic() - since) / 1000;
+            [sum, most] = [sum + age, Math.max(most, age)];
+          }
+          unfinished.set({ name }, sum);
+          longest.set({ name }, most);
         });
       },
     };

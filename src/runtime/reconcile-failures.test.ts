@@ -178,3 +178,20 @@ test.each<[string, object, Error]>([
   await toy.reconcile(undefined, FIRST_SECONDS);
   expect(toy.status().conditions?.[0]?.status).not.toBe('True');
 });
+
+test.each([
+  [4, 'red'],
+  [5, undefined],
+])('reconcile() keeps what steps brought about though somebody is faster %i times more', async (times, color) => {
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['paint'] }), act: async () => ({ color: 'red' }) });
+  await toy.create({ finalizers: ['mooring.dev/toy'] });
+  const patch = toy.api.patch.bind(toy.api);
+  let writes = 0;
+  toy.api.patch = async (resource, ref, body, options) => {
+    if (options?.subresource === 'status' && writes++ <= times)
+      await toy.changeUnseen({ metadata: { labels: { n: `${writes}` } } });
+    return patch(resource, ref, body, options);
+  };
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  expect(toy.status().color).toBe(color);
+});

@@ -22,6 +22,8 @@ export const ABANDON = `${GROUP}/abandon`;
 
 /** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready. */
 const PASSING_MS = 5_000;
+/** So often what an act has brought about is written, while somebody else is always faster. */
+const MAX_WRITES_OF_FACTS = 5;
 
 /** What the queue does with the key after a pass. */
 export type Outcome =
@@ -46,6 +48,8 @@ export interface ReconcileContext {
   readonly onStep: (description: string, step: unknown) => void;
   /** For how long passes have failed one after the other, if this one does. */
   readonly failsForMs: () => number;
+  /** Passes have met conflicts for long: that somebody else is faster is no reason any more to say nothing. */
+  readonly conflictsLast: boolean;
   /** A pass that is to be followed at once by another one leaves the telling to that one; the last of many must tell. */
   readonly tellAlways: boolean;
 }
@@ -139,7 +143,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       }
     } catch (error) {
       failure = failureOf(error);
-      if (failure.lasting === 'conflict') {
+      if (this.#isNoNews(failure)) {
         const patch = statusPatch(subject.status, facts);
         if (patch !== undefined) await this.#writeStatus(patch, facts);
         throw error;
@@ -156,8 +160,12 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   /** Of a pass that failed before any step: all that was said besides stands. Throws what is no news. */
   async #tellFailure(status: Status, error: unknown): Promise<Outcome> {
     const failure = failureOf(error);
-    if (failure.lasting === 'conflict') throw error;
+    if (this.#isNoNews(failure)) throw error;
     return this.#tell(status, { conditions: status.conditions ?? [], tentative: failure.mayPass }, {}, failure);
+  }
+
+  #isNoNews({ lasting }: Failure): boolean {
+    return lasting === 'conflict' && !this.#context.conflictsLast;
   }
 
   /** Of a write of finalizers that was refused: the status may be open all the same. */
@@ -220,9 +228,11 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       await write(resourceVersion, patch);
     } catch (error) {
       if (!isConflict(error) || Object.keys(facts).length === 0) throw error;
-      const newest = await api.get(this.#kind.resource, ref);
-      const rest = newest?.metadata.uid === uid ? statusPatch(statusOf(newest), facts) : undefined;
-      if (newest !== undefined && rest !== undefined) await write(newest.metadata.resourceVersion, rest);
+      await retryOnConflict(MAX_WRITES_OF_FACTS, async () => {
+        const newest = await api.get(this.#kind.resource, ref);
+        const rest = newest?.metadata.uid === uid ? statusPatch(statusOf(newest), facts) : undefined;
+        if (newest !== undefined && rest !== undefined) await write(newest.metadata.resourceVersion, rest);
+      });
       throw error;
     }
   }
@@ -256,6 +266,17 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     // The answer to a write of an object of this kind is an object of this kind.
     this.#object = answer as KubeObject;
     this.#context.written(this.#object);
+  }
+}
+
+/** client-go's RetryOnConflict. Throws what `work` throws, a conflict after so many tries. */
+async function retryOnConflict(tries: number, work: () => Promise<void>): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || tried >= tries) throw error;
+    }
   }
 }
 
@@ -297,13 +318,9 @@ function withheld<Spec, Status extends StatusBase, Observation, Step>(
 }
 
 /** The time of a failure that just goes on is not news. */
-function lastError(status: StatusBase, failure: Failure | undefined, keep: boolean, nowMs: number) {
+function lastError({ lastError: known }: StatusBase, failure: Failure | undefined, keep: boolean, nowMs: number) {
   if (failure === undefined) return keep ? undefined : null;
-  const { lastError: known } = status;
-  const { details } = failure;
-  const same =
-    known?.operation === details.operation &&
-    known.httpStatus === details.httpStatus &&
-    known.message === details.message;
-  return same ? undefined : { ...details, time: new Date(nowMs).toISOString() };
+  const { operation, httpStatus, message } = failure.details;
+  const same = known?.operation === operation && known.httpStatus === httpStatus && known.message === message;
+  return same ? undefined : { ...failure.details, time: new Date(nowMs).toISOString() };
 }

@@ -219,6 +219,14 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7', 'watch 9']);
   });
 
+  test('A watcher whose watches all end at once, as behind a proxy that knows no streams, lists, and says so', async () => {
+    const { clock, calls, failures } = aWatcher([page(7), page(9, [object('a', 9)])], [{ end: 'close' }]);
+    await clock.advance(3_600_000);
+    expect(calls.slice(0, 7)).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7']);
+    expect(calls.filter((call) => call.startsWith('list')).length).toBeGreaterThan(10);
+    expect(failures[0]?.error).toEqual(new Error('Watches end at once, and tell nothing'));
+  });
+
   test.each([
     ['are cut off after a minute', new HttpError('lost', 'Connection reset'), 60_000],
     ['are answered 429', new KubeError('not now', { status: 429 }), 0],

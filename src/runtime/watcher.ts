@@ -25,7 +25,7 @@ import {
   type Resource,
   type WatchOptions,
 } from '../kube/api.ts';
-import { type ListedCollection, listAsStream, listInPages, type Told } from '../kube/list.ts';
+import { isBehind, type ListedCollection, listAsStream, listInPages, type Told } from '../kube/list.ts';
 import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
 
@@ -60,8 +60,9 @@ export interface WatcherOptions<T> {
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
 /** How often to ask a server that is away is the client's affair (Reachability). Where others are answered, so often without backoff. */
 const MISSES = 2;
-/** After so many watches that failed at once: what they are to tell of cannot be had by watching from there. */
+/** After so many watches that failed or ended at once: what they are to tell of cannot be had by watching from there. */
 const RELIST_AFTER = 5;
+const ENDED = 'Watches end at once, and tell nothing';
 /** A watch that the server closes earlier is opened again after a pause. */
 const WORKING_MS = 1_000;
 /** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
@@ -75,7 +76,7 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
   let failures = { list: 0, watch: 0 };
   /** Requests that were not answered where others were, since one of this watcher's own was. */
   let misses = 0;
-  /** Watches, one after the other, that failed at once though they were answered. */
+  /** Watches, one after the other, that failed or ended at once though they were answered. */
   let broken = 0;
   while (!signal.aborted) {
     let sent = { at: clock.monotonic(), isReached: true };
@@ -92,8 +93,7 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
     if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
-    const isBroken =
-      isAnswered && !ended && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
+    const isBroken = isAnswered && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
     broken = state.phase === 'watch' && isBroken ? broken + 1 : 0;
     const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
     state = next.state;
@@ -103,7 +103,7 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
     if (state.phase === 'watch' && broken >= RELIST_AFTER)
       state = { phase: 'list', notOlderThan: state.resourceVersion, inPages: false };
     const delayMs = Math.max(asked, backoffMs(BACKOFF, attempt, random));
-    if (error !== undefined) options.onFailure(error, delayMs);
+    if (error !== undefined || state.phase === 'list') options.onFailure(error ?? new Error(ENDED), delayMs);
     await sleep(clock, delayMs, signal);
   }
 }
@@ -164,21 +164,10 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
     // What is refused as a watch may be admitted as a list.
     return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
-  const wentBack = clock.monotonic() - heardAt >= SILENT_MS && (await isAhead(options, resourceVersion, signal));
+  const asked = following(options, resourceVersion);
+  const wentBack = clock.monotonic() - heardAt >= SILENT_MS && (await isBehind(api, resource, asked, signal));
   if (wentBack) return { state: { phase: 'list', notOlderThan: undefined, inPages: false } };
   return { state: { phase: 'watch', resourceVersion } };
-}
-
-/** Whether the server's world is older than this version, as it says itself; false where it cannot be asked. */
-async function isAhead<T>(options: StepOptions<T>, notOlderThan: string, signal: AbortSignal): Promise<boolean> {
-  const { api, resource, namespace, name, metadataOnly } = options;
-  try {
-    await api.list(resource, { namespace, name, metadataOnly, notOlderThan, limit: 1 }, signal);
-    return false;
-  } catch (error) {
-    // A 504 may also be a proxy's, or of a server that has too much to do.
-    return error instanceof KubeError && error.causes.includes('ResourceVersionTooLarge');
-  }
 }
 
 /** A watch that goes on already does so no longer. */

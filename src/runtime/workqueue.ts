@@ -155,7 +155,12 @@ export class WorkQueue {
 
   /** For how long the key in hand will have failed when its turn comes again, if this pass fails: since it last did well. */
   failsForMs(key: string): number {
-    return this.#options.clock.monotonic() - this.#failsSince(key) + this.#limiter.backlogMs;
+    return this.failedForMs(key) + this.#limiter.backlogMs;
+  }
+
+  /** For how long the key in hand has failed until now, if this pass fails. */
+  failedForMs(key: string): number {
+    return this.#options.clock.monotonic() - this.#failsSince(key);
   }
 
   #failsSince(key: string): number {
@@ -225,31 +230,26 @@ export class WorkQueue {
 
   /** Takes the key whose turn it is out of the queue of its priority. */
   #next(): string | undefined {
-    const shares = this.#shares();
+    const hasRoom = this.#room();
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
     for (const priority of aged ?? PRIORITIES) {
       // Not asked group by group, of which there may be thousands.
-      if (!shares.leaveRoom(priority, undefined)) continue;
-      const key = this.#levels[priority].take((group) => shares.leaveRoom(priority, group === '' ? undefined : group));
+      if (!hasRoom(priority)) continue;
+      const key = this.#levels[priority].take((group) => hasRoom(priority, group));
       if (key !== undefined) return key;
     }
     return undefined;
   }
 
-  /** Who has how much in hand. */
-  #shares() {
+  /** Whether a group, '' for none, may have one more key of a priority in hand. */
+  #room(): (priority: Priority, group?: string) => boolean {
     const { maxShare = Number.POSITIVE_INFINITY } = this.#options;
-    const groups = new Map<string | undefined, number>();
-    let low = 0;
-    for (const { group, priority } of this.#processing.values()) {
-      groups.set(group, (groups.get(group) ?? 0) + 1);
-      if (priority === 'low') low++;
-    }
-    return {
-      leaveRoom: (priority: Priority, group: string | undefined): boolean =>
-        (priority !== 'low' || low < maxShare) && (group === undefined || (groups.get(group) ?? 0) < maxShare),
-    };
+    const inHand = [...this.#processing.values()];
+    const low = inHand.filter(({ priority }) => priority === 'low').length;
+    const groups = Map.groupBy(inHand, ({ group = '' }) => group);
+    return (priority, group = '') =>
+      (priority !== 'low' || low < maxShare) && (group === '' || (groups.get(group)?.length ?? 0) < maxShare);
   }
 }
 

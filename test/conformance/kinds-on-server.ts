@@ -168,6 +168,7 @@ function objects<Spec, Status extends StatusBase, Observation, Step>(
         onReady: () => {},
         onStep: () => {},
         failsForMs: () => Number.POSITIVE_INFINITY,
+        conflictsLast: false,
         tellAlways: false,
       },
       `shop/${name}`,

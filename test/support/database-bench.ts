@@ -141,6 +141,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
         onReady: () => {},
         onStep: () => {},
         failsForMs: () => Number.POSITIVE_INFINITY,
+        conflictsLast: false,
         tellAlways: false,
       },
       key,

@@ -173,6 +173,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
         },
         onStep: () => {},
         failsForMs: () => Number.POSITIVE_INFINITY,
+        conflictsLast: false,
         tellAlways: false,
       },
       KEY,

@@ -133,6 +133,7 @@ export function aToy(behaviour: ToyBehaviour = {}) {
     onReady: (_object, _before, after) => log.push(`Ready ${after.reason}`),
     onStep: (description) => log.push(`going to ${description}`),
     failsForMs: () => Number.POSITIVE_INFINITY,
+    conflictsLast: false,
     tellAlways: false,
     ...more,
   });

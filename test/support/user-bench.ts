@@ -137,6 +137,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
         onReady: () => {},
         onStep: () => {},
         failsForMs: () => Number.POSITIVE_INFINITY,
+        conflictsLast: false,
         tellAlways: false,
       },
       key,

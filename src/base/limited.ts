@@ -1,0 +1,27 @@
+import type { Clock } from './clock.ts';
+
+/** What `work` gives; rejects where that takes longer than `limitMs`, and then tells `work` by its signal, or as soon as `signal` aborts. */
+export async function limited<T>(
+  clock: Clock,
+  limitMs: number,
+  work: (limit: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const over = new AbortController();
+  const given = new Promise<never>((_, reject) => {
+    over.signal.addEventListener('abort', () => reject(new Error('No answer in time')), { once: true });
+  });
+  const end = () => over.abort();
+  signal?.addEventListener('abort', end, { once: true });
+  const cancel = clock.after(limitMs, end);
+  try {
+    return await Promise.race([work(over.signal), given]);
+  } catch (error) {
+    // One part of it may have failed while another one is under way.
+    end();
+    throw error;
+  } finally {
+    cancel();
+    signal?.removeEventListener('abort', end);
+  }
+}
