@@ -134,7 +134,8 @@ export function createOperator(given: OperatorDependencies): Operator {
       // Whatever ends first, ends all: a lost lease, too.
       const end = new AbortController();
       const stop = AbortSignal.any([signal, end.signal]);
-      const watching = collections.map(({ informer }) => informer.run(stop));
+      const watching = Promise.all(collections.map(({ informer }) => informer.run(stop)));
+      watching.catch(() => end.abort());
       let lost = false;
       try {
         await Promise.race([Promise.all(collections.map(({ informer }) => informer.synced)), aborted(stop)]);
@@ -153,7 +154,7 @@ export function createOperator(given: OperatorDependencies): Operator {
       } finally {
         end.abort();
         connections.close();
-        await Promise.all(watching);
+        await watching;
       }
       if (lost) throw new Error('The lease was lost: this process ends, so that it starts anew with what is true now');
     },

@@ -51,8 +51,9 @@ const LOOKS_A_SWEEP = 15;
  * one the others have renewed since as well, and said what they have in hand.
  */
 const LOOKS_AFTER_A_MOVE = 3;
-/** So many objects come or go at once; then others have their turn. */
-const SLICE = 50;
+/** So much is done at once; then others have their turn: who comes or goes takes so much longer than who stays. */
+const SLICE = 500;
+const CHANGE_STEPS = 10;
 const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
 
 /**
@@ -182,15 +183,18 @@ export class Sharding {
     if (this.#sweeping) return;
     this.#sweeping = true;
     const counts = { gained: 0, lost: 0 };
+    let steps = 0;
     while (this.#due) {
       this.#due = false;
       const owned = new Map<string, boolean>();
       for (const kind of KINDS) {
         const seen = this.#within[kind];
         for (const key of [...seen.keys()]) {
-          if (!this.#settle(kind, key, owned, counts) || (counts.gained + counts.lost) % SLICE !== 0) continue;
+          steps += this.#settle(kind, key, owned, counts) ? CHANGE_STEPS : 1;
+          if (steps < SLICE) continue;
           await yieldToEventLoop();
           owned.clear();
+          steps = 0;
         }
         for (const key of this.#refused[kind]) if (!seen.has(key)) this.#refused[kind].delete(key);
         for (const key of this.#ours[kind].keys()) {

@@ -1,77 +1,10 @@
 import { expect, test } from 'vitest';
+import { aCandidate, aWorld, LEASE } from '../../test/support/candidates.ts';
 import { noChance } from '../../test/support/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
-import { FakeKube } from '../sandbox/fake-kube.ts';
-import { processClock, type VirtualClock, virtualClock } from '../sandbox/virtual-clock.ts';
-import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { LeaderElector } from './leader-election.ts';
-
-const LEASE = { namespace: 'system', name: 'mooring' };
-
-function aWorld() {
-  const clock = virtualClock();
-  const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
-  const spec = () => (api.all(LEASES)[0]?.['spec'] ?? {}) as Readonly<Record<string, unknown>>;
-  return { clock, api, spec, holder: () => spec()['holderIdentity'] };
-}
-
-/** One candidate with a clock, a connection and a fate of its own. Its work ends as soon as it is told to stop. */
-function aCandidate(
-  world: { readonly clock: VirtualClock; readonly api: KubeApi },
-  identity: string,
-  options: { readonly skewMs?: number; readonly drainMs?: number } = {},
-) {
-  const clock = processClock(world.clock, options.skewMs);
-  const log: string[] = [];
-  const failures: unknown[] = [];
-  const stop = new AbortController();
-  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost. */
-  const link: { state: 'up' | 'cut' | 'deaf'; hears: boolean } = { state: 'up', hears: true };
-  const requests = { get: 0, list: 0, watch: 0, create: 0, patch: 0, delete: 0 };
-  const never = new Promise<never>(() => {});
-  const reach = async <T>(verb: keyof typeof requests, call: () => Promise<T>): Promise<T> => {
-    await clock.running();
-    requests[verb]++;
-    if (link.state === 'cut') return never;
-    const answer = await call();
-    await clock.running();
-    return link.state === 'deaf' ? never : answer;
-  };
-  const api: KubeApi = {
-    get: (...args) => reach('get', () => world.api.get(...args)),
-    list: (...args) => reach('list', () => world.api.list(...args)),
-    async *watch(...args) {
-      requests.watch++;
-      for await (const event of world.api.watch(...args)) {
-        await clock.running();
-        if (link.hears && link.state !== 'cut') yield event;
-      }
-    },
-    create: (...args) => reach('create', () => world.api.create(...args)),
-    patch: (...args) => reach('patch', () => world.api.patch(...args)),
-    delete: (...args) => reach('delete', () => world.api.delete(...args)),
-  };
-  const elector = new LeaderElector({
-    ...LEASE,
-    api,
-    clock,
-    random: noChance,
-    identity,
-    onFailure: (error) => failures.push(error),
-  });
-  const ended = elector.run(stop.signal, {
-    onStartedLeading: async (signal) => {
-      log.push('started');
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-      log.push('told to stop');
-      if (options.drainMs !== undefined) await new Promise<void>((done) => clock.after(options.drainMs ?? 0, done));
-    },
-    onStoppedLeading: () => log.push('stopped'),
-  });
-  return { clock, elector, ended, log, failures, link, requests, stop, leads: () => elector.isLeader() };
-}
 
 test('LeaderElector takes a Lease that is not there, and renews it', async () => {
   const world = aWorld();
@@ -166,61 +99,6 @@ test('LeaderElector keeps leading while what is in hand ends', async () => {
   expect([one.leads(), two.leads()]).toEqual([false, true]);
 });
 
-test('LeaderElector stops by itself when it cannot renew, before another one may start', async () => {
-  const world = aWorld();
-  const one = aCandidate(world, 'one');
-  const two = aCandidate(world, 'two');
-  await world.clock.advance(60_000);
-  one.link.state = 'cut';
-  await world.clock.advance(8_000);
-  expect(one.leads()).toBe(true);
-  await world.clock.advance(2_000);
-  expect([one.leads(), two.leads()]).toEqual([false, false]);
-  await one.ended;
-  expect([...one.log].sort()).toEqual(['started', 'stopped', 'told to stop']);
-  await world.clock.advance(9_000);
-  expect(two.leads()).toBe(true);
-});
-
-test('LeaderElector survives a short outage, and renewals whose answers are lost', async () => {
-  const world = aWorld();
-  const one = aCandidate(world, 'one');
-  await world.clock.advance(10_000);
-  for (const state of ['cut', 'deaf'] as const) {
-    one.link.state = state;
-    await world.clock.advance(4_000);
-    one.link.state = 'up';
-    await world.clock.advance(20_000);
-    expect(one.leads()).toBe(true);
-  }
-  expect(one.log).toEqual(['started']);
-});
-
-test('LeaderElector that was frozen does not lead when it wakes up, before it does anything', async () => {
-  const world = aWorld();
-  const one = aCandidate(world, 'one');
-  const two = aCandidate(world, 'two');
-  await world.clock.advance(60_000);
-  one.clock.freeze();
-  await world.clock.advance(60_000);
-  expect([one.leads(), two.leads()]).toEqual([false, true]);
-  one.clock.thaw();
-  expect(one.leads()).toBe(false);
-  await one.ended;
-  expect(one.log.includes('stopped')).toBe(true);
-  expect(world.holder()).toBe('two');
-});
-
-test('LeaderElector stops at once when somebody else took the Lease', async () => {
-  const world = aWorld();
-  const one = aCandidate(world, 'one');
-  await world.clock.settle();
-  await world.api.patch(LEASES, LEASE, { spec: { holderIdentity: 'a person' } });
-  await world.clock.advance(2_000);
-  await one.ended;
-  expect([one.leads(), world.holder()]).toEqual([false, 'a person']);
-});
-
 test.each([
   ['leads', 'up', 2_000, []],
   ['is cut off', 'cut', 9_000, ['No answer in time', 'No answer in time']],
@@ -247,34 +125,6 @@ test.each([
     }
   },
 );
-
-test('LeaderElector that did not hear of the last renewals waits for a whole lease after it finds the Lease deleted', async () => {
-  const world = aWorld();
-  const one = aCandidate(world, 'one');
-  const two = aCandidate(world, 'two');
-  await world.clock.advance(60_000);
-  two.link.state = 'cut';
-  await world.clock.advance(14_000);
-  one.clock.freeze();
-  world.api.remove(LEASES, LEASE);
-  two.link.state = 'up';
-  one.clock.thaw();
-  one.link.state = 'cut';
-  for (let step = 0; step < 20; step++) {
-    await world.clock.advance(1_000);
-    expect([one.leads(), two.leads()]).not.toEqual([true, true]);
-  }
-  expect(two.leads()).toBe(true);
-});
-
-test('LeaderElector goes on leading when somebody changes the Lease without taking it', async () => {
-  const world = aWorld();
-  const one = aCandidate(world, 'one');
-  await world.clock.settle();
-  await world.api.patch(LEASES, LEASE, { metadata: { labels: { touched: 'yes' } } });
-  await world.clock.advance(60_000);
-  expect([one.leads(), one.log]).toEqual([true, ['started']]);
-});
 
 test('LeaderElector believes no clock but its own: the times in the Lease mean nothing', async () => {
   const world = aWorld();
@@ -374,115 +224,4 @@ test.each([
   stop.abort();
   await clock.settle();
   await ended;
-});
-
-test('LeaderElector that found its time to be over does not lead again when its wall clock is set back', async () => {
-  const { api, clock } = aWorld();
-  const jump = { ms: 0 };
-  const own = { ...clock, now: () => clock.now() + jump.ms };
-  const elector = new LeaderElector({ ...LEASE, api, clock: own, random: noChance, identity: 'one' });
-  let hasStopped = false;
-  const ended = elector.run(new AbortController().signal, {
-    onStartedLeading: (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
-    onStoppedLeading: () => {
-      hasStopped = true;
-    },
-  });
-  await clock.advance(60_000);
-  jump.ms = 45_000;
-  expect(elector.isLeader()).toBe(false);
-  jump.ms = 0;
-  expect([elector.isLeader(), hasStopped]).toEqual([false, false]);
-  await clock.advance(2_000);
-  await ended;
-  expect(hasStopped).toBe(true);
-});
-
-test('LeaderElectors never lead two at once, whatever freezes, is cut off or restarts, and one leads in the end', async () => {
-  for (let seed = 1; seed <= 6; seed++) {
-    const world = aWorld();
-    const random = createSeededRandom(seed);
-    const draw = (count: number) => Math.floor(random.float() * count);
-    let born = 0;
-    const candidate = () => aCandidate(world, `candidate-${born++}`, { skewMs: draw(600_000) - 300_000 });
-    const alive = [candidate(), candidate(), candidate()];
-    const leaders = () => alive.filter((each) => each.leads()).length;
-    for (let turn = 0; turn < 100; turn++) {
-      const index = draw(alive.length);
-      const one = alive[index] ?? candidate();
-      switch (draw(8)) {
-        case 0:
-          one.clock.freeze();
-          break;
-        case 1:
-          one.link.state = 'cut';
-          break;
-        case 2:
-          one.link.state = 'deaf';
-          break;
-        case 3:
-          one.stop.abort();
-          alive[index] = candidate();
-          break;
-        default:
-          one.clock.thaw();
-          one.link.state = 'up';
-      }
-      for (let step = draw(20); step >= 0; step--) {
-        await world.clock.advance(random.float() * 1_500);
-        expect(leaders(), `seed ${seed}, turn ${turn}`).toBeLessThanOrEqual(1);
-      }
-    }
-    for (const [index, each] of alive.entries()) {
-      each.stop.abort();
-      alive[index] = candidate();
-    }
-    await world.clock.advance(40_000);
-    expect(leaders(), `seed ${seed}`).toBe(1);
-    for (const each of alive) each.stop.abort();
-  }
-});
-
-test('LeaderElectors that know the Lease never lead two at once, however often it is deleted, and one leads again', async () => {
-  for (let seed = 1; seed <= 6; seed++) {
-    const world = aWorld();
-    const random = createSeededRandom(seed);
-    const draw = (count: number) => Math.floor(random.float() * count);
-    let born = 0;
-    const candidate = () => {
-      const one = aCandidate(world, `candidate-${born++}`);
-      const state = { hasEnded: false };
-      void one.ended.then(() => (state.hasEnded = true));
-      return { ...one, state };
-    };
-    const alive = [candidate(), candidate(), candidate()];
-    const leaders = () => alive.filter((each) => each.leads()).length;
-    await world.clock.advance(5_000);
-    for (let turn = 0; turn < 30; turn++) {
-      for (let fault = draw(3); fault >= 0; fault--) {
-        const one = alive[draw(alive.length)] ?? candidate();
-        if (draw(2) === 0) one.clock.freeze();
-        else one.link.state = draw(2) === 0 ? 'cut' : 'deaf';
-      }
-      await world.clock.advance(random.float() * 8_000);
-      world.api.remove(LEASES, LEASE);
-      for (let step = 0; step < 40; step++) {
-        const one = alive[draw(alive.length)] ?? candidate();
-        if (draw(4) === 0) one.clock.thaw();
-        if (draw(4) === 0) one.link.state = 'up';
-        await world.clock.advance(500 + random.float() * 500);
-        expect(leaders(), `seed ${seed}, turn ${turn}`).toBeLessThanOrEqual(1);
-      }
-      for (const { clock, link } of alive) {
-        clock.thaw();
-        link.state = 'up';
-      }
-      await world.clock.advance(18_000);
-      expect([leaders(), world.holder()], `seed ${seed}, turn ${turn}`).toEqual([1, expect.any(String)]);
-      // As its process does: who comes finds the Lease, so that it knows of it when it is deleted.
-      for (const [index, each] of alive.entries()) if (each.state.hasEnded) alive[index] = candidate();
-      await world.clock.settle();
-    }
-    for (const each of alive) each.stop.abort();
-  }
 });

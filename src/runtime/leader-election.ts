@@ -157,7 +157,7 @@ export class LeaderElector {
       const hold = this.#hold;
       if (ended.aborted || hold === undefined || !this.isLeader()) return;
       // Not cut short when the work ends: its answer says which version is to be given back.
-      const renewed = await this.#limited((limit) => this.#renew(hold, limit));
+      const renewed = await this.#limited((limit) => this.#renew(hold, this.#record(), limit));
       if (renewed === 'lost') this.#hold = undefined;
       else if (renewed !== undefined && this.isLeader()) this.#hold = renewed;
     }
@@ -191,18 +191,18 @@ export class LeaderElector {
     return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
   }
 
-  /** Undefined: the Lease changed, but is still ours; the next attempt knows its version. */
-  async #renew(hold: Hold, signal: AbortSignal): Promise<Hold | 'lost' | undefined> {
+  /** Writes the record into the Lease, whatever its version by now; lost: it is not ours any more. */
+  async #renew(hold: Hold, record: LeaseSpec, signal: AbortSignal): Promise<Hold | 'lost'> {
     const { api, namespace, name, identity } = this.#options;
     try {
-      return await this.#write(hold.resourceVersion, this.#record(), signal);
+      return await this.#write(hold.resourceVersion, record, signal);
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
       // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does. One that was deleted is not
       // made anew: somebody who never saw it may have done so, and who deletes it wants another one to lead.
       const lease = await api.get(LEASES, { namespace, name }, signal);
       if (lease === undefined || leaseSpecOf(lease).holderIdentity !== identity) return 'lost';
-      return this.#write(lease.metadata.resourceVersion, this.#record(), signal);
+      return this.#write(lease.metadata.resourceVersion, record, signal);
     }
   }
 
@@ -218,7 +218,7 @@ export class LeaderElector {
   /** So that the next one need not wait. If it cannot be given back, it runs out. */
   async #release(hold: Hold): Promise<void> {
     const spec = { ...this.#record(), holderIdentity: '', leaseDurationSeconds: 1 };
-    await this.#limited((limit) => this.#write(hold.resourceVersion, spec, limit));
+    await this.#limited((limit) => this.#renew(hold, spec, limit));
   }
 
   #record(): LeaseSpec {

@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { anEndpoint, errorOf, read, write } from '../../test/support/endpoint.ts';
+import type { Operation } from './api-call.ts';
+import type { ApiError } from './api-error.ts';
+
+/* Whose turn it is, and what is held back. */
+
+test('ApiEndpoint.call() stops waiting for its turn when its signal aborts', async () => {
+  const { call, requests } = anEndpoint(() => ({ status: 200 }));
+  for (let count = 0; count < 100; count++) await call();
+  const controller = new AbortController();
+  const waiting = errorOf(call(read, { signal: controller.signal }));
+  controller.abort();
+  expect((await waiting).kind).toBe('aborted');
+  expect(requests).toHaveLength(100);
+});
+
+test('ApiEndpoint.call() holds all calls back after a 429 for the time that it names', async () => {
+  const { call, clock, requests } = anEndpoint((_, count) =>
+    count === 0 ? { status: 429, headers: { 'retry-after': '30' } } : { status: 200 },
+  );
+  expect(await errorOf(call())).toMatchObject({ kind: 'throttled', status: 429, retryAfterMs: 30_000 });
+  clock.advance(10_000);
+  expect(await errorOf(call(write))).toMatchObject({ kind: 'throttled', status: undefined, retryAfterMs: 20_000 });
+  expect(requests).toHaveLength(1);
+  clock.advance(21_000);
+  await call(write);
+  expect(requests).toHaveLength(2);
+});
+
+test('ApiEndpoint.call() says of what is held back why, and until when, always in the same words', async () => {
+  const after = (status: number) => anEndpoint(() => ({ status, headers: { 'retry-after': '30' } }));
+  const throttled = after(429);
+  await errorOf(throttled.call());
+  const first = (await errorOf(throttled.call())).message;
+  expect(first).toBe(
+    'Cannot get x: held back, because the other side answered 429 (too many requests) and asked for a pause',
+  );
+  throttled.clock.advance(5_432);
+  expect((await errorOf(throttled.call())).message).toBe(first);
+  const unavailable = after(503);
+  await errorOf(unavailable.call());
+  expect(await errorOf(unavailable.call())).toMatchObject({ kind: 'unavailable', status: undefined });
+});
+
+test('ApiEndpoint.call() waits out a short pause, in which nothing is sent', async () => {
+  const { call, patiently, clock, requests } = anEndpoint((_, count) =>
+    count === 0 ? { status: 429, headers: { 'retry-after': '5' } } : { status: 200 },
+  );
+  await errorOf(call());
+  const waiting = call(write);
+  clock.advance(4_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(requests).toHaveLength(1);
+  await patiently(waiting);
+  expect(requests).toHaveLength(2);
+});
+
+test('ApiEndpoint.call() tells those who wait for some seconds, but for what is routine', async () => {
+  const { call, patiently, clock, requests } = anEndpoint((_, count) => ({
+    status: count === 0 || count === 2 ? 429 : 200,
+  }));
+  await errorOf(call());
+  await patiently(call());
+  await errorOf(call());
+  const askedAt = clock.monotonic();
+  const leave = new AbortController();
+  const crowd = Array.from({ length: 90 }, () =>
+    call(write).then(
+      () => undefined,
+      (error: ApiError) => error,
+    ),
+  );
+  const routine = call({ ...read, routine: true }, { signal: leave.signal }).catch(() => {});
+  const errors = (await patiently(Promise.all(crowd))).filter((error) => error !== undefined);
+  expect(clock.monotonic() - askedAt).toBeLessThanOrEqual(5_100);
+  expect(errors.length).toBeGreaterThan(20);
+  for (const error of errors) {
+    expect(error).toMatchObject({ kind: 'throttled', status: undefined, effectUnknown: false });
+    expect(error.message).toContain('there is more to ask than the other side lets through');
+    expect(error.message).toMatch(/429 \(too many requests\) since 2023-11-14T22:13:20Z$/);
+  }
+  leave.abort();
+  await routine;
+  expect(requests.length).toBeLessThan(70);
+});
+
+const following: Operation = { ...write, follows: true };
+
+test('ApiEndpoint.call() sends what follows a look at once, and counts it', async () => {
+  const { call, patiently, clock, requests } = anEndpoint((_, count) => ({ status: count === 0 ? 429 : 200 }));
+  await errorOf(call());
+  const askedAt = clock.monotonic();
+  for (let count = 0; count < 5; count++) await call(following);
+  expect([requests.length, clock.monotonic()]).toEqual([6, askedAt]);
+  // 25 a second are let through first, and five went already.
+  await patiently(call());
+  expect(clock.monotonic() - askedAt).toBeGreaterThanOrEqual(200);
+});
+
+test('ApiEndpoint.call() sends nothing that follows a look from more than a second ago', async () => {
+  const { call, requests } = anEndpoint((_, count) =>
+    count === 0 ? { status: 429, headers: { 'retry-after': '2' } } : { status: 200 },
+  );
+  await errorOf(call());
+  expect(await errorOf(call(following))).toMatchObject({ kind: 'throttled', effectUnknown: false });
+  expect(requests).toHaveLength(1);
+});
+
+test('ApiEndpoint.call() tells that the other side is back, also when its first answer is a refusal', async () => {
+  let told = 0;
+  const { call, clock } = anEndpoint(
+    (_, count) => ({ status: count < 5 ? 500 : 404 }),
+    undefined,
+    () => {
+      told++;
+    },
+  );
+  for (let count = 0; count < 5; count++) await errorOf(call(write));
+  clock.advance(60_000);
+  expect([(await errorOf(call(write))).status, told]).toEqual([404, 1]);
+});
+
+test('ApiEndpoint.turn() waits for the turn of what follows, and counts it once', async () => {
+  const { endpoint, call, patiently, clock, requests } = anEndpoint((_, count) => ({
+    status: count === 0 ? 429 : 200,
+  }));
+  await errorOf(call());
+  const askedAt = clock.monotonic();
+  const turn = await patiently(endpoint.turn(following));
+  const turnAt = clock.monotonic();
+  expect(turnAt - askedAt).toBeGreaterThanOrEqual(40);
+  await call(following, { turn });
+  expect([requests.length, clock.monotonic()]).toEqual([2, turnAt]);
+  await patiently(call());
+  expect(clock.monotonic() - turnAt).toBeLessThanOrEqual(100);
+});
+
+test('ApiEndpoint.turn() gives a turn for one call: what was not used, or was used before, has others counted all the same', async () => {
+  const { endpoint, call, patiently, clock } = anEndpoint((_, count) => ({ status: count === 0 ? 429 : 200 }));
+  await errorOf(call());
+  for (let count = 0; count < 5; count++) await patiently(endpoint.turn(following));
+  const turn = await patiently(endpoint.turn(following));
+  const turnAt = clock.monotonic();
+  for (let count = 0; count < 6; count++) await call(following, { turn });
+  await patiently(call());
+  expect(clock.monotonic() - turnAt).toBeGreaterThanOrEqual(200);
+});
+
+test('ApiEndpoint.call() reads Retry-After of a 503 and of no other failure', async () => {
+  const headers = { 'retry-after': '7' };
+  expect((await errorOf(anEndpoint(() => ({ status: 503, headers })).call())).retryAfterMs).toBe(7_000);
+  expect((await errorOf(anEndpoint(() => ({ status: 500, headers })).call())).retryAfterMs).toBeUndefined();
+});

@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest';
+import { aCandidate, aWorld, LEASE } from '../../test/support/candidates.ts';
+import { noChance } from '../../test/support/clock.ts';
+import { LEASES } from '../kube/lease.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { LeaderElector } from './leader-election.ts';
+
+/* How leadership ends, and that it never is two's. */
+
+test('LeaderElector stops by itself when it cannot renew, before another one may start', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(60_000);
+  one.link.state = 'cut';
+  await world.clock.advance(8_000);
+  expect(one.leads()).toBe(true);
+  await world.clock.advance(2_000);
+  expect([one.leads(), two.leads()]).toEqual([false, false]);
+  await one.ended;
+  expect([...one.log].sort()).toEqual(['started', 'stopped', 'told to stop']);
+  await world.clock.advance(9_000);
+  expect(two.leads()).toBe(true);
+});
+
+test('LeaderElector survives a short outage, and renewals whose answers are lost', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.advance(10_000);
+  for (const state of ['cut', 'deaf'] as const) {
+    one.link.state = state;
+    await world.clock.advance(4_000);
+    one.link.state = 'up';
+    await world.clock.advance(20_000);
+    expect(one.leads()).toBe(true);
+  }
+  expect(one.log).toEqual(['started']);
+});
+
+test('LeaderElector gives the Lease back at once though the answer to its last renewal was lost', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.advance(10_000);
+  one.link.state = 'deaf';
+  await world.clock.advance(3_000);
+  one.link.state = 'up';
+  one.stop.abort();
+  await world.clock.advance(6_000);
+  expect([world.holder(), one.log]).toEqual(['', ['started', 'told to stop', 'stopped']]);
+});
+
+test('LeaderElector that was frozen does not lead when it wakes up, before it does anything', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(60_000);
+  one.clock.freeze();
+  await world.clock.advance(60_000);
+  expect([one.leads(), two.leads()]).toEqual([false, true]);
+  one.clock.thaw();
+  expect(one.leads()).toBe(false);
+  await one.ended;
+  expect(one.log.includes('stopped')).toBe(true);
+  expect(world.holder()).toBe('two');
+});
+
+test('LeaderElector stops at once when somebody else took the Lease', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.settle();
+  await world.api.patch(LEASES, LEASE, { spec: { holderIdentity: 'a person' } });
+  await world.clock.advance(2_000);
+  await one.ended;
+  expect([one.leads(), world.holder()]).toEqual([false, 'a person']);
+});
+
+test('LeaderElector that did not hear of the last renewals waits for a whole lease after it finds the Lease deleted', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  const two = aCandidate(world, 'two');
+  await world.clock.advance(60_000);
+  two.link.state = 'cut';
+  await world.clock.advance(14_000);
+  one.clock.freeze();
+  world.api.remove(LEASES, LEASE);
+  two.link.state = 'up';
+  one.clock.thaw();
+  one.link.state = 'cut';
+  for (let step = 0; step < 20; step++) {
+    await world.clock.advance(1_000);
+    expect([one.leads(), two.leads()]).not.toEqual([true, true]);
+  }
+  expect(two.leads()).toBe(true);
+});
+
+test('LeaderElector goes on leading when somebody changes the Lease without taking it', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.settle();
+  await world.api.patch(LEASES, LEASE, { metadata: { labels: { touched: 'yes' } } });
+  await world.clock.advance(60_000);
+  expect([one.leads(), one.log]).toEqual([true, ['started']]);
+});
+
+test('LeaderElector that found its time to be over does not lead again when its wall clock is set back', async () => {
+  const { api, clock } = aWorld();
+  const jump = { ms: 0 };
+  const own = { ...clock, now: () => clock.now() + jump.ms };
+  const elector = new LeaderElector({ ...LEASE, api, clock: own, random: noChance, identity: 'one' });
+  let hasStopped = false;
+  const ended = elector.run(new AbortController().signal, {
+    onStartedLeading: (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+    onStoppedLeading: () => {
+      hasStopped = true;
+    },
+  });
+  await clock.advance(60_000);
+  jump.ms = 45_000;
+  expect(elector.isLeader()).toBe(false);
+  jump.ms = 0;
+  expect([elector.isLeader(), hasStopped]).toEqual([false, false]);
+  await clock.advance(2_000);
+  await ended;
+  expect(hasStopped).toBe(true);
+});
+
+test('LeaderElectors never lead two at once, whatever freezes, is cut off or restarts, and one leads in the end', async () => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = aWorld();
+    const random = createSeededRandom(seed);
+    const draw = (count: number) => Math.floor(random.float() * count);
+    let born = 0;
+    const candidate = () => aCandidate(world, `candidate-${born++}`, { skewMs: draw(600_000) - 300_000 });
+    const alive = [candidate(), candidate(), candidate()];
+    const leaders = () => alive.filter((each) => each.leads()).length;
+    for (let turn = 0; turn < 100; turn++) {
+      const index = draw(alive.length);
+      const one = alive[index] ?? candidate();
+      switch (draw(8)) {
+        case 0:
+          one.clock.freeze();
+          break;
+        case 1:
+          one.link.state = 'cut';
+          break;
+        case 2:
+          one.link.state = 'deaf';
+          break;
+        case 3:
+          one.stop.abort();
+          alive[index] = candidate();
+          break;
+        default:
+          one.clock.thaw();
+          one.link.state = 'up';
+      }
+      for (let step = draw(20); step >= 0; step--) {
+        await world.clock.advance(random.float() * 1_500);
+        expect(leaders(), `seed ${seed}, turn ${turn}`).toBeLessThanOrEqual(1);
+      }
+    }
+    for (const [index, each] of alive.entries()) {
+      each.stop.abort();
+      alive[index] = candidate();
+    }
+    await world.clock.advance(40_000);
+    expect(leaders(), `seed ${seed}`).toBe(1);
+    for (const each of alive) each.stop.abort();
+  }
+});
+
+test('LeaderElectors that know the Lease never lead two at once, however often it is deleted, and one leads again', async () => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = aWorld();
+    const random = createSeededRandom(seed);
+    const draw = (count: number) => Math.floor(random.float() * count);
+    let born = 0;
+    const candidate = () => {
+      const one = aCandidate(world, `candidate-${born++}`);
+      const state = { hasEnded: false };
+      void one.ended.then(() => (state.hasEnded = true));
+      return { ...one, state };
+    };
+    const alive = [candidate(), candidate(), candidate()];
+    const leaders = () => alive.filter((each) => each.leads()).length;
+    await world.clock.advance(5_000);
+    for (let turn = 0; turn < 30; turn++) {
+      for (let fault = draw(3); fault >= 0; fault--) {
+        const one = alive[draw(alive.length)] ?? candidate();
+        if (draw(2) === 0) one.clock.freeze();
+        else one.link.state = draw(2) === 0 ? 'cut' : 'deaf';
+      }
+      await world.clock.advance(random.float() * 8_000);
+      world.api.remove(LEASES, LEASE);
+      for (let step = 0; step < 40; step++) {
+        const one = alive[draw(alive.length)] ?? candidate();
+        if (draw(4) === 0) one.clock.thaw();
+        if (draw(4) === 0) one.link.state = 'up';
+        await world.clock.advance(500 + random.float() * 500);
+        expect(leaders(), `seed ${seed}, turn ${turn}`).toBeLessThanOrEqual(1);
+      }
+      for (const { clock, link } of alive) {
+        clock.thaw();
+        link.state = 'up';
+      }
+      await world.clock.advance(18_000);
+      expect([leaders(), world.holder()], `seed ${seed}, turn ${turn}`).toEqual([1, expect.any(String)]);
+      // As its process does: who comes finds the Lease, so that it knows of it when it is deleted.
+      for (const [index, each] of alive.entries()) if (each.state.hasEnded) alive[index] = candidate();
+      await world.clock.settle();
+    }
+    for (const each of alive) each.stop.abort();
+  }
+});

@@ -1,0 +1,57 @@
+import { readNothing } from '../../src/base/answer.ts';
+import type { Exchange, Operation, RequestRecord } from '../../src/base/api-call.ts';
+import { ApiEndpoint } from '../../src/base/api-endpoint.ts';
+import { ApiError } from '../../src/base/api-error.ts';
+import type { HttpResponse } from '../../src/base/http.ts';
+import { manualClock, noChance } from './clock.ts';
+import { type Script, scriptedTransport } from './http.ts';
+
+/** Two operations as any API has them. */
+export const read: Operation = { name: 'get', phrase: 'get x', method: 'GET', path: ['v1', 'x'], idempotent: true };
+export const write: Operation = { name: 'put', phrase: 'put x', method: 'POST', path: ['v1', 'x'], idempotent: false };
+
+/** An endpoint whose other side answers as the script says, on a clock that stands still but for `patiently`. */
+export function anEndpoint(script: Script, baseURL = 'https://host/base/', onRecovered = () => {}) {
+  const clock = manualClock();
+  const transport = scriptedTransport(script);
+  const records: RequestRecord[] = [];
+  const endpoint = new ApiEndpoint({
+    api: 'cloud',
+    baseURL,
+    transport,
+    clock,
+    random: noChance,
+    rateLimit: { ratePerSecond: 1, burst: 100 },
+    onRequest: (record) => records.push(record),
+    onRecovered,
+  });
+  /** Time goes on while it waits for its turn. */
+  const patiently = async <T>(promise: Promise<T>): Promise<T> => {
+    let ended = false;
+    const end = () => {
+      ended = true;
+    };
+    promise.then(end, end);
+    for (let turn = 0; turn < 1_000 && !ended; turn++) {
+      clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return promise;
+  };
+  const call = (
+    operation: Operation = read,
+    exchange: Exchange = {},
+    reader: (response: HttpResponse) => Promise<unknown> = readNothing,
+  ) => endpoint.call(operation, exchange, reader);
+  return { endpoint, call, patiently, clock, records, requests: transport.requests, transport };
+}
+
+/** What it rejects with, which must be an ApiError. */
+export async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ApiError)) throw new Error('expected an ApiError', { cause: error });
+  return error;
+}
