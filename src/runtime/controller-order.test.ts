@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aCluster, aController, aSettledToy, aStandby } from '../../test/support/toy-controller.ts';
-import { TOYS } from '../../test/support/toy-kind.ts';
+import { TOYS, type ToySubject } from '../../test/support/toy-kind.ts';
 import { TerminalError } from '../base/errors.ts';
 import { API_VERSION } from '../base/group.ts';
 import { stalled } from '../kube/summary.ts';
@@ -52,6 +52,21 @@ test('Controller turns from one group to the other, so that a crowd of new objec
     await create('other', { friend: 'y' });
   });
   expect(order.slice(0, 3)).toEqual(['first', 'crowd-0', 'other']);
+});
+
+test('Controller works at once on what belongs to no group that hangs, be they several', async () => {
+  const observe = ({ spec }: ToySubject) =>
+    spec.friend === 'healthy' ? Promise.resolve() : new Promise<never>(() => {});
+  const { create, passes, clock } = await aController({ observe }, 10);
+  for (let index = 0; index < 20; index++)
+    for (const friend of ['hangs', 'hangs-too', 'hangs-as-well']) await create(`${friend}-${index}`, { friend });
+  await clock.settle();
+  const before = passes.length;
+  for (let index = 0; index < 5; index++) await create(`healthy-${index}`, { friend: 'healthy' });
+  await clock.settle();
+  expect(passes.slice(before).map(({ name }) => name)).toEqual(
+    Array.from({ length: 5 }, (_, index) => `healthy-${index}`),
+  );
 });
 
 test('Controller that starts beside many objects in order writes nothing', async () => {

@@ -80,8 +80,6 @@ const TOLD_BACKOFF = { initialMs: 1_000, maxMs: 15_000 };
 export const SOON_MS = 500;
 /** A status that this process did not write may be a former leader's last word, or a person's. */
 const FOREIGN_STATUS_MS = 60_000;
-/** One worker in so many is left to others by a crowd: objects of one group, or routine checks. */
-const SPARE_WORKERS = 5;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
 const MAX_REQUEUES_AT_ONCE = 20;
 /** So many objects are queued at the begin; then others have their turn. */
@@ -119,7 +117,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       ...options,
       observer: options.metrics.queue,
       group: (key) => this.#groups.get(key),
-      maxShare: Math.max(1, options.concurrency - Math.ceil(options.concurrency / SPARE_WORKERS)),
+      workers: options.concurrency,
     });
     informer.onChange((...change) => this.#onChange(...change));
   }

@@ -257,31 +257,44 @@ test('WorkQueue starves nobody: of a flood of urgent keys, each tenth gives way 
   expect([9, 19, 29].map((index) => order[index])).toEqual(['routine-0', 'goes on', 'routine-1']);
 });
 
-test.each<[what: string, crowd: readonly [prefix: string, priority: Priority]]>([
-  ['a group', ['crowd', 'high']],
-  ['routine work', ['', 'low']],
-])('WorkQueue leaves workers free beside %s of which all keys hang', async (_, [prefix, priority]) => {
+const crowds = (count: number): Crowd[] => Array.from({ length: count }, (_, index) => [`crowd-${index}`, 'high']);
+type Crowd = readonly [prefix: string, priority: Priority];
+
+test.each<[what: string, workers: number, crowds: readonly Crowd[], inHand: number]>([
+  ['a group', 10, crowds(1), 8],
+  ['a group, of three workers,', 3, crowds(1), 2],
+  ['a group, of two workers,', 2, crowds(1), 1],
+  ['two groups', 10, crowds(2), 8],
+  ['three groups', 10, crowds(3), 9],
+  ['as many groups as workers but one', 10, crowds(9), 9],
+  ['routine work', 10, [['', 'low']], 8],
+  ['a group and routine work', 10, [...crowds(1), ['', 'low']], 8],
+])('WorkQueue leaves a worker free beside %s of which all keys hang', async (_, workers, hanging, inHand) => {
   const group = (key: string) => key.split('/')[0] || undefined;
-  const { queue, worker, clock } = aQueue(noChance, { group, maxShare: 2 });
-  const workers = [worker(), worker(), worker()];
-  for (const name of ['a', 'b', 'c']) queue.add(`${prefix}/${name}`, priority);
+  const { queue, worker, clock } = aQueue(noChance, { group, workers });
+  for (let count = 0; count < workers; count++) worker();
+  for (let index = 0; index < 20; index++)
+    for (const [prefix, priority] of hanging) queue.add(`${prefix}/${index}`, priority);
   await clock.settle();
-  expect(workers.map(({ key }) => key)).toEqual([`${prefix}/a`, `${prefix}/b`, undefined]);
-  queue.add('other/a', 'normal');
+  expect(queue.inProgress.size).toBe(inHand);
+  for (const key of ['other/a', 'other/b']) {
+    queue.add(key);
+    await clock.settle();
+    expect(queue.isInHand(key)).toBe(true);
+    queue.done(key);
+    worker();
+  }
+  // Of what hung one ends, and the next of these begins.
+  for (const key of [...queue.inProgress.keys()].slice(0, 1)) queue.done(key);
+  worker();
   await clock.settle();
-  expect(workers[2]?.key).toBe('other/a');
-  const next = worker();
-  await clock.settle();
-  expect(next.over).toBe(false);
-  queue.done(`${prefix}/a`);
-  await clock.settle();
-  expect(next.key).toBe(`${prefix}/c`);
+  expect(queue.inProgress.size).toBe(inHand);
 });
 
 test('WorkQueue loses no key, whatever happens in whatever order', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = createSeededRandom(seed);
-    const { queue, clock } = aQueue(random, { group: (key) => (key < 'c' ? 'one' : undefined), maxShare: 1 });
+    const { queue, clock } = aQueue(random, { group: (key) => (key < 'c' ? 'one' : undefined), workers: 2 });
     const keys = ['a', 'b', 'c', 'd'];
     /** The last time each key was asked for, and the last time its work began. */
     const asked = new Map<string, number>();

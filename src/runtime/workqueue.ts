@@ -6,7 +6,8 @@
  * - Urgent first: `high` before `normal` before `low`, but for each tenth key: it is of what is less urgent, so that nothing
  *   starves. Fair: within a priority groups take turns, and keys of one group go first in, first out, but for those that go
  *   on: what was begun is ended before more is.
- * - Shared: neither a group nor `low` has more than `maxShare` keys in hand. What is over that waits, however urgent.
+ * - Shared: neither a group nor `low` has more than four keys in hand for each worker that is left free: the more crowds,
+ *   the less each has, and the last worker is for what has none. What is over that waits, however urgent.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
  *   when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
@@ -34,6 +35,9 @@ const AGED: readonly (readonly Priority[])[] = [
   ['low', 'normal', 'high'],
 ];
 
+/** Keys in hand that a crowd may have for each worker that is free. */
+const CROWD_PER_FREE_WORKER = 4;
+
 /** Told what happens, in the terms of client-go's workqueue metrics. Times in milliseconds. */
 export interface WorkQueueObserver {
   added(depth: number): void;
@@ -48,8 +52,8 @@ export interface WorkQueueOptions {
   readonly observer?: WorkQueueObserver;
   /** Keys of a group take turns with other groups' keys; undefined: it belongs to none. Default: none does. */
   readonly group?: (key: string) => string | undefined;
-  /** Neither a group nor low priority has more keys in hand, so that no crowd that hangs has all workers. Default: any number. */
-  readonly maxShare?: number;
+  /** How many there are to call `get`, so that no crowds that hang have all of them. Default: always enough. */
+  readonly workers?: number;
 }
 
 interface Waiting {
@@ -230,26 +234,23 @@ export class WorkQueue {
 
   /** Takes the key whose turn it is out of the queue of its priority. */
   #next(): string | undefined {
-    const hasRoom = this.#room();
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
     for (const priority of aged ?? PRIORITIES) {
-      // Not asked group by group, of which there may be thousands.
-      if (!hasRoom(priority)) continue;
-      const key = this.#levels[priority].take((group) => hasRoom(priority, group));
+      if (priority === 'low' && !this.#mayGrow((inHand) => inHand.priority === 'low')) continue;
+      const key = this.#levels[priority].take(
+        (group) => group === '' || this.#mayGrow((inHand) => inHand.group === group),
+      );
       if (key !== undefined) return key;
     }
     return undefined;
   }
 
-  /** Whether a group, '' for none, may have one more key of a priority in hand. */
-  #room(): (priority: Priority, group?: string) => boolean {
-    const { maxShare = Number.POSITIVE_INFINITY } = this.#options;
-    const inHand = [...this.#processing.values()];
-    const low = inHand.filter(({ priority }) => priority === 'low').length;
-    const groups = Map.groupBy(inHand, ({ group = '' }) => group);
-    return (priority, group = '') =>
-      (priority !== 'low' || low < maxShare) && (group === '' || (groups.get(group)?.length ?? 0) < maxShare);
+  /** Whether a crowd may have one more key in hand. */
+  #mayGrow(isOfCrowd: (inHand: InHand) => boolean): boolean {
+    const free = (this.#options.workers ?? Number.POSITIVE_INFINITY) - this.#processing.size - 1;
+    const crowd = [...this.#processing.values()].filter(isOfCrowd).length;
+    return crowd === 0 || crowd < CROWD_PER_FREE_WORKER * free;
   }
 }
 
