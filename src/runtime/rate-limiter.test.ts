@@ -7,7 +7,9 @@ const BACKOFF = { initialMs: 1_000, maxMs: 300_000 };
 
 function aLimiter(float: () => number) {
   const clock = manualClock();
-  return { clock, limiter: new RateLimiter({ clock, random: { float, bytes: (count) => new Uint8Array(count) } }) };
+  const random = { float, bytes: (count: number) => new Uint8Array(count) };
+  const group = (key: string) => key.split('/').at(-2);
+  return { clock, limiter: new RateLimiter({ clock, random, group }) };
 }
 
 test.each([
@@ -52,7 +54,7 @@ test('RateLimiter lets ten thousand that failed together come back at a rate, an
 test('RateLimiter makes nobody wait for a crowd for longer than their own longest delay, over which they are spread', () => {
   const { limiter } = aLimiter(createSeededRandom(1).float);
   for (let index = 0; index < 10_000; index++) limiter.when(`key-${index}`, BACKOFF);
-  expect(limiter.backlogMs).toBe(190_000);
+  expect(limiter.backlogMs('late')).toBe(190_000);
   const delays = Array.from({ length: 1_000 }, (_, index) =>
     limiter.when(`late-${index}`, { initialMs: 50, maxMs: 5_000 }),
   );
@@ -70,5 +72,15 @@ test('RateLimiter is quick again soon after a crowd that came back early, again 
       if (at <= clock.monotonic()) due[index] = clock.monotonic() + limiter.when(`key-${index}`, soon);
   }
   clock.advance(31_000);
-  expect([limiter.backlogMs, limiter.when('late', BACKOFF)]).toEqual([0, 2_000]);
+  expect([limiter.backlogMs('late'), limiter.when('late', BACKOFF)]).toEqual([0, 2_000]);
+});
+
+test('RateLimiter makes nobody wait for a crowd of another group', () => {
+  const { limiter } = aLimiter(() => 0);
+  for (let index = 0; index < 10_000; index++) limiter.when(`crowd/${index}`, BACKOFF);
+  expect(limiter.backlogMs('crowd/late')).toBe(190_000);
+  for (const key of ['other/a', 'no group']) {
+    expect([limiter.backlogMs(key), limiter.when(key, BACKOFF)]).toEqual([0, 1_000]);
+  }
+  expect(limiter.when('crowd/late', BACKOFF)).toBe(190_020);
 });

@@ -15,11 +15,9 @@
  */
 
 import type { Backoff } from '../base/backoff.ts';
-import type { Clock } from '../base/clock.ts';
 import { FairQueue } from '../base/fair-queue.ts';
-import type { Random } from '../base/random.ts';
 import { Schedule } from '../base/schedule.ts';
-import { RateLimiter } from './rate-limiter.ts';
+import { RateLimiter, type RateLimiterOptions } from './rate-limiter.ts';
 
 /**
  * How urgent a key is, as in controller-runtime's priority queue: `high`, a person changed something; `normal`, work goes
@@ -46,12 +44,8 @@ export interface WorkQueueObserver {
   finished(workedMs: number): void;
 }
 
-export interface WorkQueueOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface WorkQueueOptions extends RateLimiterOptions {
   readonly observer?: WorkQueueObserver;
-  /** Keys of a group take turns with other groups' keys; undefined: it belongs to none. Default: none does. */
-  readonly group?: (key: string) => string | undefined;
   /** How many there are to call `get`, so that no crowds that hang have all of them. Default: always enough. */
   readonly workers?: number;
 }
@@ -159,7 +153,7 @@ export class WorkQueue {
 
   /** For how long the key in hand will have failed when its turn comes again, if this pass fails: since it last did well. */
   failsForMs(key: string): number {
-    return this.failedForMs(key) + this.#limiter.backlogMs;
+    return this.failedForMs(key) + this.#limiter.backlogMs(key);
   }
 
   /** For how long the key in hand has failed until now, if this pass fails. */
