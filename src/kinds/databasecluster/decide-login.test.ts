@@ -107,6 +107,30 @@ describe('decideLogin()', () => {
       expect(conditionOf(decision, type), type).toMatchObject({ status: 'False', reason });
   });
 
+  it.each([
+    {
+      cloneFrom: { clusterRef: { name: 'source' } },
+      says: [
+        'and the one that DatabaseCluster "source" has now',
+        'its password was replaced while the clone was made',
+        'the clone has the one before',
+        'Make another clone. Or put a login that works into a Secret',
+      ],
+    },
+    {
+      cloneFrom: { clusterID: 'source' },
+      says: [
+        'it has the login that cluster "source" had when it was cloned',
+        'only where cloneFrom.clusterRef names a DatabaseCluster',
+      ],
+    },
+  ])('says which login a clone has that refuses all that are known, of $cloneFrom', ({ cloneFrom, says }) => {
+    const seen = anObservation().tried({ working: 'none', secretVersion: undefined, factoryAlive: undefined });
+    const decision = decideCluster(fresh.with({ cloneFrom }).subject, seen.seen, NOW_MS);
+    expect(outline(decision).ready).toBe('False DefaultLoginRefused');
+    for (const part of says) expect(conditionOf(decision, 'Ready')?.message).toContain(part);
+  });
+
   it('is ready when the published login works and the factory login does not', () => {
     const decision = decideCluster(fresh.subject, anObservation().tried({}).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'True Running', summary: 'none', steps: [] });

@@ -195,7 +195,10 @@ function noLogin(subject: ClusterSubject, seen: SpaceSeen, login: Tried): Cluste
   };
 }
 
-function whatIsRefused({ status }: ClusterSubject, { secretName, secretVersion }: Tried): readonly [string, string] {
+function whatIsRefused(
+  { spec, status }: ClusterSubject,
+  { secretName, secretVersion }: Tried,
+): readonly [string, string] {
   if (secretVersion !== undefined)
     return [
       'AdminLoginRefused',
@@ -206,10 +209,17 @@ function whatIsRefused({ status }: ClusterSubject, { secretName, secretVersion }
       'AdminLoginLost',
       `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by)`,
     ];
-  return [
-    'DefaultLoginRefused',
-    'The server refuses the login that new clusters come with: it was changed before, or the Secret that the space names in defaultCredentialsSecretRef is wrong. Correct that Secret',
-  ];
+  return ['DefaultLoginRefused', `The server refuses the login that new clusters come with${unknownLogin(spec)}`];
+}
+
+/** What the login of a cluster may be that never had one of ours. */
+function unknownLogin({ cloneFrom }: ClusterSubject['spec']): string {
+  const orWrong = 'or the Secret that the space names in defaultCredentialsSecretRef is wrong';
+  if (cloneFrom?.clusterRef !== undefined)
+    return `, and the one that DatabaseCluster "${cloneFrom.clusterRef.name}" has now: its password was replaced while the clone was made, and the clone has the one before, which a backup of that Secret may hold; ${orWrong}. Make another clone`;
+  if (cloneFrom !== undefined)
+    return `: it has the login that cluster "${cloneFrom.clusterID ?? ''}" had when it was cloned, which is looked up only where cloneFrom.clusterRef names a DatabaseCluster; ${orWrong}. Correct that Secret`;
+  return `: it was changed before, ${orWrong}. Correct that Secret`;
 }
 
 function notSecured(doing: string): ConditionUpdate {
