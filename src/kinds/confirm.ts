@@ -1,7 +1,7 @@
 import { TransientError } from '../base/errors.ts';
+import { ABANDON, PAUSED } from '../kube/annotations.ts';
 import type { KubeApi, Resource } from '../kube/api.ts';
 import type { ObjectMeta } from '../kube/object.ts';
-import { ABANDON, PAUSED } from '../runtime/reconcile.ts';
 
 /** The object, as a step was decided on. */
 interface Decided {

@@ -159,6 +159,17 @@ export function asTold({ conditions, lastError: known }: ToldBefore, failure: Fa
   return isOfThisOutage ? { ...failure, message, details: known } : failure;
 }
 
+/** What the status is to say of the last failure, null for none; undefined: what it says. The time of one that just goes on is not news. */
+export function lastErrorOf(known: LastError | undefined, failure: Failure | undefined, nowMs: number) {
+  if (failure === undefined) return null;
+  const { details } = failure;
+  const same =
+    known?.operation === details.operation &&
+    known.httpStatus === details.httpStatus &&
+    known.message === details.message;
+  return same ? undefined : { ...details, time: new Date(nowMs).toISOString() };
+}
+
 /** The API server took the finalizer in, and its answer lacks it. */
 export function finalizerRefused(finalizer: string): TransientError {
   return new TransientError(

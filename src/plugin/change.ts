@@ -1,6 +1,6 @@
 import { ROTATE_AT } from '../kinds/rotation.ts';
+import { PAUSED } from '../kube/annotations.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
-import { PAUSED } from '../runtime/reconcile.ts';
 import { UsageError } from './arguments.ts';
 import { type Inventory, type Item, isOutOfDate, isRecord, nameOf, readyOf, stalledOf } from './inventory.ts';
 import { blockerOf } from './tree.ts';

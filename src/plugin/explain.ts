@@ -1,7 +1,7 @@
 import { GROUP } from '../base/group.ts';
+import { ABANDON } from '../kube/annotations.ts';
 import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
-import { ABANDON } from '../runtime/reconcile.ts';
 import { specFields, statusFields } from './fields.ts';
 import {
   type Inventory,

@@ -3,12 +3,12 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
+import { PAUSED } from '../kube/annotations.ts';
 import { type AnyObject, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
 import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
-import { PAUSED } from '../runtime/reconcile.ts';
 import { resourceOf } from './kinds.ts';
 
 /** An object of any of our kinds, with what is shown of it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { RECONCILE_AT } from '../kube/annotations.ts';
 import { arrivalOf } from './arrival.ts';
-import { RECONCILE_AT } from './reconcile.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:00Z');
 const METADATA = { name: 'a', uid: 'u', resourceVersion: '1', generation: 2 };

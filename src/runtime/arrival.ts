@@ -6,10 +6,10 @@
  */
 
 import { createHash } from 'node:crypto';
+import { isAsked } from '../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../kube/condition.ts';
 import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
-import { isAsked } from './reconcile.ts';
 import type { Priority } from './workqueue.ts';
 
 /** Limits for how late an object that was stalled comes back after a start. */

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
-import { aToy, TOY_FINALIZER } from '../../test/support/toy-kind.ts';
+import { describe, expect, test } from 'vitest';
+import { aToy, TOY_FINALIZER, TOYS } from '../../test/support/toy-kind.ts';
 import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
+import { ABANDON, RECONCILE_AT } from '../kube/annotations.ts';
 import { KubeError } from '../kube/api.ts';
 import { failing, ready } from '../kube/summary.ts';
-import { ABANDON, RECONCILE_AT } from './reconcile.ts';
 
 /* What a pass that cannot look tells. */
 
@@ -194,4 +194,58 @@ test.each([
   };
   expect(await toy.reconcile()).toEqual({ next: 'conflict' });
   expect(toy.status().color).toBe(color);
+});
+
+describe('reconcile() of an object that is being deleted', () => {
+  const deletion = async (status: 'True' | 'False', phase: 'observe' | 'act') => {
+    const wait = Promise.withResolvers<void>();
+    const toy = aToy({
+      observe: () => (phase === 'observe' ? wait.promise : Promise.resolve()),
+      decide: () => ({ conditions: 'keep', steps: ['let go'], release: true }),
+      act: async () => (phase === 'act' ? wait.promise.then(() => undefined) : undefined),
+    });
+    const conditions = READY.map((condition) => ({ ...condition, status, lastTransitionTime: '2026-01-01T00:00:00Z' }));
+    await toy.create({ finalizers: [TOY_FINALIZER], status: { size: 1, conditions } });
+    await toy.markDeleted();
+    const outcome = toy.reconcile();
+    const reason = () => toy.status().conditions?.[0]?.reason;
+    return { ...toy, outcome, reason, end: wait };
+  };
+
+  test.each(['observe', 'act'] as const)('says so once its first pass has waited for 5 s to %s', async (phase) => {
+    const { clock, reason, end, outcome, exists, status, log } = await deletion('True', phase);
+    await clock.advance(4_900);
+    expect(reason()).toBe('Done');
+    await clock.advance(200);
+    expect(status().conditions).toMatchObject([
+      { type: 'Ready', status: 'Unknown', reason: 'Deleting', message: expect.stringContaining('is being deleted') },
+      { type: 'Reconciling', status: 'True', reason: 'Deleting' },
+    ]);
+    expect(log).toContain('Ready Deleting');
+    end.resolve();
+    expect(await outcome).toMatchObject({ next: 'settled' });
+    expect(exists()).toBe(false);
+  });
+
+  test('writes nothing more where it is quick', async () => {
+    const { clock, end, outcome, exists, api, log } = await deletion('True', 'act');
+    await clock.advance(4_900);
+    end.resolve();
+    await outcome;
+    await clock.advance(10_000);
+    expect([exists(), clock.timers(), log.includes('Ready Deleting'), api.all(TOYS)]).toEqual([false, 0, false, []]);
+  });
+
+  test('tells in the end why it failed, and then lets that stand', async () => {
+    const first = await deletion('True', 'act');
+    await first.clock.advance(6_000);
+    first.end.reject(new TransientError('Busy', 'Try later'));
+    expect(await first.outcome).toMatchObject({ next: 'failed' });
+    expect(first.reason()).toBe('Busy');
+    const later = await deletion('False', 'act');
+    await later.clock.advance(6_000);
+    expect(later.reason()).toBe('Done');
+    later.end.resolve();
+    await later.outcome;
+  });
 });

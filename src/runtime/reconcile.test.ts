@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { aToy } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
+import { ABANDON, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
 import { KubeError } from '../kube/api.ts';
 import { ready, reconciling, stalled } from '../kube/summary.ts';
-import { ABANDON, PAUSED, RECONCILE_AT } from './reconcile.ts';
 
 const READY = ready('Done', 'All is well');
 const conflict = new KubeError('the object has been modified', { status: 409, reason: 'Conflict' });

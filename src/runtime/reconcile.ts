@@ -6,21 +6,18 @@
 
 import type { Clock } from '../base/clock.ts';
 import { TransientError } from '../base/errors.ts';
-import { GROUP } from '../base/group.ts';
+import { ABANDON, isAsked, isPaused, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
 import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
-import { type ConditionUpdate, findStatusCondition, setConditions } from '../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
-import { asTold, type Failure, failureOf, finalizerRefused } from '../kube/failure.ts';
+import { asTold, type Failure, failureOf, finalizerRefused, lastErrorOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
+import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
-import { failed, particulars, stalled } from '../kube/summary.ts';
+import { failed, particulars, reconciling, stalled } from '../kube/summary.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
-export const PAUSED = `${GROUP}/paused`;
-export const RECONCILE_AT = `${GROUP}/reconcile-at`;
-export const ABANDON = `${GROUP}/abandon`;
-
-/** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready. */
+/** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready; nor is one that is slow. */
 const PASSING_MS = 5_000;
 /** So often what an act has brought about is written, while somebody else is always faster. */
 const MAX_WRITES_OF_FACTS = 5;
@@ -95,6 +92,30 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   async run(): Promise<Outcome> {
+    if (this.#object.metadata.deletionTimestamp === undefined) return this.#look();
+    let told: Promise<void> | undefined;
+    const cancel = this.#context.clock.after(PASSING_MS, () => {
+      told = this.#tellDeletion().catch(() => {});
+    });
+    try {
+      return await this.#look();
+    } finally {
+      cancel();
+      await told;
+    }
+  }
+
+  /** What goes is not to look Ready while the other side lets it wait. What the pass finds comes later, and tells more. */
+  async #tellDeletion(): Promise<void> {
+    const status = parseStatus(this.#kind.definition, this.#object.status);
+    const { conditions = [] } = status;
+    if (!isStatusConditionTrue(conditions, 'Ready')) return;
+    const message = 'This object is being deleted: an answer of the cloud or of a server is waited for';
+    const told = [...reconciling('Deleting', message), ...particulars(conditions)];
+    await this.#tell(status, { conditions: told }, {}, undefined);
+  }
+
+  async #look(): Promise<Outcome> {
     const kind = this.#kind;
     const { metadata } = this.#object;
     const status = parseStatus(kind.definition, this.#object.status);
@@ -197,9 +218,12 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       ...facts,
       ...(keep
         ? {}
-        : { observedGeneration: generation, conditions: setConditions(previous, updates, generation, nowMs) }),
+        : {
+            observedGeneration: generation,
+            conditions: setConditions(previous, updates, generation, nowMs),
+            lastError: lastErrorOf(status.lastError, failure, nowMs),
+          }),
       lastHandledReconcileAt: metadata.annotations?.[RECONCILE_AT] ?? null,
-      lastError: lastError(status, failure, keep, nowMs),
     });
     if (patch !== undefined) {
       await this.#writeStatus(patch, facts);
@@ -269,26 +293,6 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   }
 }
 
-/** client-go's RetryOnConflict. Throws what `work` throws, a conflict after so many tries. */
-async function retryOnConflict(tries: number, work: () => Promise<void>): Promise<void> {
-  for (let tried = 1; ; tried++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isConflict(error) || tried >= tries) throw error;
-    }
-  }
-}
-
-/** Whether a person asked for a look, and no pass has told since. */
-export function isAsked({ annotations }: ObjectMeta, { lastHandledReconcileAt = '' }: StatusBase): boolean {
-  return (annotations?.[RECONCILE_AT] ?? '') !== lastHandledReconcileAt;
-}
-
-function isPaused({ annotations }: ObjectMeta): boolean {
-  return annotations?.[PAUSED] === 'true';
-}
-
 /** As it is now, and nobody asks for more. */
 function isReady(metadata: ObjectMeta, status: StatusBase): boolean {
   const ready = findStatusCondition(status.conditions, 'Ready');
@@ -315,12 +319,4 @@ function withheld<Spec, Status extends StatusBase, Observation, Step>(
     // To go on at once with what is held back would never end.
     ...((decision.requeueAfterMs ?? 0) > 0 ? { requeueAfterMs: decision.requeueAfterMs } : {}),
   };
-}
-
-/** The time of a failure that just goes on is not news. */
-function lastError({ lastError: known }: StatusBase, failure: Failure | undefined, keep: boolean, nowMs: number) {
-  if (failure === undefined) return keep ? undefined : null;
-  const { operation, httpStatus, message } = failure.details;
-  const same = known?.operation === operation && known.httpStatus === httpStatus && known.message === message;
-  return same ? undefined : { ...failure.details, time: new Date(nowMs).toISOString() };
 }

@@ -141,7 +141,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'ignore-pause',
     about: 'The annotation that pauses an object is not heard',
-    changes: [[RECONCILE, "?.[PAUSED] === 'true';", "?.[PAUSED] === 'never';"]],
+    changes: [['kube/annotations.ts', "?.[PAUSED] === 'true';", "?.[PAUSED] === 'never';"]],
     hunt: ['paused'],
   },
   {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ABANDON } from '../../src/runtime/reconcile.ts';
+import { ABANDON } from '../../src/kube/annotations.ts';
 import { type Api, installCrds, openApi } from '../kube/api.ts';
 import { adminKubeconfig, applyYaml, kubeconfigFor, waitUntil } from './control-plane.ts';
 import { TEST_LABEL } from './control-plane-setup.ts';

@@ -159,7 +159,7 @@ test('docs/operator.md has every annotation, and no other', () => {
   const table = rows(chapter(readDocument('docs/operator.md'), 'Annotations')).map(
     ([text]) => bare(text).split(':')[0],
   );
-  const constants = sources('src/kinds/**/*.ts', 'src/runtime/*.ts').flatMap((text) => [
+  const constants = sources('src/kinds/**/*.ts', 'src/kube/*.ts').flatMap((text) => [
     ...text.matchAll(/const (\w+) = `\$\{GROUP\}\/([a-z-]+)`/g),
   ]);
   const annotations = constants.filter(([, name]) => !name?.endsWith('_LABEL') && !name?.endsWith('FINALIZER'));

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts';
+import { PAUSED } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import type { KubeObject } from '../../kube/object.ts';
-import { PAUSED } from '../../runtime/reconcile.ts';
 
 /** What a person is shown of an object at one moment. */
 export interface Glimpse {

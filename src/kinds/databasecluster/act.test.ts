@@ -323,6 +323,24 @@ describe('Deleting a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
   });
 
+  it('says within seconds that it goes where the cloud does not answer, and writes nothing for that where it does', async () => {
+    const hung = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    hung.simulator.faults.add({ match: { api: 'cloud' }, effect: 'hang' });
+    remove(hung);
+    const first = hung.pass();
+    await hung.clock.advance(6_000);
+    expect(hung.ready()).toBe('Unknown Deleting');
+    await hung.clock.advance(60_000);
+    expect(await first).toMatchObject({ next: 'failed' });
+    const quick = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    remove(quick);
+    await quick.until('Unknown Destroying');
+    expect([hung.told, quick.told].map((told) => told.map((line) => line.split(':')[0]))).toEqual([
+      ['Deleting', 'CloudUnreachable'],
+      ['Destroying'],
+    ]);
+  });
+
   it('destroys it under its new id when the answer to renaming it was lost', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'lostAnswer', times: 1 });

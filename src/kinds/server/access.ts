@@ -1,6 +1,6 @@
+import { PAUSED } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
-import { PAUSED } from '../../runtime/reconcile.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { admits, NOT_WATCHED } from '../namespaces.ts';

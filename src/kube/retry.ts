@@ -1,0 +1,12 @@
+import { isConflict } from './api.ts';
+
+/** client-go's RetryOnConflict: `work` reads anew and writes. Throws what it throws, a conflict after so many tries. */
+export async function retryOnConflict(tries: number, work: () => Promise<void>): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || tried >= tries) throw error;
+    }
+  }
+}
