@@ -32,6 +32,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     expect(await pass).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
     expect(bench.ready()).toBe('Unknown SchemaLocked');
     expect(message(bench)).toContain('held by another transaction');
+    expect(message(bench)).toContain("One of Mooring's own that was cut short ends within 3 minutes");
     await close();
     await bench.settle();
     expect(bench.ready()).toBe('True DatabaseReady');

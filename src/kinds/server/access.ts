@@ -50,8 +50,6 @@ export interface OpenServer extends ServerPlace {
   readonly clusterName: string;
   /** When the cluster was created: with another value it is another one. */
   readonly identity: string;
-  /** The DatabaseCluster is being deleted, but its server still answers. */
-  readonly leaving: boolean;
   /** HTTP base URL. */
   readonly endpoint: string;
   /** `host:port` of every server: first the one of `endpoint`, then others that run. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { ApiError } from '../../base/api-error.ts';
 import type { TransientError } from '../../base/errors.ts';
+import { SECRETS } from '../../kube/api.ts';
 import { type ServerPlace, Servers } from './servers.ts';
 
 const { signal } = new AbortController();
@@ -24,6 +25,7 @@ function placeOf(bench: KindBench): ServerPlace {
   if (connection === undefined) throw new Error('The space is not connected');
   return {
     clusterKey: 'shop/orders',
+    leaving: false,
     adminSecretName: 'orders-admin',
     factoryUsername: 'admin',
     logins: connection.logins(endpoint, 'orders'),
@@ -100,6 +102,20 @@ describe('Servers', () => {
     expect(error).toMatchObject({ reason: 'ClusterLoginLost' });
     expect(refused).toEqual(['shop/orders']);
   });
+
+  it.each(['refused', 'lost'])(
+    'does not hope for a cluster that is being deleted where its login is %s',
+    async (how) => {
+      const { bench, servers, place } = await aServer();
+      if (how === 'refused') bench.simulator.setPassword('orders', 'admin', 'nobody-knows');
+      else bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+      const error = await createDatabase(servers, { ...place, leaving: true }, 'first').catch(
+        (thrown: Error) => thrown,
+      );
+      expect(error).toMatchObject({ message: expect.stringContaining('mooring.dev/abandon=true') });
+      expect(error).toMatchObject({ message: expect.not.stringMatching(/conditions of that cluster|look after it/) });
+    },
+  );
 
   it('hands on what the server says of the work itself', async () => {
     const { servers, refused, place } = await aServer();

@@ -5,6 +5,7 @@ import { SingleFlight } from '../../base/single-flight.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
 import type { Session } from '../../database/session.ts';
+import { ABANDON } from '../../kube/annotations.ts';
 import { type ObjectKey, splitKey } from '../../kube/object.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import { NameList } from './name-list.ts';
@@ -12,6 +13,8 @@ import { NameList } from './name-list.ts';
 /** One server as it is reached now. */
 export interface ServerPlace {
   readonly clusterKey: ObjectKey;
+  /** The DatabaseCluster is being deleted, but its server still answers. */
+  readonly leaving: boolean;
   /** Of the Secret, beside the DatabaseCluster, that holds the login of the server's default user. */
   readonly adminSecretName: string;
   readonly factoryUsername: string;
@@ -30,6 +33,9 @@ export function notFoundButListed(error: ApiError): TransientError {
   const message = `${error.message}. But the server lists it, so whatever stands before the server may have answered: it is tried again`;
   return new TransientError('NotFound', message, { cause: error });
 }
+
+/** Of a login whose cluster is being deleted: nobody looks after it any more, and only who goes too needs it. */
+const GETS_NO_OTHER = `delete this object and annotate it ${ABANDON}=true to leave on the server what is there, as that cluster is being deleted and gets no other login`;
 
 /** What is held of one server, as long as it is reached by the same connection. */
 interface Held {
@@ -169,7 +175,8 @@ export class Servers {
     const secret = await this.#options.secrets.read(namespace, place.adminSecretName, signal);
     const username = secret?.data.get('username');
     if (secret === undefined || username === undefined) {
-      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" is not there: restore it with its labels, or see what the conditions of that cluster say`;
+      const otherwise = place.leaving ? GETS_NO_OTHER : 'see what the conditions of that cluster say';
+      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" is not there: restore it with its labels, or ${otherwise}`;
       const session = place.logins.heldBy(held.adminUsername ?? place.factoryUsername);
       if (session !== undefined) return session;
       this.#options.onLoginRefused(place.clusterKey);
@@ -189,7 +196,10 @@ export class Servers {
   #refused(place: ServerPlace, cause: ApiError | undefined): TransientError {
     this.#options.onLoginRefused(place.clusterKey);
     const { name } = splitKey(place.clusterKey);
-    const message = `The server refuses the login in Secret "${place.adminSecretName}" of DatabaseCluster "${name}": the cluster is told to look after it`;
+    const remedy = place.leaving
+      ? `put the password that works there, or ${GETS_NO_OTHER}`
+      : 'the cluster is told to look after it';
+    const message = `The server refuses the login in Secret "${place.adminSecretName}" of DatabaseCluster "${name}": ${remedy}`;
     return new TransientError('ClusterLoginRefused', message, cause === undefined ? {} : { cause });
   }
 }
