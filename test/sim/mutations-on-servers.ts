@@ -128,9 +128,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   {
     name: 'one-look-lets-go',
     about: 'An object goes once one look does not find the database that the server does not delete now',
-    changes: [
-      ['kinds/database/act.ts', '&& !(await servers.listsDatabase(access, name, signal))', '&& servers !== undefined'],
-    ],
+    changes: [['kinds/database/act.ts', '|| servers.listsDatabase(access, name, signal)', '|| servers === undefined']],
     hunt: missing('database-in-use', 12),
   },
   {

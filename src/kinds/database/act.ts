@@ -1,8 +1,8 @@
 import { ApiError } from '../../base/api-error.ts';
-import { TransientError } from '../../base/errors.ts';
+import { messageOf, TransientError } from '../../base/errors.ts';
 import { confirm } from '../confirm.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
-import { notFoundButListed } from '../server/servers.ts';
+import { isGone } from '../server/servers.ts';
 import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { isThere } from './observe.ts';
@@ -88,13 +88,11 @@ async function remove(
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
   } catch (error) {
-    if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
-    // Servers answer 400 where there is none, too, and whatever stands before them 404. That there is none follows from no
-    // single answer: it would be left behind.
-    const isMissing = error.kind === 'notFound' || !(await isThere(world, access, name, signal));
-    if (isMissing && !(await servers.listsDatabase(access, name, signal))) return;
-    if (error.kind === 'notFound') throw notFoundButListed(error);
-    const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${error.message}`;
+    // That there is none follows from no single answer.
+    const isListed = async () =>
+      (await isThere(world, access, name, signal)) || servers.listsDatabase(access, name, signal);
+    if (await isGone(error, isListed)) return;
+    const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
   servers.databaseChanged(access, name, false);

@@ -1,6 +1,6 @@
 import { ApiError } from '../../base/api-error.ts';
 import { confirm } from '../confirm.ts';
-import { notFoundButListed } from '../server/servers.ts';
+import { isGone } from '../server/servers.ts';
 import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
 import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
@@ -63,10 +63,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
   try {
     await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal), signal);
   } catch (error) {
-    if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
-    // Whatever stands before a server answers 404, too, and the object goes for good: a user would be left behind.
-    if (!(await servers.listsUser(access, username, signal))) return;
-    throw error.kind === 'notFound' ? notFoundButListed(error) : error;
+    if (!(await isGone(error, () => servers.listsUser(access, username, signal)))) throw error;
   }
   servers.userChanged(access, username, false);
 }

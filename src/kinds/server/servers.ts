@@ -28,10 +28,17 @@ export interface ServersOptions {
   readonly onLoginRefused: (clusterKey: ObjectKey) => void;
 }
 
-/** Of a 404 to what the server lists all the same: a router or proxy before it gave that answer. */
-export function notFoundButListed(error: ApiError): TransientError {
-  const message = `${error.message}. But the server lists it, so whatever stands before the server may have answered: it is tried again`;
-  return new TransientError('NotFound', message, { cause: error });
+/**
+ * Whether `error`, which asking the server to delete something threw, means that there is none, and not that it is not deleted now:
+ * servers answer 400 for both, and whatever stands before them 404 for anything. So that is told by `isListed`, as what
+ * is taken for gone would be left behind for good.
+ */
+export async function isGone(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
+  if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
+  if (!(await isListed())) return true;
+  if (error.kind === 'invalid') return false;
+  const message = `${error.message}. But the server shows it, so whatever stands before the server may have answered: it is tried again`;
+  throw new TransientError('NotFound', message, { cause: error });
 }
 
 /** Of a login whose cluster is being deleted: nobody looks after it any more, and only who goes too needs it. */
