@@ -10,19 +10,24 @@ export class Memo<T extends object> {
 
   /**
    * Reads one answer: `readAll` gives each element to the function that it is given, and returns what it got for all of
-   * them. Of bytes that are new that is what `make` makes. Fails as these do, and remembers nothing of that answer then.
+   * them. Of bytes that are new that is what `make` makes; undefined is left out and not remembered. Fails as these do, and
+   * remembers nothing of that answer then.
    */
-  async read(make: ReadElement<T>, readAll: (read: ReadElement<T>) => Promise<readonly T[]>): Promise<readonly T[]> {
+  async read(
+    make: ReadElement<T | undefined>,
+    readAll: (read: ReadElement<T | undefined>) => Promise<readonly (T | undefined)[]>,
+  ): Promise<readonly T[]> {
     const fresh = new Map<string, T>();
-    const all = await readAll((bytes, index) => {
+    const read = await readAll((bytes, index) => {
       // Of any length, and no two have the same: who writes an element cannot have it taken for another.
       const digest = hash('sha256', bytes, 'latin1');
       const known = this.#made.get(digest) ?? fresh.get(digest);
       if (known !== undefined) return known;
       const made = make(bytes, index);
-      fresh.set(digest, made);
+      if (made !== undefined) fresh.set(digest, made);
       return made;
     });
+    const all = read.filter((made) => made !== undefined);
     for (const [digest, made] of fresh) this.#made.set(digest, made);
     if (this.#made.size > all.length) this.#keepOnly(new Set(all));
     return all;

@@ -268,7 +268,14 @@ test('CloudClient.list() names the place of a cluster that makes no sense', asyn
 test('CloudClient.listAs() reads no cluster again that is byte for byte as in the List before', async () => {
   const [one, two, three] = ['a', 'b', 'c'].map((id) => ({ ...running, id }));
   const bad = { ...running, id: 'd', createdAt: 'today' };
-  const lists: unknown[] = [[one, two], [two, one], [two, { ...one, status: 'suspended' }, three], [two, bad], [bad]];
+  const lists: unknown[] = [
+    [one, two],
+    [two, one],
+    [two, { ...one, status: 'suspended' }, three],
+    [two, bad],
+    [bad, two],
+    [two],
+  ];
   const { client } = aClient(() => ({ status: 200, body: lists.shift() }));
   const memo = new Memo<{ readonly id: string }>();
   const kept: string[] = [];
@@ -277,8 +284,8 @@ test('CloudClient.listAs() reads no cluster again that is byte for byte as in th
       kept.push(`${id} ${status}`);
       return { id };
     };
-    const ids = (await client.listAs(memo, keep)).map(({ id }) => id);
-    return [ids, kept.splice(0)];
+    const { clusters, problem } = await client.listAs(memo, keep);
+    return [clusters.map(({ id }) => id), kept.splice(0), ...(problem === undefined ? [] : [problem.message])];
   };
   expect(await list()).toEqual([
     ['a', 'b'],
@@ -289,8 +296,19 @@ test('CloudClient.listAs() reads no cluster again that is byte for byte as in th
     ['b', 'a', 'c'],
     ['a suspended', 'c running'],
   ]);
-  expect((await errorOf(list())).message).toContain('at 1.createdAt');
-  expect((await errorOf(list())).message).toContain('at 0.createdAt');
+  // One that makes no sense hides no other, and is told of each time, where it stands then.
+  expect(await list()).toEqual([['b'], [], expect.stringContaining('at 1.createdAt')]);
+  expect(await list()).toEqual([['b'], [], expect.stringContaining('at 0.createdAt')]);
+  expect(await list()).toEqual([['b'], []]);
+});
+
+test.each([
+  ['is no JSON', '[{"id":"a","status":"running"},{"id":b}]'],
+  ['is cut off', '[{"id":"a","status":"running"},{"id":"b"'],
+  ['is not UTF-8', Buffer.from([...Buffer.from('[{"id":"a"},{"id":"'), 0xff, ...Buffer.from('"}]')])],
+])('CloudClient.listAs() believes nothing of a List that %s', async (_, body) => {
+  const { client } = aClient(() => ({ status: 200, chunks: [Buffer.from(body)] }));
+  expect((await errorOf(client.listAs(new Memo(), (cluster) => cluster))).kind).toBe('badAnswer');
 });
 
 test('CloudClient throws nothing but ApiErrors, whatever bytes come with whatever status', async () => {

@@ -1,7 +1,7 @@
 import { MAX_ELEMENT_BYTES, MAX_LIST_BYTES, pagelessBody, readJson, shaped } from '../base/answer.ts';
 import type { Exchange, RequestRecord, Turn } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
-import { ApiError } from '../base/api-error.ts';
+import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/http.ts';
 import { BadAnswer, parseJson, type ReadElement, readSplitJson } from '../base/json-stream.ts';
@@ -42,6 +42,13 @@ export interface CloudClientOptions {
   /** The transport's where absent. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;
+}
+
+/** What a List shows, as far as it makes sense. */
+export interface Listing<T> {
+  readonly clusters: readonly T[];
+  /** What is wrong with the first that makes none: it may be any, so none is gone for not being among `clusters`. */
+  readonly problem: ApiError | undefined;
 }
 
 interface Holder {
@@ -141,15 +148,33 @@ export class CloudClient {
 
   /**
    * As `list`, of what `keep` makes of each: they are read one at a time, so no more of thousands is ever held than that. Those
-   * that are byte for byte as in the List before, which `memo` was given to, are not read again.
+   * that are byte for byte as in the List before, which `memo` was given to, are not read again. One that makes no sense
+   * hides no other.
    */
-  listAs<T extends object>(memo: Memo<T>, keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]> {
-    const make: ReadElement<T> = (bytes, index) => keep(readElement(bytes, index));
-    return this.#call(
-      this.#operations.list(),
-      (response) => memo.read(make, (read) => this.#readList(response, read)),
-      signal,
-    );
+  async listAs<T extends object>(
+    memo: Memo<T>,
+    keep: (cluster: Cluster) => T,
+    signal?: AbortSignal,
+  ): Promise<Listing<T>> {
+    const operation = this.#operations.list();
+    const unreadable: BadAnswer[] = [];
+    const make: ReadElement<T | undefined> = (bytes, index) => {
+      const cluster = parseJson(bytes);
+      try {
+        return keep(shaped(clusterSchema, cluster, String(index)));
+      } catch (error) {
+        if (!(error instanceof BadAnswer)) throw error;
+        unreadable.push(error);
+        return undefined;
+      }
+    };
+    const readAll = (response: HttpResponse) => {
+      unreadable.length = 0;
+      return memo.read(make, (read) => this.#readList(response, read));
+    };
+    const clusters = await this.#call(operation, readAll, signal);
+    const [first] = unreadable;
+    return { clusters, problem: first && errorOf(operation, 'badAnswer', first.message) };
   }
 
   /**
@@ -259,10 +284,12 @@ export class CloudClient {
 
   #forbidden(operation: CloudOperation): ApiError {
     const levels = LEVELS.slice(LEVELS.indexOf(operation.level)).join(' or ');
-    const { name, phrase, idempotent } = operation;
-    const what = `not sent, because there is no API token of level ${levels}`;
-    return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind: 'forbidden', what });
+    return errorOf(operation, 'forbidden', `not sent, because there is no API token of level ${levels}`);
   }
+}
+
+function errorOf({ name, phrase, idempotent }: CloudOperation, kind: ApiErrorKind, what: string): ApiError {
+  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what });
 }
 
 /** One cluster of a List. */

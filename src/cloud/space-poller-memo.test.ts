@@ -136,7 +136,7 @@ test.each<[string, ScriptedAnswer]>([
     'breaks off',
     { status: 200, chunks: [Buffer.from('[{"id":"a","status":"suspended"},')], breaks: new HttpError('lost', 'x') },
   ],
-  ['makes no sense', { status: 200, body: [shown('a', 'suspended'), { id: 7 }] }],
+  ['is no JSON in one place', { status: 200, body: `[${JSON.stringify(shown('a', 'suspended'))},{"id":b}]` }],
   ['ends too early', { status: 200, body: `[${JSON.stringify(shown('a', 'suspended'))}` }],
 ])('SpacePoller knows the same after a List that %s as before it', async (_, answer) => {
   const { list, statusOf, space, poller, read } = aPoller();
@@ -148,6 +148,41 @@ test.each<[string, ScriptedAnswer]>([
   expect([poller.error, statusOf('a'), statusOf('b')]).toEqual([expect.any(Error), 'running', 'running']);
   expect([await list(a, b), poller.error]).toEqual([NOTHING, undefined]);
   expect(await list(shown('a', 'suspended'), b)).toEqual({ read: ['a'], changed: ['a'] });
+});
+
+test('SpacePoller goes by the clusters of a List that make sense, and takes none for gone as long as one makes none', async () => {
+  const { list, statusOf, poller, clock } = aPoller();
+  const [a, b, bad] = [shown('a', 'running'), shown('b', 'running'), { status: 'running' }];
+  expect(await list(a, bad)).toEqual({ read: ['a'], changed: ['a'] });
+  expect([statusOf('a'), poller.listedAtMs, poller.error]).toEqual(['running', undefined, expect.any(Error)]);
+  await list(a, b);
+  const listedAtMs = clock.now();
+  expect([poller.listedAtMs, poller.error]).toEqual([listedAtMs, undefined]);
+  await clock.advance(1_000);
+  expect(await list(bad, shown('a', 'suspending'))).toEqual({ read: ['a'], changed: ['a'] });
+  expect([statusOf('a'), statusOf('b')]).toEqual(['suspending', 'running']);
+  expect(poller.listedAtMs).toBe(listedAtMs);
+  expect(poller.error).toMatchObject({ kind: 'badAnswer', message: expect.stringContaining('at 0.id') });
+  // Nobody could tell whether it is the one that is not there any more.
+  expect(await list(shown('a', 'suspending'))).toEqual({ read: [], changed: ['b'] });
+  expect([statusOf('b'), poller.error]).toEqual([undefined, undefined]);
+});
+
+test('SpacePoller comes back as after a failure where a List is not whole, and does not let it undo what was told since', async () => {
+  const { list, learn, statusOf, clock, space, poller, askedAt } = aPoller(5_000);
+  await list(shown('a', 'running'));
+  space.answer = { status: 200, body: [shown('a', 'running'), { id: 7 }] };
+  const listing = poller.refresh();
+  await clock.advance(1_000);
+  learn('a', 'suspending');
+  await clock.advance(4_000);
+  await listing;
+  expect(statusOf('a')).toBe('suspending');
+  askedAt.length = 0;
+  await clock.advance(600_000);
+  poller.stop();
+  expect(askedAt.length).toBeGreaterThan(8);
+  expect(askedAt.length).toBeLessThan(30);
 });
 
 test('SpacePoller goes by the last of two clusters that a List shows under one id, each time', async () => {

@@ -49,7 +49,7 @@ function aPoller(listMs = 0) {
           underWay--;
           if (signal?.aborted) throw new Error('Aborted');
           if (error !== undefined) throw error;
-          return clusters.map(keep);
+          return { clusters: clusters.map(keep), problem: undefined };
         },
       },
     },
@@ -86,8 +86,10 @@ test('SpacePoller lets others have their turn while it takes in a long List, and
       onClusters: (ids) => changed.push(...ids),
       onListed: () => {},
       client: {
-        listAs: async (_memo, keep) =>
-          Array.from({ length: 100 }, (_, index) => keep(cluster(`c-${index}`, 'running'))),
+        listAs: async (_memo, keep) => ({
+          clusters: Array.from({ length: 100 }, (_, index) => keep(cluster(`c-${index}`, 'running'))),
+          problem: undefined,
+        }),
       },
       yieldNow: async () => {
         if (++turns === 1) poller.learn('c-99', cluster('c-99', 'suspending'), ++now);

@@ -5,11 +5,12 @@ import { Memo } from '../base/memo.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import { type Packed, Packer } from '../base/packer.ts';
 import type { Random } from '../base/random.ts';
+import type { Listing } from './client.ts';
 import type { Cluster } from './schema.ts';
 
 /** The part of CloudClient that is needed here. */
 export interface ClusterLister {
-  listAs<T extends object>(memo: Memo<T>, keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<readonly T[]>;
+  listAs<T extends object>(memo: Memo<T>, keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<Listing<T>>;
 }
 
 export interface SpacePollerOptions {
@@ -83,12 +84,12 @@ export class SpacePoller {
     this.#intervalMs = intervalMs;
   }
 
-  /** When the newest List that succeeded ended, in wall-clock milliseconds; undefined: none has yet. */
+  /** When the newest List that succeeded as a whole ended, in wall-clock milliseconds; undefined: none has yet, and what is not known may be there. */
   get listedAtMs(): number | undefined {
     return this.#listedAtMs;
   }
 
-  /** Why the last List failed; undefined if it did not. */
+  /** Why the last List failed, or what of it made no sense; undefined if it did not. */
   get error(): unknown {
     return this.#error;
   }
@@ -182,7 +183,7 @@ export class SpacePoller {
     const askedAt = clock.monotonic();
     try {
       const keep = (cluster: Cluster): Listed => ({ id: cluster.id, ...this.#seen(cluster) });
-      const clusters = await client.listAs(this.#listed, keep, this.#abort.signal);
+      const { clusters, problem } = await client.listAs(this.#listed, keep, this.#abort.signal);
       const changed = new Set<string>();
       const pace = new Pace(clock, yieldNow);
       const list = ++this.#lists;
@@ -190,11 +191,14 @@ export class SpacePoller {
         if (pace.due) await pace.rest();
         if (this.#take(cluster.id, cluster, askedAt, list)) changed.add(cluster.id);
       }
-      for (const id of this.#dropMissing(list, askedAt)) changed.add(id);
-      this.#error = undefined;
-      this.#failures = 0;
-      this.#listedAtMs = clock.now();
+      if (problem === undefined) {
+        for (const id of this.#dropMissing(list, askedAt)) changed.add(id);
+        this.#error = undefined;
+        this.#failures = 0;
+        this.#listedAtMs = clock.now();
+      }
       if (changed.size > 0) this.#options.onClusters(changed);
+      if (problem !== undefined) throw problem;
     } catch (error) {
       if (this.#abort.signal.aborted) return;
       this.#error = error;

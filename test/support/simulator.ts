@@ -153,3 +153,14 @@ export function clusterNamed(simulator: Simulator, clusterID: string) {
     .teams.flatMap((team) => team.spaces.flatMap((space) => space.clusters))
     .find((cluster) => cluster.id === clusterID);
 }
+
+/** The cloud shows the cluster with a size that is none, until what is returned is called. */
+export function makeUnreadable(simulator: Simulator, id: string): () => void {
+  const cluster = [...simulator.clusters()].find((each) => each.id === id);
+  if (cluster === undefined) throw new Error(`There is no cluster ${id}`);
+  const { storageSizeGB } = cluster;
+  Object.assign(cluster, { storageSizeGB: 'much', rendered: undefined });
+  return () => {
+    Object.assign(cluster, { storageSizeGB, rendered: undefined });
+  };
+}

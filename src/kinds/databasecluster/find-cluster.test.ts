@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
-import { clusterNamed } from '../../../test/support/simulator.ts';
+import { clusterNamed, makeUnreadable } from '../../../test/support/simulator.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const SPACE = 'shop/production';
@@ -210,4 +210,65 @@ it('A List that is newer than all that is known of a cluster is not asked for ag
   bench.forgetCalls();
   await bench.pass();
   expect(bench.calls).toEqual(['get']);
+});
+
+describe('Beside a cluster of the List that makes no sense', () => {
+  /** Ours is Ready, and another one comes that cannot be read. */
+  async function besideNonsense(spec: Readonly<Record<string, unknown>> = {}): Promise<KindBench> {
+    const bench = await settled(spec);
+    bench.simulator.deployForeign({ id: 'odd' });
+    makeUnreadable(bench.simulator, 'odd');
+    await list(bench);
+    return bench;
+  }
+  const passes = async (bench: KindBench, count: number) => {
+    for (let n = 0; n < count; n++) {
+      await bench.pass();
+      await bench.clock.advance(10_000);
+    }
+  };
+
+  it.each(['the process goes on', 'it begins anew'])('a cluster that does is looked after, where %s', async (how) => {
+    const bench = await besideNonsense();
+    if (how === 'it begins anew') await bench.restart();
+    expect(bench.world().connections.get(SPACE)?.poller.error).toMatchObject({ kind: 'badAnswer' });
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
+    expectOneWorkingLogin(bench);
+  });
+
+  it.each([false, true])('none that is not shown is gone, or created again, by a new process: %s', async (isNew) => {
+    const bench = await besideNonsense({ recreatePolicy: 'Always' });
+    bench.simulator.vanish('orders');
+    await list(bench);
+    if (isNew) await bench.restart();
+    await passes(bench, 20);
+    expect([bench.ready(), bench.simulator.count('deploy')]).toEqual(['True Running', 1]);
+  });
+
+  it.each([false, true])('no object goes whose cluster is not shown, by a new process: %s', async (isNew) => {
+    const bench = await besideNonsense({ deletionPolicy: 'Delete' });
+    bench.simulator.vanish('orders');
+    await list(bench);
+    if (isNew) await bench.restart();
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    await passes(bench, 20);
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toHaveLength(1);
+    expect(bench.secret()).toBeDefined();
+    bench.simulator.vanish('odd');
+    await list(bench);
+    await passes(bench, 3);
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+  });
+
+  it('one under whose id another one is shown is not looked for among those that a new process was shown', async () => {
+    const bench = await besideNonsense();
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    bench.simulator.deployForeign({ id: 'orders' });
+    await bench.restart();
+    await passes(bench, 3);
+    expect(bench.ready()).toBe('Unknown CloudAnswerUnusable');
+    expect(bench.status().clusterID).toBe('orders');
+  });
 });

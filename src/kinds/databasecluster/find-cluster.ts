@@ -46,6 +46,8 @@ export async function findCluster(
     cluster = poller.get(id);
     if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
   }
+  // Of what was never shown as a whole nobody knows all.
+  if (poller.listedAtMs === undefined && poller.error !== undefined) throw poller.error;
   return amongAll(world, subject, connection, { id, cluster });
 }
 

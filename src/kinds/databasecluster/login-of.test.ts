@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { makeUnreadable } from '../../../test/support/simulator.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const REF = { namespace: 'shop', name: 'orders' };
@@ -36,6 +37,28 @@ describe('The Secret of a cluster that was let go of', () => {
     await bench.until('True Running');
     expect(bench.secret()).toEqual(kept);
     expect(bench.secret('orders-2-admin')?.['password']).not.toBe(kept?.['password']);
+  });
+
+  it('stays where a new process was never shown all clusters', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { clusterID: 'orders-2', adoptionPolicy: 'IfExists' });
+    bench.simulator.deployForeign({
+      id: 'orders-2',
+      version: '3.5.0',
+      machineType: 'c2d-highcpu-4',
+      storageSizeGB: 100,
+    });
+    const makeReadable = makeUnreadable(bench.simulator, 'orders');
+    await bench.restart();
+    for (let pass = 0; pass < 20; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.secret()).toEqual(kept);
+    makeReadable();
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('False SecretNotOurs');
   });
 
   it('stays as well where that other cluster is destroyed with its object', async () => {

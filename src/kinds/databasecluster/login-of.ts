@@ -44,5 +44,6 @@ export function isInUse(
   if (!isOfAnother(subject, secret)) return false;
   const { createdAt, where } = toldBy(secret);
   if (where !== placeText(place)) return true;
-  return [...poller.clusters()].some((cluster) => createdAtOf(cluster) === createdAt);
+  const isShown = () => [...poller.clusters()].some((cluster) => createdAtOf(cluster) === createdAt);
+  return poller.listedAtMs === undefined || isShown();
 }

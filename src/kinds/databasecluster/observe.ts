@@ -13,6 +13,7 @@ import {
   type ClusterObservation,
   type ClusterSubject,
   createdAtOf,
+  currentID,
   desiredID,
   isSame,
   type SpaceSeen,
@@ -125,7 +126,8 @@ async function findConnection(
     );
   // A space with something wrong, such as one refused token of several, goes on with what it has, and takes nothing new.
   const admitted = space.ready?.status === 'True' || hasBegun(subject);
-  if (connection?.poller.listedAtMs !== undefined && admitted) return connection;
+  const isShown = connection?.poller.listedAtMs !== undefined || connection?.poller.has(currentID(subject));
+  if (connection !== undefined && isShown && admitted) return connection;
   // Its reason only: its message may change often, and hundreds of objects must not be written because of that.
   const why = space.ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${space.ready.reason}`;
   const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
