@@ -7,16 +7,16 @@ export type Reference = string;
 export class ReferenceIndex {
   readonly #dependents = new Multimap();
   /** Only these are remembered: few objects have any. */
-  readonly #passing = new Map<string, readonly Reference[]>();
+  readonly #extra = new Map<string, readonly Reference[]>();
 
-  /** The references of `key` were those, and are these. `passing`: what it refers to besides, until the next change. */
-  change(key: string, before: readonly Reference[], after: readonly Reference[], passing: readonly Reference[]): void {
-    const all = [...after, ...passing];
-    for (const reference of [...before, ...(this.#passing.get(key) ?? [])])
+  /** The references of `key` were those, and are these. `extra`: what it refers to besides, until the next change. */
+  change(key: string, before: readonly Reference[], after: readonly Reference[], extra: readonly Reference[]): void {
+    const all = [...after, ...extra];
+    for (const reference of [...before, ...(this.#extra.get(key) ?? [])])
       if (!all.includes(reference)) this.#dependents.delete(reference, key);
     for (const reference of all) this.#dependents.add(reference, key);
-    if (passing.length > 0) this.#passing.set(key, passing);
-    else this.#passing.delete(key);
+    if (extra.length > 0) this.#extra.set(key, extra);
+    else this.#extra.delete(key);
   }
 
   dependents(reference: Reference): Iterable<string> {

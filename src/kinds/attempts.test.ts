@@ -17,9 +17,9 @@ test.each([
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(true);
     await expect(memory.attempts.make('shop/orders', operation, clock, unanswered)).rejects.toThrow('No answer');
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(false);
-    memory.forget('shop/orders', false);
+    memory.forget('shop/orders', 'released');
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(false);
-    memory.forget('shop/orders', true);
+    memory.forget('shop/orders', 'deleted');
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(true);
   },
 );

@@ -228,7 +228,7 @@ test('watch() ends without an error where nothing more comes: so it is where not
 test.each([
   ['refuses connections', new HttpError('unreachable', 'Connection refused')],
   ['accepts and resets them', new HttpError('lost', 'Connection reset', { isUnanswered: true })],
-])('Watchers wait for their turn while the API server %s, and nothing else does', async (_, error) => {
+])('Reflectors wait for their turn while the API server %s, and nothing else does', async (_, error) => {
   const clock = virtualClock();
   let isAway = true;
   const { api, urls } = aClient(

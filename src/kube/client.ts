@@ -22,7 +22,7 @@ export interface KubeClientOptions {
   readonly fieldManager?: string;
   /** Asked when the first byte of a write is about to leave: why it must not; undefined: it may. */
   readonly refusal?: (resource: Resource) => string | undefined;
-  /** Of all clients of a process for this server: watchers wait for their turn while it is away. Default: they do not. */
+  /** Of all clients of a process for this server: reflectors wait for their turn while it is away. Default: they do not. */
   readonly reachability?: Reachability;
   /** Called after each request with the HTTP status, or 0 where there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;

@@ -7,7 +7,7 @@ const TURN = { initialMs: 2_000, maxMs: 2_000 };
 /** Within this time all go on, so that they do not arrive together. */
 const SPREAD_MS = 1_000;
 
-/** Of a watcher, whose requests take turns while the API server is away. */
+/** Of a reflector, whose requests take turns while the API server is away. */
 export interface TurnOptions {
   /**
    * Called when the request's turn has come, as it is sent. `isReached`: as far as is known the server is there; otherwise
@@ -25,7 +25,7 @@ interface Outage {
 /**
  * Whether the API server is reached, as all requests of a process tell together: a request without any answer begins an outage,
  * be it refused or reset, as by a load balancer that has no server left; the next answer ends it.
- * - In an outage the lists and watches of watchers take turns, and nothing else waits: a renewal may find a server that
+ * - In an outage the lists and watches of reflectors take turns, and nothing else waits: a renewal may find a server that
  *   they do not. client-go has each reflector wait for up to 30 s by itself, to spare a server
  *   that has too much to do; but one that is not reached is not spared by that, and is found late. So it costs one attempt
  *   in 1 to 2 s, however many kinds and namespaces are watched.
@@ -55,7 +55,7 @@ export class Reachability {
   }
 
   /**
-   * Resolves when a watcher's list or watch may be sent; at once when the signal aborts. Resolves to whether the server is
+   * Resolves when a reflector's list or watch may be sent; at once when the signal aborts. Resolves to whether the server is
    * reached, for all that is known; otherwise this request is to find out.
    */
   async turn(signal: AbortSignal): Promise<boolean> {

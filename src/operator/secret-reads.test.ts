@@ -104,14 +104,14 @@ test('what nobody refers to any more is forgotten, also when its answer is late'
   const { asked, version, observe, read, kind, told, log } = bench();
   await read('5', 'toy');
   await read('5', 'other');
-  kind.forget('shop/toy', true);
-  expect([version(), log.at(-1)]).toEqual(['5', 'forget shop/toy']);
+  kind.forget('shop/toy', 'deleted');
+  expect([version(), log.at(-1)]).toEqual(['5', 'forget shop/toy, deleted']);
   await observe('other');
   expect(version()).toBeUndefined();
   expect(told.at(-1)).toBe('shop/login 5 → undefined');
 
   const late = observe('toy', 'secrets/shop/login');
-  kind.forget('shop/toy', true);
+  kind.forget('shop/toy', 'deleted');
   asked.at(-1)?.answer('9');
   await late;
   expect(version()).toBeUndefined();

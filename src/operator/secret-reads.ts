@@ -60,9 +60,9 @@ export class SecretReads implements SecretSource {
         await Promise.all([...secrets].map((key) => this.#read(key, signal)));
         return kind.observe(subject, signal);
       },
-      forget: (key, isGone) => {
+      forget: (key, why) => {
         use(key, NONE);
-        kind.forget(key, isGone);
+        kind.forget(key, why);
       },
     };
   }

@@ -59,7 +59,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
   const resynced: string[] = [];
   const released: string[] = [];
   const controller = {
-    resync: (key: string) => void resynced.push(key),
+    enqueueAsNew: (key: string) => void resynced.push(key),
     forget: (key: string) => void released.push(key),
   };
   const stop = new AbortController();

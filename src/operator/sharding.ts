@@ -11,6 +11,7 @@ import type { KubeApi } from '../kube/api.ts';
 import type { LeaseTimes } from '../kube/lease.ts';
 import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import type { KeyGate } from '../runtime/controller.ts';
+import type { Forgotten } from '../runtime/kind.ts';
 import type { Informers } from './informers.ts';
 import { Membership } from './membership.ts';
 
@@ -19,8 +20,8 @@ type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 
 /** Of a controller, what changes when shards do. */
 export interface ShardedController {
-  resync(key: ObjectKey, delayMs: number): void;
-  forget(key: ObjectKey, isGone?: boolean): void;
+  enqueueAsNew(key: ObjectKey, delayMs: number): void;
+  forget(key: ObjectKey, why: Forgotten): void;
 }
 
 export type ShardedControllers = Readonly<Record<Sharded, ShardedController>>;
@@ -201,7 +202,7 @@ export class Sharding {
           if (seen.has(key)) continue;
           this.#ours[kind].delete(key);
           // Its shard is not known any more, so nobody else may have forgotten what is held for it.
-          this.#controllers?.[kind].forget(key, true);
+          this.#controllers?.[kind].forget(key, 'deleted');
         }
       }
     }
@@ -225,7 +226,7 @@ export class Sharding {
       refused.delete(key);
       ours.set(key, this.#clock.now());
       counts.gained++;
-      this.#controllers?.[kind].resync(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
+      this.#controllers?.[kind].enqueueAsNew(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
       return true;
     }
     // While something is in hand the shard may yet stay ours, and then nobody else has looked at what was turned away.
@@ -233,7 +234,7 @@ export class Sharding {
     refused.delete(key);
     if (!ours.delete(key)) return false;
     counts.lost++;
-    this.#controllers?.[kind].forget(key);
+    this.#controllers?.[kind].forget(key, 'released');
     return true;
   }
 

@@ -11,7 +11,7 @@ import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { isNews } from '../kube/predicate.ts';
 import { Controller, type ControllerOptions, type KeyGate } from '../runtime/controller.ts';
-import { createEventRecorder } from '../runtime/events.ts';
+import { createEventRecorder } from '../runtime/event-recorder.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';
 import type { Priority, WorkQueue } from '../runtime/workqueue.ts';

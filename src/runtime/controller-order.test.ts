@@ -160,7 +160,7 @@ test('Controller that stands by queues nothing, and then begins with what nobody
   world.api.remove(TOYS, { namespace: 'ns', name: gone });
   controller.enqueueDependents('friends/x', 'high');
   controller.enqueueDependents('friends/x', 'normal', SOON_MS);
-  controller.resync('ns/toy-2', 2_000);
+  controller.enqueueAsNew('ns/toy-2', 2_000);
   await world.clock.advance(600_000);
   expect([controller.queue.depth, world.clock.timers()]).toEqual([0, 0]);
   void run();

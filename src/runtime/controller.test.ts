@@ -94,17 +94,17 @@ test('Controller remembers nothing of an object in whose place another one has c
   if (former === undefined) expect.fail('There is no toy');
   informer.store.apply({ ...former, metadata: { ...former.metadata, uid: 'another', resourceVersion: '1000' } });
   await clock.settle();
-  expect([calls, passes.length]).toEqual([['observe', 'forget ns/a', 'observe'], 2]);
+  expect([calls, passes.length]).toEqual([['observe', 'forget ns/a, deleted', 'observe'], 2]);
 });
 
 test('Controller forgets what is gone for good, also if another process had it', async () => {
   const { create, controller, api, clock, calls } = await aController();
   await create('a');
-  controller.forget('ns/a');
-  expect(calls).toEqual(['observe', 'let go of ns/a']);
+  controller.forget('ns/a', 'released');
+  expect(calls).toEqual(['observe', 'forget ns/a, released']);
   api.remove(TOYS, { namespace: 'ns', name: 'a' });
   await clock.settle();
-  expect(new Set(calls.slice(2))).toEqual(new Set(['forget ns/a']));
+  expect(new Set(calls.slice(2))).toEqual(new Set(['forget ns/a, deleted']));
 });
 
 test('Controller forgets what an object referred to when it is gone', async () => {
@@ -226,7 +226,7 @@ test('Controller begins what its gate says is its own, tells the gate the end, a
   expect(given.passes.map(({ name }) => name)).toEqual(['a']);
   expect(told).toEqual(['begin ns/a', 'end ns/a', 'begin ns/b']);
   ours.add('ns/b');
-  given.controller.resync('ns/b', 2_000);
+  given.controller.enqueueAsNew('ns/b', 2_000);
   await given.clock.advance(1_999);
   expect(given.passes).toHaveLength(1);
   await given.clock.advance(1);

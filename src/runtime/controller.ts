@@ -6,6 +6,7 @@
  *   work began comes back within about the time that it has been, ten minutes at most.
  * - Before it runs another process may, so what happens then is no news: nothing is queued, and at the begin all objects are.
  * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
+ * - Besides what client-go has: `gate` says of each key whether it is this process's, and `pace` when to let others have a turn.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -20,10 +21,10 @@ import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { isNews } from '../kube/predicate.ts';
 import { type ObjectRecord, recordReader } from '../kube/record.ts';
-import { arrivalOf } from './arrival.ts';
-import type { EventRecorder } from './events.ts';
+import type { EventRecorder } from './event-recorder.ts';
 import type { Informer } from './informer.ts';
-import type { Kind, StatusBase } from './kind.ts';
+import { initialPriority } from './initial-priority.ts';
+import type { Forgotten, Kind, StatusBase } from './kind.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import { type Outcome, reconcile } from './reconcile.ts';
 import { type Priority, WorkQueue } from './workqueue.ts';
@@ -98,7 +99,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Before it runs: what is not in order, and comes first. To read thousands once more that are would take seconds. */
   readonly #unsettled = new Set<ObjectKey>();
   /** Stalled since before work began: what is no news to a person does not wake them. */
-  readonly #inBackoff = new Set<ObjectKey>();
+  readonly #stalledAtStart = new Set<ObjectKey>();
   /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
   #writing: ObjectKey | undefined;
   /** Versions that only the status sets apart and that the watch told of while their objects were in hand: written by whom? */
@@ -126,7 +127,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   enqueueDependents(reference: Reference, priority: Priority = 'normal', afterMs = 0): void {
     if (!this.#runs) return;
     for (const key of this.references.dependents(reference))
-      if (priority !== 'low' || !this.#inBackoff.has(key)) this.queue.addAfter(key, afterMs, priority);
+      if (priority !== 'low' || !this.#stalledAtStart.has(key)) this.queue.addAfter(key, afterMs, priority);
   }
 
   /** Works until `stop` aborts and what is in hand is done; a pass that is under way ends by itself, or when `kill` aborts. */
@@ -138,7 +139,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.#unsettled.clear();
     const keys = new Set([...unsettled, ...this.#informer.store.keys()]);
     const begin = inSlices(keys, SLICE, (key) => {
-      if (unsettled.has(key)) this.resync(key, 0);
+      if (unsettled.has(key)) this.enqueueAsNew(key, 0);
       else this.queue.add(key, 'low');
     });
     await Promise.all([begin, ...Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill))]);
@@ -160,7 +161,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       const log = this.#log(about);
       // Whoever waits for what a person changed is not to wait for a turn of the crowd after each answer as well.
       const arrived = this.queue.priorityOf(key) === 'high' ? pace.hurry() : undefined;
-      this.#inBackoff.delete(key);
+      this.#stalledAtStart.delete(key);
       try {
         const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, kill));
         finished(labelOf(outcome));
@@ -172,7 +173,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.#retry(key, error instanceof KubeError ? error.retryAfterMs : undefined);
       } finally {
         gate?.end(key);
-        if (this.#replaced.delete(key)) this.forget(key, true);
+        if (this.#replaced.delete(key)) this.forget(key, 'deleted');
         this.#lookAtForeignStatus(key);
         this.queue.done(key);
         arrived?.();
@@ -197,20 +198,20 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   /** The object is new here, or the key is this process's from now on: looks at it as at what a start finds. */
-  resync(key: ObjectKey, atLeastMs: number): void {
+  enqueueAsNew(key: ObjectKey, atLeastMs: number): void {
     const object = this.#runs ? this.#informer.store.get(key) : undefined;
     if (object === undefined) return;
     const status = parseStatus(this.#kind.definition, object.status);
-    const { priority, delayMs } = arrivalOf(object.metadata, status, this.#options.clock.now());
-    if (delayMs > 0) this.#inBackoff.add(key);
+    const { priority, delayMs } = initialPriority(object.metadata, status, this.#options.clock.now());
+    if (delayMs > 0) this.#stalledAtStart.add(key);
     this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }
 
-  /** The key is another process's from now on, or `isGone`, and it may become another object's: nothing is remembered of it. */
-  forget(key: ObjectKey, isGone = false): void {
+  /** Nothing is remembered of the key, which may become another object's. */
+  forget(key: ObjectKey, why: Forgotten): void {
     this.queue.forget(key);
     this.#requeuesAtOnce.delete(key);
-    this.#kind.forget(key, isGone);
+    this.#kind.forget(key, why);
   }
 
   #pass(key: ObjectKey, log: ControllerLog, signal: AbortSignal): Promise<Outcome> {
@@ -287,17 +288,17 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     const status = this.#refer(key, before, after);
     // One that comes in its place owes nothing to it.
     if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
-      this.forget(key, true);
+      this.forget(key, 'deleted');
       if (this.queue.isInHand(key)) this.#replaced.add(key);
     }
     if (!this.#runs) {
-      const arrival = after && status && arrivalOf(after.metadata, status, this.#options.clock.now());
+      const arrival = after && status && initialPriority(after.metadata, status, this.#options.clock.now());
       const isInOrder = arrival?.priority === 'low' && arrival.delayMs === 0;
       this.#unsettled[isInOrder || after === undefined ? 'delete' : 'add'](key);
       return;
     }
     if (key === this.#writing && after !== undefined) return;
-    if (before === undefined && after !== undefined) this.resync(key, 0);
+    if (before === undefined && after !== undefined) this.enqueueAsNew(key, 0);
     else if (isNews(before, after, this.#kind.finalizer)) this.queue.add(key, after === undefined ? 'normal' : 'high');
     else if (after !== undefined) this.#foreignStatus.set(key, after.metadata.resourceVersion);
     if (!this.queue.isInHand(key)) this.#lookAtForeignStatus(key);
@@ -307,12 +308,12 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
     const [former, subject] = [this.#read(before), this.#read(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
-    const passing = (subject && this.#kind.passingReferences?.(subject)) ?? [];
-    this.references.change(key, references(former), references(subject), passing);
+    const extra = (subject && this.#kind.extraReferences?.(subject)) ?? [];
+    this.references.change(key, references(former), references(subject), extra);
     const group = subject && this.#kind.group?.(subject);
     if (group === undefined) this.#groups.delete(key);
     else this.#groups.set(key, group);
-    if (after === undefined) this.#inBackoff.delete(key);
+    if (after === undefined) this.#stalledAtStart.delete(key);
     return subject?.status;
   }
 

@@ -1,27 +1,18 @@
 /*
- * A cached collection, client-go's SharedInformer: one watcher a namespace, or one for all, a store that they fill, and
+ * A cached collection, client-go's SharedInformer: one reflector a namespace, or one for all, a store that they fill, and
  * handlers told of each change.
  */
 
-import type { Clock } from '../base/clock.ts';
 import { forAll } from '../base/errors.ts';
-import type { Random } from '../base/random.ts';
-import type { AnyObject, KubeApi, Resource } from '../kube/api.ts';
+import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey, splitKey } from '../kube/object.ts';
+import { type ReflectorEvent, type ReflectorOptions, runReflector } from './reflector.ts';
 import { Store, type StoreChange } from './store.ts';
-import { runWatcher, type WatcherEvent } from './watcher.ts';
 
-export interface InformerOptions<T> {
-  readonly api: KubeApi;
-  readonly resource: Resource;
+/** What `transform` returns of each object is what is kept of it in memory. */
+export interface InformerOptions<T> extends Omit<ReflectorOptions<T>, 'namespace' | 'name' | 'onEvent'> {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  readonly metadataOnly?: boolean;
-  /** What is kept of an object (client-go's TransformFunc): memory is what this returns. */
-  readonly transform: (object: AnyObject) => T;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
 /** A cached collection, as above. */
@@ -62,12 +53,12 @@ export class Informer<T extends AnyObject> {
     const scopes = this.#options.namespaces ?? [undefined];
     await Promise.all(
       scopes.map((namespace) =>
-        runWatcher({ ...this.#options, namespace, onEvent: (event) => this.#handle(namespace, event) }, signal),
+        runReflector({ ...this.#options, namespace, onEvent: (event) => this.#handle(namespace, event) }, signal),
       ),
     );
   }
 
-  async #handle(namespace: string | undefined, event: WatcherEvent<T>): Promise<void> {
+  async #handle(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {
     switch (event.type) {
       case 'listing':
         if (event.isNewest) this.#ownSince.set(namespace, new Set());

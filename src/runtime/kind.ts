@@ -48,12 +48,15 @@ export interface Decision<Status, Step> {
   /** Being deleted, and after the steps nothing of ours is left outside: the finalizer goes. */
   readonly release?: boolean;
   /** The conditions follow from a look that failed: what is Ready stays so as long as that may pass, for some seconds. */
-  readonly tentative?: boolean;
+  readonly mayPass?: boolean;
   /** Look again with growing pauses, until a pass comes without this. */
   readonly retry?: 'soon' | 'slowly';
   /** Look again after this time, also if nothing is heard. Absent: only when something changes. */
   readonly requeueAfterMs?: number | undefined;
 }
+
+/** `deleted`: it is gone. `released`: another process acts on it from now on, from which it may come back. */
+export type Forgotten = 'deleted' | 'released';
 
 /** As above. */
 export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
@@ -63,7 +66,7 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   /** What decides about the object besides itself; a change of it leads to a pass. */
   references(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
   /** What it refers to besides, until its next change; may follow from more than the object. */
-  passingReferences?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
+  extraReferences?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
   /** Objects of a group share a limit somewhere, such as a space's: workers turn to the groups one after the other. */
   group?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): string;
   /** Whether anything outside may exist because of the object. If not, it may go at once. */
@@ -82,6 +85,6 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   describe(step: Step): string;
   /** A person has this object let go as it is: what was done to others for its sake, in Kubernetes, is undone. */
   abandon?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'status'>): Promise<void>;
-  /** What is remembered of the object may go: it is gone, or else another process's, from which it may come back. */
-  forget(key: ObjectKey, isGone: boolean): void;
+  /** What is remembered of the object may go. */
+  forget(key: ObjectKey, why: Forgotten): void;
 }

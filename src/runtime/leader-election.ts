@@ -30,7 +30,7 @@ import {
   problemOf,
 } from '../kube/lease.ts';
 import { microTime } from '../kube/object.ts';
-import { runWatcher, type WatcherEvent } from './watcher.ts';
+import { type ReflectorEvent, runReflector } from './reflector.ts';
 
 export interface LeaderElectorOptions extends Partial<LeaseTimes> {
   readonly api: KubeApi;
@@ -128,14 +128,14 @@ export class LeaderElector {
 
   /** Tells when nobody holds the Lease. If it cannot be watched, whoever asks for it finds that out, and says why if that fails too. */
   #watch(signal: AbortSignal, onFree: () => void): void {
-    const onEvent = (event: WatcherEvent) => {
+    const onEvent = (event: ReflectorEvent) => {
       if (event.type === 'listing' || event.type === 'listed') return;
       if (event.type === 'applied') this.#see(event.object);
       if (event.type === 'deleted') this.#see(undefined);
       else if (!leaseSpecOf(event.object).holderIdentity) onFree();
     };
     const followed = { resource: LEASES, transform: (lease: AnyObject) => lease, onEvent, onFailure: () => {} };
-    void runWatcher({ ...this.#options, ...followed }, signal);
+    void runReflector({ ...this.#options, ...followed }, signal);
   }
 
   /** When the Lease runs out, by the monotonic clock; `lease` undefined: it is gone. */

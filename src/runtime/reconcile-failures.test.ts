@@ -145,8 +145,7 @@ test.each<[string, object, Error | 'decided']>([
   let fails = false;
   const toy = aToy({
     observe: () => (fails && error !== 'decided' ? Promise.reject(error) : Promise.resolve(undefined)),
-    decide: () =>
-      fails ? { conditions: failing('Down', 'No'), tentative: true, retry: 'soon' } : { conditions: READY },
+    decide: () => (fails ? { conditions: failing('Down', 'No'), mayPass: true, retry: 'soon' } : { conditions: READY }),
   });
   await toy.create();
   await toy.reconcile();

@@ -11,7 +11,7 @@ const conflict = new KubeError('the object has been modified', { status: 409, re
 test('reconcile() forgets what is gone', async () => {
   const toy = aToy();
   expect(await toy.reconcile('ns/nobody')).toEqual({ next: 'settled', requeueAfterMs: undefined });
-  expect(toy.log).toEqual(['forget ns/nobody']);
+  expect(toy.log).toEqual(['forget ns/nobody, deleted']);
 });
 
 test('reconcile() tells what was decided, for the generation that it looked at', async () => {

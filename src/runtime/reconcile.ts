@@ -60,7 +60,7 @@ export async function reconcile<Spec, Status extends StatusBase, Observation, St
 ): Promise<Outcome> {
   const object = context.read(key);
   if (object === undefined) {
-    kind.forget(key, true);
+    kind.forget(key, 'deleted');
     return { next: 'settled', requeueAfterMs: undefined };
   }
   const pass = new Pass(kind, context, object, signal);
@@ -182,7 +182,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   async #tellFailure(status: Status, error: unknown): Promise<Outcome> {
     const failure = failureOf(error);
     if (this.#isNoNews(failure)) throw error;
-    return this.#tell(status, { conditions: status.conditions ?? [], tentative: failure.mayPass }, {}, failure);
+    return this.#tell(status, { conditions: status.conditions ?? [], mayPass: failure.mayPass }, {}, failure);
   }
 
   #isNoNews({ lasting }: Failure): boolean {
@@ -207,7 +207,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const generation = metadata.generation ?? 0;
     // Whoever is to come back later than that tells now.
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
-    const passing = decision.tentative === true && leftMs > 0 && isReady(metadata, status);
+    const passing = decision.mayPass === true && leftMs > 0 && isReady(metadata, status);
     const failure = found && !passing ? asTold(status, found, generation) : undefined;
     const previous = status.conditions ?? [];
     const decided = decision.conditions === 'keep' ? previous : decision.conditions;

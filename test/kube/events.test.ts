@@ -5,7 +5,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { EVENTS } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
-import { createEventRecorder } from '../../src/runtime/events.ts';
+import { createEventRecorder } from '../../src/runtime/event-recorder.ts';
 import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-plane.ts';
 
 test('EventRecorder on a real API server: what repeats itself is counted in the series of one Event', async () => {

@@ -300,9 +300,9 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'forget-410',
     about: 'A watch that is too old is opened again at the same version',
     changes: [
-      ['runtime/watcher.ts', 'isRefused(error) ? relist', 'isRefused(error) && !isGone(error) ? relist'],
+      ['runtime/reflector.ts', 'isRefused(error) ? relist', 'isRefused(error) && !isGone(error) ? relist'],
       // Nor does it list where all watches fail.
-      ['runtime/watcher.ts', 'const RELIST_AFTER = 5;', 'const RELIST_AFTER = Number.POSITIVE_INFINITY;'],
+      ['runtime/reflector.ts', 'const RELIST_AFTER = 5;', 'const RELIST_AFTER = Number.POSITIVE_INFINITY;'],
     ],
     hunt: ['change-of-mind 1:gap'],
   },

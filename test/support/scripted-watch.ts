@@ -9,11 +9,11 @@ import {
   SECRETS,
   type WatchEvent,
 } from '../../src/kube/api.ts';
-import { runWatcher, type WatcherEvent } from '../../src/runtime/watcher.ts';
+import { type ReflectorEvent, runReflector } from '../../src/runtime/reflector.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { noChance } from './clock.ts';
 
-/* A watcher, and an API that answers it as a script says. */
+/* A reflector, and an API that answers it as a script says. */
 
 export const object = (name: string, version: number): AnyObject => ({
   metadata: { namespace: 'ns', name, uid: name, resourceVersion: String(version) },
@@ -44,11 +44,11 @@ export interface Play {
   readonly took?: (() => Promise<void>) | undefined;
 }
 
-/** A watcher on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
+/** A reflector on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
 export function play({ lists, watches, streams, took }: Play) {
   const clock = virtualClock();
   const calls: string[] = [];
-  const events: WatcherEvent[] = [];
+  const events: ReflectorEvent[] = [];
   const failures: { readonly error: unknown; readonly retryInMs: number }[] = [];
   const stop = new AbortController();
   const counts = { list: 0, watch: 0, ended: 0 };
@@ -59,7 +59,7 @@ export function play({ lists, watches, streams, took }: Play) {
     if (answer === undefined || answer instanceof Error) throw answer;
     return answer;
   };
-  const unused = () => Promise.reject(new Error('Not called by a watcher'));
+  const unused = () => Promise.reject(new Error('Not called by a reflector'));
   const api: KubeApi = {
     get: unused,
     create: unused,
@@ -96,7 +96,7 @@ export function play({ lists, watches, streams, took }: Play) {
       if (end instanceof Error) throw end;
     },
   };
-  const running = runWatcher(
+  const running = runReflector(
     {
       api,
       resource: SECRETS,

@@ -84,7 +84,7 @@ export function toyKind(behaviour: ToyBehaviour, log: string[]): ToyKind {
     decide: (subject) => behaviour.decide?.(subject) ?? { conditions: [] },
     act: (subject, step, _signal, keep) => behaviour.act?.(subject, step, keep) ?? Promise.resolve(undefined),
     describe: (step) => step,
-    forget: (key, isGone) => log.push(`${isGone ? 'forget' : 'let go of'} ${key}`),
+    forget: (key, why) => log.push(`forget ${key}, ${why}`),
   };
 }
 

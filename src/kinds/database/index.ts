@@ -36,7 +36,7 @@ export function databaseKind(
     decide: decideDatabase,
     act: (subject, step, signal, keep) => actOnDatabase(world, subject, step, signal, keep),
     describe,
-    forget: (key, isGone) => world.memory.forget(key, isGone),
+    forget: (key, why) => world.memory.forget(key, why),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import type { Forgotten } from '../../runtime/kind.ts';
 import { type ActsSince, Attempts } from '../attempts.ts';
 import type { ConfigMaps } from '../config-maps.ts';
 import type { ServerWorld } from '../server/access.ts';
@@ -46,9 +47,9 @@ export class DatabaseMemory {
     this.#triedAt.set(key, atMs);
   }
 
-  /** A key that is not gone may come back from another replica: which calls were made here must be known then. */
-  forget(key: ObjectKey, isGone: boolean): void {
-    if (isGone) this.attempts.forget(key);
+  /** What was released may come back from another replica: which calls were made here must be known then. */
+  forget(key: ObjectKey, why: Forgotten): void {
+    if (why === 'deleted') this.attempts.forget(key);
     this.verifications.forget(key);
     this.#triedAt.delete(key);
   }

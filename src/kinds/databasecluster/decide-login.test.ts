@@ -175,7 +175,7 @@ describe('decideLogin()', () => {
     const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in', heldBack: false, forMs: 0 });
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(outline(decision)).toEqual({ ready, summary: 'Reconciling', steps: [], comesBack: 'soon' });
-    expect(decision.tentative).toBe(given === healthy);
+    expect(decision.mayPass).toBe(given === healthy);
     expect(conditionOf(decision, 'Available')?.status).toBe('False');
   });
 

@@ -29,7 +29,7 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   const steps = hasSteps && isHeldUp(subject) ? change.steps : [...own, ...change.steps];
   return {
     ...login,
-    tentative: false,
+    mayPass: false,
     conditions: [...change.summary, ...particulars(login.conditions)],
     steps,
     ...(steps.length > 0 || login.requeueAfterMs !== undefined ? {} : { retry: login.retry ?? 'slowly' }),
@@ -175,7 +175,7 @@ function unreachable(
       ...say(reason, message),
       ...clusterConditions(subject, seen, { secured: secured ?? notSecured(message), available }),
     ],
-    tentative: !heldBack && status.credentials?.endpoint === seen.endpoint,
+    mayPass: !heldBack && status.credentials?.endpoint === seen.endpoint,
     retry: 'soon',
   };
 }

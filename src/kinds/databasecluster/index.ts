@@ -40,7 +40,7 @@ export function databaseClusterKind(
         ...(source === undefined ? [] : [`databaseclusters/${objectKey(metadata.namespace ?? '', source)}`]),
       ];
     },
-    passingReferences: (subject) =>
+    extraReferences: (subject) =>
       freeClustersAhead(world, subject).map((id) => `clusters/${spaceKeyOf(subject)}/${id}`),
     group: spaceKeyOf,
     holds: (status) =>
@@ -51,7 +51,7 @@ export function databaseClusterKind(
     act: (subject, step, signal, keep) =>
       namingSecrets(world, subject, actOnCluster(world, subject, step, signal, keep)),
     describe,
-    forget: (key, isGone) => world.memory.forget(key, isGone),
+    forget: (key, why) => world.memory.forget(key, why),
   };
 }
 

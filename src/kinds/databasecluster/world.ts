@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import type { Forgotten } from '../../runtime/kind.ts';
 import { type ActsSince, Attempts } from '../attempts.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
@@ -100,13 +101,13 @@ export class ClusterMemory {
     this.#puts.delete(key);
   }
 
-  /** A key that is not gone may come back from another replica: which calls were made here must be known then. */
-  forget(key: ObjectKey, isGone: boolean): void {
+  /** What was released may come back from another replica: which calls were made here must be known then. */
+  forget(key: ObjectKey, why: Forgotten): void {
     this.ahead.forget(key);
     this.going.forget(key);
     this.unreachable.forget(key);
     this.#puts.delete(key);
-    if (isGone) this.attempts.forget(key);
+    if (why === 'deleted') this.attempts.forget(key);
     this.verifications.forget(key);
   }
 }

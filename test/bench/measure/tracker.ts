@@ -4,7 +4,7 @@ import { DATABASE_CLUSTERS } from '../../../src/kinds/databasecluster/resource.t
 import type { AnyObject, KubeApi, Resource } from '../../../src/kube/api.ts';
 import { type Condition, isStatusConditionTrue } from '../../../src/kube/condition.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
-import { runWatcher, type WatcherEvent } from '../../../src/runtime/watcher.ts';
+import { type ReflectorEvent, runReflector } from '../../../src/runtime/reflector.ts';
 
 export type Status = { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 
@@ -34,12 +34,12 @@ export class Tracker {
       clock: systemClock,
       random: systemRandom,
       transform: (object: AnyObject) => object,
-      onEvent: (event: WatcherEvent) => this.#handle(event),
+      onEvent: (event: ReflectorEvent) => this.#handle(event),
       onFailure: (error: unknown) => {
         this.#failure = error;
       },
     };
-    void runWatcher(options, this.#abort.signal);
+    void runReflector(options, this.#abort.signal);
   }
 
   stop(): void {
@@ -97,7 +97,7 @@ export class Tracker {
     }
   }
 
-  #handle(event: WatcherEvent): void {
+  #handle(event: ReflectorEvent): void {
     const now = Date.now();
     if (event.type === 'applied') {
       this.#note(event.object, now);

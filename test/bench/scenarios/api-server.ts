@@ -12,7 +12,7 @@ import { since } from './since.ts';
 
 const AWAY_MS = 10_000;
 const TIMEOUT_MS = 120_000;
-/** All watchers take turns until one is answered; each of them then has to ask twice more, with a pause before. */
+/** All reflectors take turns until one is answered; each of them then has to ask twice more, with a pause before. */
 const RETURN_TARGET_S = 5;
 /** What S3 allows a new cluster of calls to its server. */
 const SERVER_CALLS = 5;

@@ -17,7 +17,7 @@ const MIN_REST_MS = 60_000;
 const MAX_REST_MS = 600_000;
 
 /** As above, of an object with this metadata and status. */
-export function arrivalOf(
+export function initialPriority(
   metadata: ObjectMeta,
   status: StatusBase,
   nowMs: number,

@@ -32,14 +32,14 @@ import type { TurnOptions } from '../kube/reachability.ts';
 type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefined; readonly inPages: boolean };
 type Watching = { readonly phase: 'watch' } & ListedCollection;
 
-export type WatcherEvent<T = AnyObject> =
+export type ReflectorEvent<T = AnyObject> =
   /** A list is about to be asked for. `isNewest`: for what is true now, whatever was seen before. */
   | { readonly type: 'listing'; readonly isNewest: boolean }
   | { readonly type: 'applied' | 'deleted'; readonly object: T }
   /** A list has ended: none are there but these, each of which was told of. */
   | { readonly type: 'listed'; readonly keys: ReadonlySet<ObjectKey> };
 
-export interface WatcherOptions<T> {
+export interface ReflectorOptions<T> {
   readonly api: KubeApi;
   readonly resource: Resource;
   readonly namespace?: string | undefined;
@@ -51,8 +51,8 @@ export interface WatcherOptions<T> {
   readonly clock: Clock;
   readonly random: Random;
   /** Nothing more is read until the promise resolves, if it gives one. */
-  readonly onEvent: (event: WatcherEvent<T>) => void | Promise<void>;
-  /** A step failed; the next one comes after `retryInMs`, or later where the API has watchers take turns. */
+  readonly onEvent: (event: ReflectorEvent<T>) => void | Promise<void>;
+  /** A step failed; the next one comes after `retryInMs`, or later where the API has reflectors take turns. */
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
@@ -70,11 +70,11 @@ const HEALTHY_MS = 120_000;
 /** Bookmarks come once a minute where the API server knows what is new: who heard nothing for so long asks. */
 const SILENT_MS = 120_000;
 
-export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSignal): Promise<void> {
+export async function runReflector<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, random } = options;
   let state: Listing | Watching = { phase: 'list', notOlderThan: undefined, inPages: false };
   let failures = { list: 0, watch: 0 };
-  /** Requests that were not answered where others were, since one of this watcher's own was. */
+  /** Requests that were not answered where others were, since one of this reflector's own was. */
   let misses = 0;
   /** Watches, one after the other, that failed or ended at once though they were answered. */
   let broken = 0;
@@ -108,7 +108,7 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
   }
 }
 
-type StepOptions<T> = WatcherOptions<T> & TurnOptions;
+type StepOptions<T> = ReflectorOptions<T> & TurnOptions;
 
 /** Of one list, or one watch until it ends. Neither throws: a failure is part of the result. */
 interface StepResult {
@@ -175,7 +175,7 @@ async function close(state: Listing | Watching): Promise<void> {
   if (state.phase === 'watch') await state.further?.[Symbol.asyncIterator]().return?.();
 }
 
-async function take<T>({ onEvent, transform }: WatcherOptions<T>, { type, object }: Told): Promise<void> {
+async function take<T>({ onEvent, transform }: ReflectorOptions<T>, { type, object }: Told): Promise<void> {
   await onEvent({ type: type === 'DELETED' ? 'deleted' : 'applied', object: transform(object) });
 }
 

@@ -5,7 +5,7 @@ import { retrying } from '../kube/summary.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createEventRecorder } from './events.ts';
+import { createEventRecorder } from './event-recorder.ts';
 
 function anObject(name = 'a'): KubeObject {
   const metadata = { namespace: 'ns', name, uid: `uid-of-${name}`, resourceVersion: '7' };

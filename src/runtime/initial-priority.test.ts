@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RECONCILE_AT } from '../kube/annotations.ts';
-import { arrivalOf } from './arrival.ts';
+import { initialPriority } from './initial-priority.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:00Z');
 const METADATA = { name: 'a', uid: 'u', resourceVersion: '1', generation: 2 };
@@ -24,7 +24,7 @@ test.each([
     'low',
   ],
 ] as const)('An object that %s is looked at with this urgency at once', (_, changes, status, priority) => {
-  expect(arrivalOf({ ...METADATA, ...changes }, status, NOW)).toEqual({ priority, delayMs: 0 });
+  expect(initialPriority({ ...METADATA, ...changes }, status, NOW)).toEqual({ priority, delayMs: 0 });
 });
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
   ['for days', 3 * 86_400_000, 600_000],
 ])('Objects stalled %s are spread over their time, each at its own moment', (_, forMs, spreadMs) => {
   const uids = Array.from({ length: 1_000 }, (_, index) => `uid-${index}`);
-  const delayOf = (uid: string) => arrivalOf({ ...METADATA, uid }, told('Stalled', 'True', NOW - forMs), NOW);
+  const delayOf = (uid: string) => initialPriority({ ...METADATA, uid }, told('Stalled', 'True', NOW - forMs), NOW);
   const delays = uids.map((uid) => delayOf(uid).delayMs);
   expect(Math.max(...delays)).toBeLessThan(spreadMs);
   const byTenths = Array.from(

@@ -14,11 +14,14 @@ import { HttpError } from '../base/http.ts';
 import { KubeError, type WatchEvent } from '../kube/api.ts';
 
 describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
-  const aWatcher = (lists: Play['lists'], watches: Play['watches'], took?: Play['took']) =>
+  const aReflector = (lists: Play['lists'], watches: Play['watches'], took?: Play['took']) =>
     play({ lists, watches, streams, took });
 
-  test('A watcher lists, then watches from the version of the list', async () => {
-    const { clock, calls, events } = aWatcher([page(7, [object('a', 3)])], [{ events: [added('b', 8)], end: 'open' }]);
+  test('A reflector lists, then watches from the version of the list', async () => {
+    const { clock, calls, events } = aReflector(
+      [page(7, [object('a', 3)])],
+      [{ events: [added('b', 8)], end: 'open' }],
+    );
     await clock.settle();
     expect(calls).toEqual(['list -', 'watch 7']);
     expect(events).toEqual([
@@ -29,17 +32,17 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     ]);
   });
 
-  test('A watcher tells of deletions', async () => {
+  test('A reflector tells of deletions', async () => {
     const events: WatchEvent[] = [{ type: 'DELETED', object: object('a', 9) }];
-    const watcher = aWatcher([page(7)], [{ events, end: 'open' }]);
-    await watcher.clock.settle();
-    expect(watcher.events.at(-1)).toEqual({ type: 'deleted', object: object('a', 9) });
+    const reflector = aReflector([page(7)], [{ events, end: 'open' }]);
+    await reflector.clock.settle();
+    expect(reflector.events.at(-1)).toEqual({ type: 'deleted', object: object('a', 9) });
   });
 
-  test('A watcher whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
+  test('A reflector whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
     const lived = { end: 'close', afterMs: 100_000 } as const;
     const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '40' };
-    const { clock, calls, failures } = aWatcher(
+    const { clock, calls, failures } = aReflector(
       [page(7)],
       [{ events: [added('a', 8)], ...lived }, { events: [bookmark], ...lived }, OPEN],
     );
@@ -55,8 +58,8 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   });
   const silent: ScriptedWatch = { end: 'close', afterMs: 240_000 };
 
-  test('A watcher whose watch tells nothing finds that the world of the server went back, and lists what is true now', async () => {
-    const { clock, calls, events } = aWatcher([page(7), tooLarge, page(5, [object('a', 4)])], [silent, OPEN]);
+  test('A reflector whose watch tells nothing finds that the world of the server went back, and lists what is true now', async () => {
+    const { clock, calls, events } = aReflector([page(7), tooLarge, page(5, [object('a', 4)])], [silent, OPEN]);
     await clock.advance(300_000);
     expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
     expect(events.filter(({ type }) => type !== 'listed').slice(-2)).toEqual([
@@ -69,15 +72,18 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     ['is as new', page(7)],
     ['cannot be asked', new HttpError('lost', 'Connection reset')],
     ['has too much to do', new KubeError('Gateway Timeout', { status: 504 })],
-  ])('A watcher whose watch tells nothing watches on where the server %s', async (_what, answer) => {
-    const { clock, calls, events, failures } = aWatcher([page(7), answer], [silent, OPEN]);
+  ])('A reflector whose watch tells nothing watches on where the server %s', async (_what, answer) => {
+    const { clock, calls, events, failures } = aReflector([page(7), answer], [silent, OPEN]);
     await clock.advance(300_000);
     expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'watch 7']);
     expect([events.map(({ type }) => type), failures]).toEqual([['listing', 'listed'], []]);
   });
 
-  test('A watcher that is too far behind lists again, at least as new as what it saw', async () => {
-    const { clock, calls, failures } = aWatcher([page(7), page(30)], [{ events: [added('a', 9)], end: tooOld }, OPEN]);
+  test('A reflector that is too far behind lists again, at least as new as what it saw', async () => {
+    const { clock, calls, failures } = aReflector(
+      [page(7), page(30)],
+      [{ events: [added('a', 9)], end: tooOld }, OPEN],
+    );
     await clock.advance(10_000);
     expect(calls).toEqual(['list -', 'watch 7', 'list 9', 'watch 30']);
     expect(failures).toHaveLength(1);
@@ -86,14 +92,14 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test.each([
     { what: '410', error: tooOld },
     { what: '504', error: new KubeError('Too large resource version', { status: 504, reason: 'Timeout' }) },
-  ])('A watcher whose list cannot be as new as asked ($what) asks without', async ({ error }) => {
-    const { clock, calls } = aWatcher([page(7), error, page(5)], [{ end: tooOld }, OPEN]);
+  ])('A reflector whose list cannot be as new as asked ($what) asks without', async ({ error }) => {
+    const { clock, calls } = aReflector([page(7), error, page(5)], [{ end: tooOld }, OPEN]);
     await clock.advance(60_000);
     expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
   });
 
-  test('A watcher whose list fails for another reason keeps asking for what is as new', async () => {
-    const { clock, calls } = aWatcher(
+  test('A reflector whose list fails for another reason keeps asking for what is as new', async () => {
+    const { clock, calls } = aReflector(
       [page(7), new KubeError('broken', { status: 500 }), page(8)],
       [{ end: tooOld }, OPEN],
     );
@@ -101,9 +107,9 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list 7', 'watch 8']);
   });
 
-  test.each([429, 503])('A watcher waits as long as an answer %d asks for', async (status) => {
+  test.each([429, 503])('A reflector waits as long as an answer %d asks for', async (status) => {
     const busy = new KubeError('storage is (re)initializing', { status, retryAfterMs: 20_000 });
-    const { clock, calls, failures } = aWatcher([page(7)], [{ end: busy }, OPEN]);
+    const { clock, calls, failures } = aReflector([page(7)], [{ end: busy }, OPEN]);
     await clock.advance(19_999);
     expect(calls).toEqual(['list -', 'watch 7']);
     await clock.advance(1);
@@ -111,8 +117,8 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures).toEqual([{ error: busy, retryInMs: 20_000 }]);
   });
 
-  test('A watcher never gives up on a server that fails, and asks more and more rarely', async () => {
-    const { clock, calls, failures } = aWatcher([new HttpError('lost', 'Connection reset')], [OPEN]);
+  test('A reflector never gives up on a server that fails, and asks more and more rarely', async () => {
+    const { clock, calls, failures } = aReflector([new HttpError('lost', 'Connection reset')], [OPEN]);
     await clock.advance(3_600_000);
     expect(failures.slice(0, 7).map(({ retryInMs }) => retryInMs)).toEqual([
       400, 800, 1_600, 3_200, 6_400, 12_800, 15_000,
@@ -124,15 +130,15 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test.each([
     ['refuses', new HttpError('unreachable', 'Connection refused')],
     ['resets', new HttpError('lost', 'Connection reset', { isUnanswered: true })],
-  ])('A watcher soon tries a server again that %s, as the client has all watchers take turns', async (_, end) => {
+  ])('A reflector soon tries a server again that %s, as the client has all reflectors take turns', async (_, end) => {
     const refused = { ...away(false), end };
-    const { clock, calls, failures } = aWatcher([page(7)], [{ ...away(true), end }, ...Array(8).fill(refused), OPEN]);
+    const { clock, calls, failures } = aReflector([page(7)], [{ ...away(true), end }, ...Array(8).fill(refused), OPEN]);
     await clock.advance(60_000);
     expect(calls.filter((call) => call === 'watch 7')).toHaveLength(10);
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(9).fill(400));
   });
 
-  test('A watcher asks a server more and more rarely that others reach, from its third failure on', async () => {
+  test('A reflector asks a server more and more rarely that others reach, from its third failure on', async () => {
     const some = [
       away(true),
       away(true),
@@ -142,7 +148,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
       away(false),
       ...Array(4).fill(away(true)),
     ];
-    const { clock, failures } = aWatcher([page(7)], [...some, { end: 'close', afterMs: 2_000 }, away(true), OPEN]);
+    const { clock, failures } = aReflector([page(7)], [...some, { end: 'close', afterMs: 2_000 }, away(true), OPEN]);
     await clock.advance(200_000);
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([
       400, 400, 400, 800, 1_600, 1_600, 3_200, 6_400, 12_800, 15_000, 400,
@@ -151,14 +157,14 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
 
   test('A watch is not taken for a healthy one for the time that it waited for its turn', async () => {
     const turn = { afterMs: 300_000, isReached: true };
-    const { clock, failures } = aWatcher([page(7)], [{ end: new KubeError('busy', { status: 503 }), turn }]);
+    const { clock, failures } = aReflector([page(7)], [{ end: new KubeError('busy', { status: 503 }), turn }]);
     await clock.advance(1_000_000);
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600]);
   });
 
-  test('A watcher that is told to list does so soon, however often its watches failed before', async () => {
+  test('A reflector that is told to list does so soon, however often its watches failed before', async () => {
     const busy = { end: new KubeError('storage is (re)initializing', { status: 429 }) };
-    const { clock, calls, failures } = aWatcher([page(7), page(30)], [busy, busy, busy, { end: tooOld }, OPEN]);
+    const { clock, calls, failures } = aReflector([page(7), page(30)], [busy, busy, busy, { end: tooOld }, OPEN]);
     await clock.advance(60_000);
     expect(calls.at(-1)).toBe('watch 30');
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
@@ -168,59 +174,59 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     { what: 'closes', end: 'close' as const },
     { what: 'breaks', end: new HttpError('lost', 'Connection reset') },
     { what: 'is too old', end: tooOld },
-  ])('A watcher is not hot when each watch $what at once', async ({ end }) => {
-    const { clock, calls } = aWatcher([page(7)], [{ end }]);
+  ])('A reflector is not hot when each watch $what at once', async ({ end }) => {
+    const { clock, calls } = aReflector([page(7)], [{ end }]);
     await clock.advance(3_600_000);
     expect(calls.length).toBeGreaterThan(200);
     expect(calls.length).toBeLessThan(600);
   });
 
-  test('A watcher starts with short delays again after a watch that worked for long', async () => {
+  test('A reflector starts with short delays again after a watch that worked for long', async () => {
     const broken: ScriptedWatch = { end: new HttpError('lost', 'Connection reset') };
-    const { clock, failures } = aWatcher([page(7)], [broken, broken, broken, { ...broken, afterMs: 120_000 }, OPEN]);
+    const { clock, failures } = aReflector([page(7)], [broken, broken, broken, { ...broken, afterMs: 120_000 }, OPEN]);
     await clock.advance(200_000);
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
   });
 
-  test('A watcher whose list broke asks for one that is as new as what it has told of already', async () => {
+  test('A reflector whose list broke asks for one that is as new as what it has told of already', async () => {
     const broken = streams ? [] : [new HttpError('lost', 'Connection reset')];
     const lists = [page(7), page(40, [object('z', 35)], 'more'), ...broken, page(50)];
-    const { clock, calls } = aWatcher(lists, [{ end: tooOld, afterMs: 60_000 }, OPEN]);
+    const { clock, calls } = aReflector(lists, [{ end: tooOld, afterMs: 60_000 }, OPEN]);
     await clock.advance(120_000);
     expect(calls.slice(2).filter((call) => !call.endsWith('more'))).toEqual(['list 7', 'list 35', 'watch 50']);
   });
 
-  test('A watcher that asked for what is true now asks for that again where the list broke: its world may be another', async () => {
+  test('A reflector that asked for what is true now asks for that again where the list broke: its world may be another', async () => {
     const broken = streams ? [] : [new HttpError('lost', 'Connection reset')];
-    const { clock, calls } = aWatcher([page(40, [object('z', 35)], 'more'), ...broken, page(9)], [OPEN]);
+    const { clock, calls } = aReflector([page(40, [object('z', 35)], 'more'), ...broken, page(9)], [OPEN]);
     await clock.advance(60_000);
     expect(calls.filter((call) => !call.endsWith('more'))).toEqual(['list -', 'list -', 'watch 9']);
   });
 
-  test('A watcher that may list and not watch lists again and again, more and more rarely', async () => {
+  test('A reflector that may list and not watch lists again and again, more and more rarely', async () => {
     const refused = new KubeError('cannot watch resource "secrets"', { status: 403, reason: 'Forbidden' });
-    const { clock, calls, events } = aWatcher([page(7), page(8), page(9, [object('a', 9)])], [{ end: refused }]);
+    const { clock, calls, events } = aReflector([page(7), page(8), page(9, [object('a', 9)])], [{ end: refused }]);
     await clock.advance(3_600_000);
     expect(calls.slice(0, 6)).toEqual(['list -', 'watch 7', 'list 7', 'watch 8', 'list 8', 'watch 9']);
     expect(events).toContainEqual({ type: 'applied', object: object('a', 9) });
     expect(calls.length).toBeLessThan(600);
   });
 
-  test.each([401, 429, 500])('A watcher whose watch is answered with %d asks for it again', async (status) => {
-    const { clock, calls } = aWatcher([page(7)], [{ end: new KubeError('not now', { status }) }, OPEN]);
+  test.each([401, 429, 500])('A reflector whose watch is answered with %d asks for it again', async (status) => {
+    const { clock, calls } = aReflector([page(7)], [{ end: new KubeError('not now', { status }) }, OPEN]);
     await clock.advance(60_000);
     expect(calls).toEqual(['list -', 'watch 7', 'watch 7']);
   });
 
-  test('A watcher whose watches all fail lists, and goes on from there', async () => {
+  test('A reflector whose watches all fail lists, and goes on from there', async () => {
     const fails = { end: new KubeError('cannot decode', { status: 500 }) };
-    const { clock, calls } = aWatcher([page(7), page(9)], [fails, fails, fails, fails, fails, OPEN]);
+    const { clock, calls } = aReflector([page(7), page(9)], [fails, fails, fails, fails, fails, OPEN]);
     await clock.advance(300_000);
     expect(calls).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7', 'watch 9']);
   });
 
-  test('A watcher whose watches all end at once, as behind a proxy that knows no streams, lists, and says so', async () => {
-    const { clock, calls, failures } = aWatcher([page(7), page(9, [object('a', 9)])], [{ end: 'close' }]);
+  test('A reflector whose watches all end at once, as behind a proxy that knows no streams, lists, and says so', async () => {
+    const { clock, calls, failures } = aReflector([page(7), page(9, [object('a', 9)])], [{ end: 'close' }]);
     await clock.advance(3_600_000);
     expect(calls.slice(0, 7)).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7']);
     expect(calls.filter((call) => call.startsWith('list')).length).toBeGreaterThan(10);
@@ -230,16 +236,16 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test.each([
     ['are cut off after a minute', new HttpError('lost', 'Connection reset'), 60_000],
     ['are answered 429', new KubeError('not now', { status: 429 }), 0],
-  ])('A watcher whose watches all %s goes on without a list', async (_how, end, afterMs) => {
-    const { clock, calls } = aWatcher([page(7)], [{ end, afterMs }]);
+  ])('A reflector whose watches all %s goes on without a list', async (_how, end, afterMs) => {
+    const { clock, calls } = aReflector([page(7)], [{ end, afterMs }]);
     await clock.advance(3_600_000);
     expect(calls.length).toBeGreaterThan(40);
     expect(calls.filter((call) => call.startsWith('list'))).toEqual(['list -']);
   });
 
-  test('A watcher of an API that vanishes lists, and goes on once it is there again', async () => {
+  test('A reflector of an API that vanishes lists, and goes on once it is there again', async () => {
     const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
-    const { clock, calls, failures } = aWatcher(
+    const { clock, calls, failures } = aReflector(
       [page(7), vanished, vanished, page(90)],
       [{ end: vanished, afterMs: 60_000 }, OPEN],
     );
@@ -248,10 +254,10 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures.map(({ error }) => error)).toEqual([vanished, vanished, vanished]);
   });
 
-  test('A watcher that tells of thousands of objects lets others have their turn every few milliseconds', async () => {
+  test('A reflector that tells of thousands of objects lets others have their turn every few milliseconds', async () => {
     const objects = Array.from({ length: 500 }, (_, index) => object(`name-${index}`, index + 1));
     let workedMs = 0;
-    const { clock, events } = aWatcher([page(500, objects)], [OPEN], async () => {
+    const { clock, events } = aReflector([page(500, objects)], [OPEN], async () => {
       workedMs += 1;
     });
     const { monotonic } = clock;
@@ -266,17 +272,17 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(most).toBeLessThanOrEqual(4);
   });
 
-  test('A watcher that cannot read a list to its end does not say what there is', async () => {
-    const { clock, events } = aWatcher([page(7, [object('a', 3)], 'next'), tooOld, page(9)], [OPEN]);
+  test('A reflector that cannot read a list to its end does not say what there is', async () => {
+    const { clock, events } = aReflector([page(7, [object('a', 3)], 'next'), tooOld, page(9)], [OPEN]);
     await clock.settle();
     expect(events.map(({ type }) => type)).toEqual(['listing', 'applied']);
     await clock.advance(5_000);
     expect(events.at(-1)).toEqual({ type: 'listed', keys: new Set() });
   });
 
-  test('A watcher reads nothing more until what it told was taken in', async () => {
+  test('A reflector reads nothing more until what it told was taken in', async () => {
     let take = () => {};
-    const { clock, calls } = aWatcher([page(7)], [OPEN], () => new Promise((resolve) => (take = resolve)));
+    const { clock, calls } = aReflector([page(7)], [OPEN], () => new Promise((resolve) => (take = resolve)));
     await clock.advance(60_000);
     expect(calls).toEqual(['list -']);
     take();
@@ -284,25 +290,25 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls).toEqual(['list -', 'watch 7']);
   });
 
-  test('A watcher says of a list whether it may go back behind what was seen: only one that could not be as new as asked', async () => {
+  test('A reflector says of a list whether it may go back behind what was seen: only one that could not be as new as asked', async () => {
     const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
     const pages = [page(7, [object('a', 7)]), page(8, [object('a', 8)]), tooLarge, page(5, [object('a', 5)])];
-    const { clock, events } = aWatcher(pages, [{ end: tooOld }]);
+    const { clock, events } = aReflector(pages, [{ end: tooOld }]);
     await clock.advance(5_000);
     const told = events.flatMap((event) => (event.type === 'listing' ? [event.isNewest] : []));
     expect(told.slice(0, 4)).toEqual([true, false, false, true]);
   });
 
-  test('A watcher loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {
+  test('A reflector loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {
     const broken = { events: [added('a', 8), added('b', 9)], end: new HttpError('lost', 'Answer is not JSON') };
-    const { clock, calls } = aWatcher([page(7)], [broken, OPEN]);
+    const { clock, calls } = aReflector([page(7)], [broken, OPEN]);
     await clock.advance(1_000);
     expect(calls).toEqual(['list -', 'watch 7', 'watch 9']);
   });
 
-  test('A watcher stops when it is told to, in a watch or in a pause, and leaves no timer', async () => {
+  test('A reflector stops when it is told to, in a watch or in a pause, and leaves no timer', async () => {
     for (const script of [OPEN, { end: tooOld }]) {
-      const { clock, stop, running, calls } = aWatcher([page(7)], [script]);
+      const { clock, stop, running, calls } = aReflector([page(7)], [script]);
       await clock.settle();
       stop.abort();
       await running;
@@ -314,7 +320,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   });
 });
 
-test('A watcher tells of a list page by page, and when it has ended, what there is', async () => {
+test('A reflector tells of a list page by page, and when it has ended, what there is', async () => {
   const lists = [page(7, [object('a', 3)], 'next'), page(7, [object('b', 4)])];
   const { clock, calls, events } = play({ lists, watches: [OPEN], streams: false });
   await clock.settle();
@@ -327,7 +333,7 @@ test('A watcher tells of a list page by page, and when it has ended, what there 
   ]);
 });
 
-test('A watcher whose stream breaks before all is told lists in pages, and streams again the next time', async () => {
+test('A reflector whose stream breaks before all is told lists in pages, and streams again the next time', async () => {
   const cut = page(7, [object('a', 3)], 'cut');
   const lists = [cut, page(8, [object('a', 3)], 'next'), page(8, [object('b', 4)]), page(30), cut, page(31)];
   const { clock, calls, failures } = play({ lists, watches: [{ end: tooOld }, OPEN], streams: true });
@@ -343,13 +349,13 @@ test.each([
   { what: 'fails', error: new KubeError('no progress', { status: 500 }), way: 'pages' },
   { what: 'asks for patience', error: new KubeError('busy', { status: 429 }), way: 'stream' },
   { what: 'is not there', error: new HttpError('unreachable', 'Connection refused'), way: 'stream' },
-])('A watcher whose API $what when it is to stream a list asks for it as $way then', async ({ error, way }) => {
+])('A reflector whose API $what when it is to stream a list asks for it as $way then', async ({ error, way }) => {
   const { clock, ways, failures } = play({ lists: [error, page(7)], watches: [OPEN], streams: true });
   await clock.advance(60_000);
   expect([ways, failures.length]).toEqual([['stream', way], 1]);
 });
 
-test('A watcher that is stopped while a list is taken in ends the stream that would go on', async () => {
+test('A reflector that is stopped while a list is taken in ends the stream that would go on', async () => {
   let take = () => {};
   const took = () => new Promise<void>((resolve) => (take = resolve));
   const { clock, counts, stop, running } = play({ lists: [page(7)], watches: [OPEN], streams: true, took });
