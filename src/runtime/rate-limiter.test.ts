@@ -84,3 +84,12 @@ test('RateLimiter makes nobody wait for a crowd of another group', () => {
   }
   expect(limiter.when('crowd/late', BACKOFF)).toBe(190_020);
 });
+
+test('RateLimiter lets ten thousand groups that failed together come back at a rate as well', () => {
+  const { limiter, clock } = aLimiter(() => 0);
+  const delays = Array.from({ length: 10_000 }, (_, index) => limiter.when(`server-${index}/user`, BACKOFF));
+  expect(delays.filter((delay) => delay < 2_000).length).toBeLessThanOrEqual(6_000);
+  expect(Math.max(...delays)).toBe(10_000);
+  clock.advance(10_000);
+  expect(limiter.when('late/user', BACKOFF)).toBe(1_000);
+});

@@ -2,9 +2,10 @@
  * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
  * - the key's own exponential backoff, here drawn uniformly between the first delay and a ceiling that doubles with each
  *   failure, up to the longest;
- * - a bucket for all keys of a group, so that thousands that failed together do not come back together. Unlike client-go's,
- *   which is one for all keys, it makes nobody wait for another group's crowd; nor for longer than their own longest delay,
- *   over which those are spread whose turn would come later: who met a conflict is not to wait for a crowd that fails.
+ * - a bucket for all keys of a group, so that thousands that failed together do not come back together; and, ten times as
+ *   large, client-go's one for all keys, from which those take that their own group holds back no more than that. So nobody waits
+ *   for a crowd of another group; nor for longer than their own longest delay, over which those are spread whose turn would
+ *   come later: who met a conflict is not to wait for a crowd that fails.
  */
 
 import type { Backoff } from '../base/backoff.ts';
@@ -15,6 +16,10 @@ import type { Random } from '../base/random.ts';
 /** So many retries a second have turns, and so many at once after a quiet time; those that are spread come besides. */
 const RETRIES_PER_SECOND = 50;
 const BURST = 500;
+/** So much more of all groups together, such as the users of thousands of servers that are gone. */
+const TIMES_FOR_ALL = 10;
+
+const ALL = '';
 
 export interface RateLimiterOptions {
   readonly clock: Clock;
@@ -27,11 +32,15 @@ export interface RateLimiterOptions {
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
   readonly #failures = new Map<string, number>();
-  readonly #buckets: Buckets;
+  readonly #groups: Buckets;
+  readonly #all: Buckets;
 
   constructor(options: RateLimiterOptions) {
     this.#options = options;
-    this.#buckets = new Buckets({ clock: options.clock, intervalMs: 1000 / RETRIES_PER_SECOND, burst: BURST });
+    const { clock } = options;
+    const intervalMs = 1000 / RETRIES_PER_SECOND;
+    this.#groups = new Buckets({ clock, intervalMs, burst: BURST });
+    this.#all = new Buckets({ clock, intervalMs: intervalMs / TIMES_FOR_ALL, burst: BURST * TIMES_FOR_ALL });
   }
 
   /** Counts a failure and says after how many milliseconds to try again. */
@@ -43,13 +52,14 @@ export class RateLimiter {
     const own = initialMs + (ceiling - initialMs) * random.float();
     // Who does not wait for a turn takes none: a crowd that comes back earlier would have the bucket never full again.
     if (this.backlogMs(key) >= maxMs) return Math.max(own, maxMs * random.float());
-    this.#buckets.take(this.#groupOf(key));
+    this.#groups.take(this.#groupOf(key));
+    if (this.#groups.waitMs(this.#groupOf(key)) === 0) this.#all.take(ALL);
     return Math.max(own, this.backlogMs(key));
   }
 
-  /** How long the key waits for its turn in its group, whatever its own delay. */
+  /** How long the key waits for its turn, whatever its own delay. */
   backlogMs(key: string): number {
-    return this.#buckets.waitMs(this.#groupOf(key));
+    return Math.max(this.#groups.waitMs(this.#groupOf(key)), this.#all.waitMs(ALL));
   }
 
   /** The key did well: its next delay starts small again. */
