@@ -248,3 +248,13 @@ describe('reconcile() of an object that is being deleted', () => {
     await later.outcome;
   });
 });
+
+test('reconcile() comes back soon where that was decided, though a step failed for good, and tells of it', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }),
+    act: () => Promise.reject(new TerminalError('NoPaint', 'Buy some')),
+  });
+  await toy.create();
+  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'soon' });
+  expect(toy.status()).toMatchObject({ conditions: [{ reason: 'NoPaint' }, { type: 'Stalled' }] });
+});

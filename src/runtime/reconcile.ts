@@ -231,7 +231,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       const ready = findStatusCondition(updates, 'Ready');
       if (ready !== undefined && !keep) this.#context.onReady(this.#object, before, ready);
     }
-    if (found !== undefined) return { next: 'failed', failure: found };
+    if (found !== undefined && decision.retry !== 'soon') return { next: 'failed', failure: found };
     if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
   }

@@ -50,10 +50,12 @@ export async function actOnCluster(
         learn(world, connection, step.id, () => connection.client.resume(step.id, signal)),
       );
     case 'Rename':
-      return rename(world, subject, connection, step, signal);
+      return changing(world, subject, connection, step, () => rename(world, subject, connection, step, signal));
     case 'Update':
-      return corrected(world, subject, connection, { id: step.id, fields: Object.keys(step.changes) }, signal, () =>
-        update(world, connection, step.id, step.changes, signal),
+      return changing(world, subject, connection, step, () =>
+        corrected(world, subject, connection, { id: step.id, fields: Object.keys(step.changes) }, signal, () =>
+          update(world, connection, step.id, step.changes, signal),
+        ),
       );
     case 'PreparePassword':
       return (await preparePassword(world, subject, connection, step.from, signal)) ? step.rotation : undefined;
@@ -216,6 +218,19 @@ async function learn(
   const cluster = await call();
   poller.learn(id, cluster, askedAt);
   return { state: cluster.status };
+}
+
+/** Whatever may have the cloud take it now makes it another change: that of the spec, of the cluster, or of the tokens. */
+function changing(
+  { clock, memory }: ClusterWorld,
+  { key, metadata: { uid, generation }, lookNow }: ClusterSubject,
+  { client, poller }: SpaceConnection,
+  { patient, ...step }: Extract<ClusterStep, { do: 'Rename' | 'Update' }>,
+  work: () => Promise<ClusterStatusPatch | undefined>,
+): Promise<ClusterStatusPatch | undefined> {
+  const { servers: _, ...cluster } = poller.get(step.id) ?? { servers: [] };
+  const what = JSON.stringify([uid, generation, step, cluster]);
+  return memory.failedChanges.ask({ key, what, by: client }, patient === true && !lookNow, clock.monotonic, work);
 }
 
 function rename(

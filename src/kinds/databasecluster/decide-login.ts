@@ -24,9 +24,13 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   if (change === undefined || login.conditions === 'keep') return login;
   const own = login.steps ?? [];
   const hasSteps = change.steps.length > 0;
-  if (hasSteps && isToBeReplaced(subject, seen, nowMs) && !isHeldUp(subject)) return login;
+  if (hasSteps && !isHeldUp(subject)) {
+    if (isToBeReplaced(subject, seen, nowMs)) return login;
+    // The next pass tells: what was told of a change that is refused stands until then.
+    if (own.length > 0) return { ...login, conditions: 'keep' };
+  }
   // What is seen of the server does not hold after a change that goes first.
-  const steps = hasSteps && isHeldUp(subject) ? change.steps : [...own, ...change.steps];
+  const steps = hasSteps ? change.steps.map((step) => withPatience(step, login)) : own;
   return {
     ...login,
     mayPass: false,
@@ -35,6 +39,12 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
     ...(steps.length > 0 || login.requeueAfterMs !== undefined ? {} : { retry: login.retry ?? 'slowly' }),
   };
 };
+
+/** A server that is about to come up is looked at soon, whatever becomes of the change. */
+function withPatience(step: ClusterStep, { retry }: ClusterDecision): ClusterStep {
+  const isChange = step.do === 'Update' || step.do === 'Rename';
+  return isChange && retry === 'soon' ? { ...step, patient: true } : step;
+}
 
 /** Somebody can sign in, and not yet as it should be. */
 function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {

@@ -113,8 +113,8 @@ export type ClusterStep =
   | { readonly do: 'Destroy'; readonly id: string }
   | { readonly do: 'Suspend'; readonly id: string }
   | { readonly do: 'Resume'; readonly id: string }
-  | { readonly do: 'Rename'; readonly id: string; readonly to: string }
-  | { readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges }
+  | ({ readonly do: 'Rename'; readonly id: string; readonly to: string } & Patience)
+  | ({ readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges } & Patience)
   /** Writes a new password into the Secret as nextPassword, beside the one that works. */
   | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly rotation?: Rotation }
   /** Has the server take the Secret's nextPassword. */
@@ -124,6 +124,11 @@ export type ClusterStep =
   | { readonly do: 'DeleteSecret' }
   /** The login is in another Secret now, as `credentials` tells: the one before goes. */
   | { readonly do: 'RetireSecret'; readonly name: string; readonly credentials: Credentials };
+
+interface Patience {
+  /** The pass comes for something else: a change that failed a moment ago is not asked for again. */
+  readonly patient?: true;
+}
 
 export type Credentials = NonNullable<DatabaseClusterStatus['credentials']>;
 

@@ -55,6 +55,69 @@ describe('The login of a DatabaseCluster whose change the cloud refuses', () => 
     expect(bench.secret()?.['password']).not.toBe(before);
     expectOneWorkingLogin(bench);
   });
+
+  it('is tried as soon as without the change where its server is not up, and the change is asked for now and then', async () => {
+    const bench = await runningBench();
+    const outage = bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+    refuseChanges(bench);
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.pass();
+    expect(bench.ready()).toBe('False RefusedByCloud');
+    const told = bench.status();
+    const asked: number[] = [];
+    for (let second = 0; second < 1_200; second += 10) {
+      bench.forgetCalls();
+      expect(await bench.pass()).toEqual({ next: 'retry', pace: 'soon' });
+      if (bench.calls.includes('update')) asked.push(second);
+      await bench.clock.advance(10_000);
+    }
+    expect(asked).toEqual([60, 180, 420, 900]);
+    expect(bench.status()).toEqual(told);
+    bench.simulator.faults.remove(outage);
+    // Calls are held back, but for one in half a minute, and go on one after the other then.
+    for (let pass = 0; pass < 8; pass++) await Promise.all([bench.pass(), bench.clock.advance(5_000)]);
+    expect(condition(bench, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
+    expect(bench.ready()).toBe('False RefusedByCloud');
+  });
+
+  it.each(['the spec', 'the cluster', 'a person', 'the process'])(
+    'does not hold up a change that may be taken by now, where its server is not up: %s is another',
+    async (what) => {
+      const bench = await runningBench();
+      bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+      refuseChanges(bench);
+      await bench.edit({ storageSizeGB: 200 });
+      await bench.annotate('mooring.dev/reconcile-at', '1');
+      await passes(bench, 2);
+      bench.simulator.faults.clear();
+      bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+      if (what === 'the spec') await bench.edit({ storageSizeGB: 300 });
+      if (what === 'the cluster') bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-2' });
+      if (what === 'a person') await bench.annotate('mooring.dev/reconcile-at', '2');
+      if (what === 'the process') await bench.restart();
+      await list(bench);
+      bench.forgetCalls();
+      await bench.pass();
+      expect(bench.calls).toContain('update');
+    },
+  );
+
+  it('is replaced without a pause half-way, and without news of the change', async () => {
+    const bench = await runningBench();
+    refuseChanges(bench);
+    await bench.edit({ storageSizeGB: 200 });
+    await passes(bench, 3);
+    const before = bench.secret()?.['password'];
+    const { conditions, lastError } = bench.status();
+    bench.forgetCalls();
+    await bench.annotate('mooring.dev/rotate-at', 'now');
+    while ((await bench.pass()).next === 'again');
+    expect(bench.secret()?.['password']).not.toBe(before);
+    expectOneWorkingLogin(bench);
+    expect(bench.status()).toMatchObject({ conditions, lastError });
+    expect(bench.told).toEqual([]);
+  });
 });
 
 describe('The first sleep of a DatabaseCluster', () => {

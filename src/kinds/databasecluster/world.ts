@@ -10,6 +10,7 @@ import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
 import type { Difference } from './differences.ts';
+import { FailedChanges } from './failed-changes.ts';
 import type { ClusterSubject } from './observation.ts';
 
 /** What a DatabaseCluster is observed with and acted on through. */
@@ -69,6 +70,7 @@ class Elapsed {
 export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
+  readonly failedChanges = new FailedChanges();
   /** Of which Secret the server was given the password last, where it may not be verified yet. */
   readonly #puts = new Map<ObjectKey, string>();
   /** That its last call is to have been made at a time that is yet to come. */
@@ -106,6 +108,7 @@ export class ClusterMemory {
     this.ahead.forget(key);
     this.going.forget(key);
     this.unreachable.forget(key);
+    this.failedChanges.forget(key);
     this.#puts.delete(key);
     if (why === 'deleted') this.attempts.forget(key);
     this.verifications.forget(key);

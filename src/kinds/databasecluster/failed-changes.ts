@@ -1,0 +1,54 @@
+import type { Backoff } from '../../base/backoff.ts';
+import { failureOf } from '../../kube/failure.ts';
+import type { ObjectKey } from '../../kube/object.ts';
+
+/** As the pauses of the queue: a change that only a person can mend is asked for more slowly. */
+const PAUSES: Readonly<Record<'transient' | 'terminal', Backoff>> = {
+  transient: { initialMs: 1_000, maxMs: 300_000 },
+  terminal: { initialMs: 60_000, maxMs: 1_800_000 },
+};
+
+/** A change, and all that may decide whether it is taken. */
+export interface Asked {
+  readonly key: ObjectKey;
+  /** What is asked for, of what, and as whom: with another one it is another change. */
+  readonly what: string;
+  readonly by: object;
+}
+
+interface Failed extends Pick<Asked, 'what' | 'by'> {
+  readonly error: unknown;
+  readonly times: number;
+  readonly untilMs: number;
+}
+
+/** Of each object, what its last change failed with: whoever comes soon for something else does not ask for it again. */
+export class FailedChanges {
+  readonly #last = new Map<ObjectKey, Failed>();
+
+  /** Asks for the change. `patient`: throws what it failed with a moment ago instead. `nowMs`: monotonic. */
+  async ask<T>(asked: Asked, patient: boolean, nowMs: () => number, call: () => Promise<T>): Promise<T> {
+    const { key, what, by } = asked;
+    const last = this.#last.get(key);
+    const before = last?.what === what && last.by === by ? last : undefined;
+    if (patient && before !== undefined && nowMs() < before.untilMs) throw before.error;
+    try {
+      const answer = await call();
+      this.#last.delete(key);
+      return answer;
+    } catch (error) {
+      const { lasting, heldBack } = failureOf(error);
+      // Neither says anything of the change.
+      if (lasting === 'conflict' || heldBack !== undefined) throw error;
+      const { initialMs, maxMs } = PAUSES[lasting];
+      const times = (before?.times ?? 0) + 1;
+      const untilMs = nowMs() + Math.min(maxMs, initialMs * 2 ** Math.min(times - 1, 30));
+      this.#last.set(key, { what, by, error, times, untilMs });
+      throw error;
+    }
+  }
+
+  forget(key: ObjectKey): void {
+    this.#last.delete(key);
+  }
+}
