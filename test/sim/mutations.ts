@@ -1,4 +1,5 @@
 import type { Mutation } from './mutate.ts';
+import { OF_CLUSTERS } from './mutations-of-clusters.ts';
 import { OF_REPLICAS } from './mutations-of-replicas.ts';
 import { ON_SERVERS } from './mutations-on-servers.ts';
 
@@ -306,6 +307,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     hunt: ['change-of-mind 1:gap'],
   },
+  ...OF_CLUSTERS,
   ...OF_REPLICAS,
   {
     name: 'no-redaction',

@@ -5,6 +5,7 @@ import { LIFECYCLE } from './scenarios/lifecycle.ts';
 import { LOGINS } from './scenarios/logins.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { OTHERS } from './scenarios/others.ts';
+import { REFUSALS } from './scenarios/refusals.ts';
 import { RIVALS } from './scenarios/rivals.ts';
 import { SPACES_AT_ONCE } from './scenarios/spaces.ts';
 import { USERS_OF_SERVERS } from './scenarios/users.ts';
@@ -19,6 +20,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...RIVALS,
   ...SPACES_AT_ONCE,
   ...NAMESPACES_APART,
+  ...REFUSALS,
 ];
 
 /** Throws an Error that says which there are. */

@@ -15,7 +15,7 @@ import { Invariants } from './invariants.ts';
 import { NeedlessRequests } from './needless.ts';
 import { metricsTold, type PassResult, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
-import type { Plan } from './plan.ts';
+import { isStruck, type Plan } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
 import { type Read, type ReadFault, strikesRead } from './reads.ts';
 import { LASTS_MS, LEASE_NAMESPACE, RESTART_MS, type Subject, strike } from './strike.ts';
@@ -161,10 +161,13 @@ export class World {
   readonly ready: View['ready'] = (...args) => this.view.ready(...args);
   readonly secret: View['secret'] = (...args) => this.view.secret(...args);
 
-  /** As `until`, within a scenario: soon after a person turned things elsewhere it goes on all the same. */
-  async wait(condition: () => boolean, what: string): Promise<void> {
+  /**
+   * As `until`, within a scenario: soon after a person turned things elsewhere it goes on all the same. `soonMs`: it must
+   * come within that time, where nothing goes wrong besides.
+   */
+  async wait(condition: () => boolean, what: string, soonMs?: number): Promise<void> {
     const isTurned = () => this.#turnedAt !== undefined && this.clock.monotonic() > this.#turnedAt + 5 * MINUTE_MS;
-    await this.until(() => condition() || isTurned(), what);
+    await this.until(() => condition() || isTurned(), what, isStruck(this.#plan) ? undefined : soonMs);
   }
 
   /** Everything that anybody can read without a right to read Secrets. */
