@@ -10,7 +10,7 @@ const OFFERED = { machineType: 'c2d-highcpu-4' };
 /** Between two looks at a server that is not up there are 30 s at most, and as much while calls are held back. */
 const SOON_MS = 75_000;
 /** After so long, what only a person can mend is asked for in minutes. */
-const DOWN_MS = 12 * MINUTE_MS;
+const DOWN_MS = 8 * MINUTE_MS;
 
 const isAvailable = ({ view }: World) => findStatusCondition(view.status().conditions, 'Available')?.status === 'True';
 const hasRotated = (world: World) => world.view.status().lastHandledRotateAt === '1';
