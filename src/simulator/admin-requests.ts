@@ -58,6 +58,17 @@ const changeSchema = z.strictObject({
   change: z.strictObject({ id: text, storageSizeGB: integer, machineType: text }),
 });
 
+const arrangedSchema = z.strictObject({
+  ...place,
+  servers: z.array(
+    z.strictObject({
+      address: text,
+      status: z.enum(['pending', 'running']).exactOptional(),
+      isPrimary: z.boolean().exactOptional(),
+    }),
+  ),
+});
+
 const passwordSchema = z.strictObject({ ...place, username: z.string(), password: z.string() });
 
 /** The acts of an outsider by name, each with what it takes. */
@@ -71,6 +82,10 @@ const ACTS: Readonly<Record<Exclude<keyof Outsider, 'passwordIs'>, (outsider: Ou
   },
   restartServers: (outsider, value) => outsider.restartServers(checked(onCluster, value)),
   moveServers: (outsider, value) => outsider.moveServers(checked(onCluster, value)),
+  arrangeServers: (outsider, value) => {
+    const { servers, ...ref } = checked(arrangedSchema, value);
+    outsider.arrangeServers(ref, servers);
+  },
   setPassword: (outsider, value) => {
     const { username, password, ...ref } = checked(passwordSchema, value);
     outsider.setPassword(ref, username, password);

@@ -153,6 +153,20 @@ describe('acting as somebody else', () => {
       expect(after?.servers).toEqual([{ address: expect.any(String), status: 'running' }]);
       expect(after?.servers).not.toEqual(before?.servers);
     },
+    arrangeServers: async () => {
+      const { simulator, send, before } = await act('arrangeServers', { clusterID: 'orders', servers: [{}] });
+      const servers = () => clusterNamed(simulator, 'orders')?.servers;
+      const arrange = (wanted: readonly object[]) =>
+        send('POST', `${ROOT}/act/arrangeServers`, { body: { clusterID: 'orders', servers: wanted } });
+      const [{ address } = expect.unreachable()] = servers() ?? [];
+      expect(address).not.toBe(before?.servers[0]?.address);
+      await arrange([{}, { address, status: 'pending' }]);
+      expect(servers()).toEqual([
+        { address: expect.any(String), status: 'running' },
+        { address, status: 'pending' },
+      ]);
+      expect((await arrange([{ address: 'elsewhere:8000' }])).status).toBe(400);
+    },
     setPassword: async () => {
       const { simulator } = await act('setPassword', { clusterID: 'orders', username: 'app', password: 'x' });
       expect(simulator.passwordIs('orders', 'app', 'x')).toBe(true);

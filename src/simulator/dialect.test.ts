@@ -292,6 +292,22 @@ describe('servers of several machines', () => {
     expect((await send('GET', '/v1/databases', { token })).status).toBe(200);
   });
 
+  it('in dialect field: names the one that is the primary now, wherever it stands in the List', async () => {
+    const { simulator } = cloudBench({ dialect: 'field' });
+    simulator.deployForeign({ id: 'three', serverCount: 3, version: '2.29.1' });
+    const [a, b, c] = [0, 1, 2].map((index) => addressOf(simulator, 'three', index));
+    const servers = [{ address: c ?? '' }, { address: a ?? '' }, { address: b ?? '', isPrimary: true }];
+    simulator.arrangeServers('three', servers);
+    const create = async (address = '') => {
+      const send = sender(simulator.transport, `https://${address}`);
+      const signedIn = await send('POST', '/v1/signin', { body: { username: 'admin', password: 'password' } });
+      return send('POST', '/v1/databases/fresh', { token: String(signedIn.json()['token']) });
+    };
+    for (const address of [a, c]) expect((await create(address)).json()['primaryAddress']).toBe(b);
+    expect((await create(b)).status).toBe(200);
+    expect(addressOf(simulator, 'three')).toBe(c);
+  });
+
   it('in dialect document: any of them takes changes', async () => {
     const { send, token } = await secondary('document');
     expect((await send('POST', '/v1/databases/fresh', { token })).status).toBe(200);

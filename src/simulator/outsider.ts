@@ -1,4 +1,14 @@
-import { createCluster, holderOf, moveServers, remove, replace, settle, touch } from './cloud/lifecycle.ts';
+import {
+  type ArrangedServer,
+  arrangeServers,
+  createCluster,
+  holderOf,
+  moveServers,
+  remove,
+  replace,
+  settle,
+  touch,
+} from './cloud/lifecycle.ts';
 import type { DeployRequest } from './cloud/requests.ts';
 import type { Cluster, World } from './cloud/state.ts';
 import { latestOf } from './cloud/tables.ts';
@@ -26,6 +36,11 @@ export interface Outsider {
   restartServers(ref: ClusterRef): void;
   /** Gives the servers other addresses, and restarts them. */
   moveServers(ref: ClusterRef): void;
+  /**
+   * The servers from now on, in the order of Lists: those there are by their addresses, and new ones without. One that is
+   * pending stays so. One that is primary takes the changes; where none is, the first does.
+   */
+  arrangeServers(ref: ClusterRef, servers: readonly ArrangedServer[]): void;
   /** Sets a password, and with it makes the user if there is none. Ends that user's sessions. */
   setPassword(ref: ClusterRef, username: string, password: string): void;
   deleteUser(ref: ClusterRef, username: string): void;
@@ -69,6 +84,7 @@ export function createOutsider(world: World, now: () => number): Outsider {
       }),
     restartServers: (ref) => changing(ref, (cluster) => restart(cluster.database)),
     moveServers: (ref) => moveServers(world, find(ref)),
+    arrangeServers: (ref, servers) => arrangeServers(world, find(ref), servers),
     setPassword: (ref, username, password) =>
       changing(ref, (cluster) => {
         setPassword(cluster.database, username, password);

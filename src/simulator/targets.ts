@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { settle } from './cloud/lifecycle.ts';
 import { cloudRespond } from './cloud/operations.ts';
 import { CLOUD_ROUTES, type CloudRoute } from './cloud/routes.ts';
-import type { Cluster, World } from './cloud/state.ts';
+import type { Cluster, ServerNode, World } from './cloud/state.ts';
 import { bearerOf } from './cloud/tokens.ts';
 import type { Target } from './exchange.ts';
 import type { FaultBook } from './faults.ts';
@@ -46,7 +46,7 @@ export function serverTarget(
     state: cluster.database,
     version: cluster.version,
     address: request.authority,
-    primaryAddress: cluster.servers[0]?.address ?? request.authority,
+    primaryAddress: primaryOf(cluster)?.address ?? request.authority,
     changed: () => world.changed(cluster),
   };
   return {
@@ -57,6 +57,10 @@ export function serverTarget(
     endToken: () => void cluster.database.tokens.delete(bearerOf(request.headers['authorization']) ?? ''),
     isReachable,
   };
+}
+
+function primaryOf({ servers }: Cluster): ServerNode | undefined {
+  return servers.find(({ isPrimary }) => isPrimary) ?? servers[0];
 }
 
 /** Whether the server at this address takes connections. */

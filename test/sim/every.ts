@@ -1,4 +1,4 @@
-import { FAULT_NAMES, type Fault, NOTHING_ALONE, strikes } from './faults.ts';
+import { FAULT_NAMES, type Fault, NOTHING_ALONE, OF_SEVERAL, strikes } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { READ_FAULTS_OF, type Read, type ReadFault, strikesRead, worthStriking } from './reads.ts';
 import { play, type Run } from './run.ts';
@@ -9,10 +9,11 @@ export async function* playEvery(base: Plan, faults: ReadonlySet<Fault> = new Se
   const clean = await play(base);
   yield clean;
   if (clean.violations.length > 0) return;
-  const { without = [] } = scenarioNamed(base.scenario);
+  const { without = [], hasSeveral = false } = scenarioNamed(base.scenario);
   for (const effect of clean.effects) {
     for (const fault of faults) {
       if (without.includes(fault) || !strikes(effect, fault)) continue;
+      if (OF_SEVERAL.has(fault) && !hasSeveral) continue;
       if ((base.replicas ?? 1) === 1 && NOTHING_ALONE.has(fault)) continue;
       yield await play({ ...base, strikes: [{ at: effect.index, fault }] }, clean.end);
     }

@@ -26,6 +26,8 @@ export const FAULTS = {
   stolenLease: 'somebody else stands in the Lease',
   clockForward: 'the wall clock of every process is a day ahead, for 20 minutes',
   clockBack: 'the wall clock of every process is a day behind, for 20 minutes',
+  primaryMoves: 'another one of several servers takes the changes, and Lists name them the other way round',
+  serverLeaves: 'as primaryMoves, and the one that took the changes is down for two minutes',
   edit: 'a person edits the object, without changing what it means',
   replace: 'a person replaces the object by its manifest, which takes away its finalizers',
   pause: 'a person pauses the object for five minutes',
@@ -43,6 +45,9 @@ export const FAULT_NAMES = Object.keys(FAULTS) as readonly Fault[];
 
 /** Those that seeds choose from: with calls that take their time, what a stopped machine had under way may do harm. */
 export const OF_CHANCE: readonly Fault[] = FAULT_NAMES.filter((name) => name !== 'stopMachine');
+
+/** Only where a cluster has several servers. */
+export const OF_SEVERAL: ReadonlySet<Fault> = new Set<Fault>(['primaryMoves', 'serverLeaves']);
 
 /** After these, something else may be asked for than before, so that the scenario ends elsewhere. */
 export const TURNS: ReadonlySet<Fault> = new Set<Fault>([

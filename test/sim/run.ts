@@ -35,7 +35,7 @@ const TRACE_LINES = 30;
 /** Plays a scenario once. `expectedEnd`: what the run without faults ended in; absent where there may be others. */
 export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   const scenario = scenarioNamed(plan.scenario);
-  const world = new World(plan, scenario.subject);
+  const world = new World(plan, scenario.subject, scenario.dialect);
   const { invariants } = world;
   let effects: readonly Effect[] = [];
   let reads: readonly Read[] = [];

@@ -1,3 +1,4 @@
+import type { Dialect } from '../../src/simulator/dialect.ts';
 import type { Fault } from './faults.ts';
 import type { ReadFault } from './reads.ts';
 import type { Subject } from './strike.ts';
@@ -8,6 +9,10 @@ export interface Scenario {
   readonly name: string;
   /** The object that it is about. Default: DatabaseCluster orders. */
   readonly subject?: Subject;
+  /** How the servers behave. Default: document. */
+  readonly dialect?: Dialect;
+  /** The cluster has several servers: which of them takes changes may change. */
+  readonly hasSeveral?: true;
   /** What there is before; faults do not strike yet. */
   readonly prepare?: (world: World) => Promise<void>;
   /** What a person does, waiting between the steps. Faults strike from here on. */

@@ -7,6 +7,7 @@ import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { OTHERS } from './scenarios/others.ts';
 import { REFUSALS } from './scenarios/refusals.ts';
 import { RIVALS } from './scenarios/rivals.ts';
+import { SEVERAL_SERVERS } from './scenarios/several-servers.ts';
 import { SPACES_AT_ONCE } from './scenarios/spaces.ts';
 import { USERS_OF_SERVERS } from './scenarios/users.ts';
 
@@ -21,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SPACES_AT_ONCE,
   ...NAMESPACES_APART,
   ...REFUSALS,
+  ...SEVERAL_SERVERS,
 ];
 
 /** Throws an Error that says which there are. */

@@ -2,10 +2,13 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { Resource } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import type { FakeKube } from '../../src/sandbox/fake-kube.ts';
+import type { Cluster } from '../../src/simulator/cloud/state.ts';
+import type { Simulator } from '../../src/simulator/simulator.ts';
 import type { Fault } from './faults.ts';
 import type { Invariants } from './invariants.ts';
 import { MINUTE_MS, type People } from './people.ts';
 import type { Process } from './process.ts';
+import { electAnother, loseOne } from './servers.ts';
 import { refOf } from './view.ts';
 import type { Weather } from './weather.ts';
 
@@ -16,6 +19,7 @@ export const RESTART_MS = SECOND_MS;
 const PARTITION_MS = MINUTE_MS;
 const API_START_MS = 4 * SECOND_MS;
 const OLD_LISTS_MS = 2 * MINUTE_MS;
+const SERVER_GONE_MS = 2 * MINUTE_MS;
 const CLOCK_JUMP_MS = 24 * 60 * MINUTE_MS;
 const CLOCK_OFF_MS = 20 * MINUTE_MS;
 /** How long what a fault brings about lasts, where that is more than a moment. */
@@ -28,6 +32,7 @@ export const LASTS_MS: Partial<Record<Fault, number>> = {
   pause: 5 * MINUTE_MS,
   wrongToken: 5 * MINUTE_MS,
   flaky: 2 * MINUTE_MS,
+  serverLeaves: SERVER_GONE_MS,
   oldList: OLD_LISTS_MS,
 };
 /** What a person may change without meaning anything by it: but what was read before is old then. */
@@ -52,6 +57,8 @@ interface Struck {
   readonly invariants: Invariants;
   readonly subject: Subject;
   readonly living: Iterable<Process>;
+  /** Something happens in the cloud. */
+  readonly others: (work: (simulator: Simulator) => void) => void;
 }
 
 /** What a fault does besides what it makes of the effect itself. */
@@ -95,6 +102,13 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
       return jump(world, CLOCK_JUMP_MS);
     case 'clockBack':
       return jump(world, -CLOCK_JUMP_MS);
+    case 'primaryMoves':
+      return ofSeveral(world, electAnother);
+    case 'serverLeaves':
+      return ofSeveral(world, (simulator, cluster) => {
+        const comeBack = loseOne(simulator, cluster);
+        clock.after(SERVER_GONE_MS, () => world.others(comeBack));
+      });
     case 'edit':
       return people.edit({ spec: WITHOUT_MEANING[resource.plural] ?? {} }, name, resource);
     case 'replace':
@@ -116,6 +130,12 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
     default:
       return;
   }
+}
+
+function ofSeveral({ others }: Struck, work: (simulator: Simulator, cluster: Cluster) => void): void {
+  others((simulator) => {
+    for (const cluster of simulator.clusters()) if (cluster.servers.length > 1) work(simulator, cluster);
+  });
 }
 
 async function stealLease({ kube, invariants }: Struck, { lease = 'mooring' }: Process): Promise<void> {

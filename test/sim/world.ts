@@ -5,6 +5,7 @@ import type { ScrapedState } from '../../src/operator/metrics.ts';
 import { createOperator } from '../../src/operator.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
+import type { Dialect } from '../../src/simulator/dialect.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam, type Simulator } from '../../src/simulator/simulator.ts';
@@ -86,6 +87,7 @@ export class World {
   constructor(
     plan: Plan = { scenario: 'nothing', strikes: [] },
     subject: Subject = { resource: CLUSTERS, name: 'orders' },
+    dialect: Dialect = 'document',
   ) {
     this.#plan = plan;
     this.#subject = subject;
@@ -94,6 +96,7 @@ export class World {
     this.simulator = createSimulator({
       clock: this.clock,
       random: createSeededRandom(seed + 1),
+      dialect,
       teams: [createTeam('acme', ['production', 'preview'], true)],
       knobs: KNOBS,
     });
@@ -359,7 +362,7 @@ export class World {
     if (fault === 'crashTwice') this.#crashNext = true;
     const { clock, kube, people, weather, invariants } = this;
     const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.#living };
-    await strike(struck, process, fault);
+    await strike({ ...struck, others: (work) => this.others(work) }, process, fault);
   }
 
   #passed({ number }: Process, key: string, result: PassResult): void {

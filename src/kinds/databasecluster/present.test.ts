@@ -16,6 +16,17 @@ describe('shown()', () => {
     });
   });
 
+  it('shows the servers in one order, whatever that of the List is', () => {
+    const [a, b] = ['a', 'b'].map((host) => ({ address: `${host}.test:443`, status: 'running' }));
+    for (const servers of [
+      [a, b],
+      [b, a],
+    ])
+      expect(
+        shown(anObservation().cluster({ servers: servers.flatMap((server) => server ?? []) }).seen).servers,
+      ).toEqual([a, b]);
+  });
+
   it('takes away what was shown of a cluster that is gone', () => {
     expect(shown(anObservation().missing().seen)).toEqual({
       state: null,

@@ -22,7 +22,8 @@ export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterSta
     clusterID: cluster.id,
     version: cluster.version ?? null,
     observed: { machineType, storageSizeGB, serverCount, provider, region },
-    servers: cluster.servers,
+    // Lists may name them in another order each time.
+    servers: cluster.servers.toSorted((one, other) => (one.address < other.address ? -1 : 1)),
     endpoint: endpoint ?? null,
   };
 }

@@ -6,6 +6,7 @@ import {
   allClusters,
   type Cluster,
   type ClusterStatus,
+  type ServerNode,
   type Space,
   spaceOf,
   type Transition,
@@ -195,6 +196,39 @@ function dropAddresses(world: World, cluster: Cluster): void {
 export function moveServers(world: World, cluster: Cluster, preferred: readonly string[] = []): void {
   restart(cluster.database);
   giveAddresses(world, cluster, preferred);
+  touch(world, cluster);
+}
+
+/** One of the servers from now on. Without an address: a new one. */
+export interface ArrangedServer {
+  readonly address?: string;
+  /** Default: as it was, and of a new one `running`. */
+  readonly status?: ServerNode['status'];
+  readonly isPrimary?: boolean;
+}
+
+/** The servers of a cluster from now on, in the order of Lists. */
+export function arrangeServers(world: World, cluster: Cluster, wanted: readonly ArrangedServer[]): void {
+  const left = new Map(cluster.servers.map((server) => [server.address, server]));
+  const kept = wanted.map(({ address }) => {
+    const known = address === undefined ? undefined : left.get(address);
+    if (address !== undefined && !left.delete(address))
+      throw new Error(`Cluster ${cluster.id} has no server ${address}`);
+    return known;
+  });
+  for (const address of left.keys()) {
+    world.state.byAddress.delete(address);
+    world.addresses.giveBack(address);
+  }
+  cluster.servers = wanted.map(({ status, isPrimary }, index) => {
+    const address = kept[index]?.address ?? world.addresses.take();
+    world.state.byAddress.set(address, cluster);
+    return {
+      address,
+      status: status ?? kept[index]?.status ?? 'running',
+      ...(isPrimary === true ? { isPrimary } : {}),
+    };
+  });
   touch(world, cluster);
 }
 

@@ -39,6 +39,8 @@ export interface ServerNode {
   status: 'pending' | 'running';
   /** When a pending server comes up; absent while its cluster is not running. */
   runsAtMs?: number;
+  /** It takes the changes, wherever it stands in the List. Where none is: the first. */
+  isPrimary?: true;
 }
 
 /** What is due to happen by itself. `replaced` and `gone` are acts of outsiders. */
