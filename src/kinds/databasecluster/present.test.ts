@@ -111,6 +111,13 @@ describe('clusterConditions()', () => {
   const typesAndStatuses = (...arguments_: Parameters<typeof clusterConditions>) =>
     Object.fromEntries(clusterConditions(...arguments_).map(({ type, status }) => [type, status]));
 
+  it('names no server of a cluster that is not ours, as another one may be the first each time', () => {
+    const available = (endpoint: string) =>
+      clusterConditions(aCluster().subject, foreign.with({ endpoint }).seen).find(({ type }) => type === 'Available');
+    expect(available('https://a.test:443')).toMatchObject({ status: 'False', reason: 'NotVerified' });
+    expect(available('https://a.test:443')).toEqual(available('https://b.test:443'));
+  });
+
   it('keeps what was verified at this cluster', () => {
     expect(typesAndStatuses(healthy.subject, anObservation().seen)).toEqual({
       Synced: 'True',

@@ -130,7 +130,9 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   if (isBeingCreated(subject, seen))
     return { type, status: 'False', reason: 'NoServer', message: 'No server runs yet' };
   if (isUp && (seen.endpoint !== undefined || subject.deleting)) {
-    const message = `The login was not tried yet${seen.endpoint === undefined ? '' : ` at ${seen.endpoint}`}`;
+    // Which one it is of several servers is remembered of our own cluster only.
+    const at = seen.endpoint === undefined || !isOurs(subject, seen) ? '' : ` at ${seen.endpoint}`;
+    const message = `The login was not tried yet${at}`;
     return { type, status: 'False', reason: 'NotVerified', message };
   }
   const word = seen.cluster?.status ?? 'missing';
