@@ -1,5 +1,6 @@
 import type { Mutation } from './mutate.ts';
 
+const ENDPOINT = 'kinds/databasecluster/endpoint.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
 
 /** Mistakes with what the cloud refuses for ever, and with clusters of several servers. */
@@ -15,5 +16,25 @@ export const OF_CLUSTERS: readonly Mutation[] = [
     about: 'The login is left as it is while the cloud refuses a change',
     changes: [[LOGIN, 'if (hasSteps && !isHeldUp(subject)) {', 'if (!hasSteps) {']],
     hunt: ['refused-change'],
+  },
+  {
+    name: 'first-of-list',
+    about: 'Of several servers the first that the List names is worked with, whichever was before',
+    changes: [[ENDPOINT, 'before !== undefined && connection.serverURL(each) === before', 'each === running[0]']],
+    hunt: ['servers-in-any-order'],
+  },
+  {
+    name: 'deaf-to-primary',
+    about: 'What a server says of the primary that takes changes instead of it is not heard',
+    changes: [[ENDPOINT, 'each === primary', 'each === primary && running.length === 1']],
+    hunt: ['primary-moves'],
+  },
+  {
+    name: 'servers-as-listed',
+    about: 'The status shows the servers in the order of the List',
+    changes: [
+      ['kinds/databasecluster/present.ts', '.toSorted((one, other) => (one.address < other.address ? -1 : 1))', ''],
+    ],
+    hunt: ['servers-in-any-order'],
   },
 ];

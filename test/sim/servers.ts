@@ -5,11 +5,6 @@ import type { Simulator } from '../../src/simulator/simulator.ts';
 
 const primaryOf = ({ servers }: Cluster) => servers.find(({ isPrimary }) => isPrimary) ?? servers[0];
 
-/** The server that takes changes, as the status of its cluster would name it. */
-export function primaryURL(cluster: Cluster | undefined): string {
-  return `https://${cluster && primaryOf(cluster)?.address}`;
-}
-
 /** The next one that runs takes changes from now on, and Lists name the last one first. */
 export function electAnother(simulator: Simulator, cluster: Cluster, leaving?: string): void {
   const { servers } = cluster;
@@ -30,7 +25,7 @@ export function loseOne(simulator: Simulator, cluster: Cluster): () => void {
   const address = primaryOf(cluster)?.address;
   electAnother(simulator, cluster, address);
   return () => {
-    if (cluster.gone || cluster.status !== 'running' || address === undefined) return;
+    if (cluster.gone || cluster.status !== 'running') return;
     const arranged = cluster.servers.map((server) => ({
       address: server.address,
       isPrimary: server.isPrimary === true,
@@ -38,6 +33,15 @@ export function loseOne(simulator: Simulator, cluster: Cluster): () => void {
     }));
     simulator.arrangeServers(cluster.id, arranged);
   };
+}
+
+/** Each server that is down is no more, and another one is in its place. */
+export function replaceLost(simulator: Simulator, cluster: Cluster): void {
+  const primary = primaryOf(cluster);
+  const arranged = cluster.servers.map((server) =>
+    server.status === 'running' ? { address: server.address, isPrimary: server === primary } : {},
+  );
+  simulator.arrangeServers(cluster.id, arranged);
 }
 
 /** Lists name the servers in another order, and nothing else is another. */
