@@ -7,6 +7,7 @@ import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { isThere } from './observe.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
+import { isBeingCreated } from './records.ts';
 import { DATABASES } from './resource.ts';
 import type { DatabaseWorld } from './world.ts';
 
@@ -41,8 +42,9 @@ export async function actOnDatabase(
 
 /**
  * That it is about to be done stands in the status already. A first attempt looks whether the name is free right before:
- * servers were seen to answer with success where there is a database already, and that must not make it ours. Nor must
- * what was written down, after a refusal: it goes with that, as a later process could not tell.
+ * servers were seen to answer with success where there is a database already, and that must not make it ours. So of several
+ * objects only one may be at it. Nor must what was written down make it ours, after a refusal: it goes with that, as a later
+ * process could not tell.
  */
 async function create(
   world: DatabaseWorld,
@@ -60,11 +62,18 @@ async function create(
   const first = attempts.neverMade(subject.key, operation);
   if (first && (await isThere(world, access, name, signal))) return { operation: null };
   try {
-    await servers.asAdmin(
+    const isMade = await servers.asAdmin(
       access,
-      (client, token) => attempts.make(subject.key, operation, clock, () => client.createDatabase(token, name, signal)),
+      async (client, token) => {
+        // Nothing is waited for between this look and the call.
+        const others = [...world.claimants(access.clusterKey, name)].map(world.database);
+        if (first && isBeingCreated(subject, others, attempts)) return false;
+        await attempts.make(subject.key, operation, clock, () => client.createDatabase(token, name, signal));
+        return true;
+      },
       signal,
     );
+    if (!isMade) return { operation: null };
   } catch (error) {
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     const isInvalid = error instanceof ApiError && error.kind === 'invalid';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
 import { DIALECTS } from '../../simulator/dialect.ts';
+import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 
 const SCHEMA = { schema: [{ inline: 'define entity person;' }] };
 const DEFINED = 'entity person;';
@@ -37,6 +38,27 @@ describe.each(DIALECTS)('In dialect %s, a database that was there before', (dial
     await bench.until('False DatabaseExists');
     expect(bench.status().operation).toBeUndefined();
     expect(changing(bench)).toEqual([]);
+  });
+
+  it('is made the database of one of two objects that were about to create it at once', async () => {
+    const bench = await databaseBench({ dialect, database: {} });
+    const { simulator, kube, clock } = bench.cluster;
+    await bench.pass();
+    simulator.setKnobs({ latencyMs: [1_000, 1_000] });
+    // It decides while it knows of no other one. The other one is older, and began later.
+    const first = bench.pass();
+    const second = { namespace: 'shop', name: 'second' };
+    await bench.create('shop/second', { name: 'orders' });
+    const older = { creationTimestamp: '2001-01-01T00:00:00Z', finalizers: [DATABASE_FINALIZER] };
+    await kube.patch(DATABASES, second, { metadata: older });
+    const { cluster, operation } = bench.status();
+    await kube.patch(DATABASES, second, { status: { cluster, operation } }, { subresource: 'status' });
+    await Promise.all([first, bench.pass('shop/second'), clock.advance(20_000)]);
+    for (const key of ['shop/orders', 'shop/second', 'shop/orders', 'shop/second'])
+      await Promise.all([bench.pass(key), clock.advance(20_000)]);
+    expect(changing(bench).filter((call) => call === 'createDatabase')).toHaveLength(1);
+    expect([bench.status().name, bench.status('shop/second').name]).toEqual(['orders', undefined]);
+    expect(bench.ready('shop/second')).toBe('False DatabaseClaimed');
   });
 
   it.each([400, 403])('is not made ours after our creation was refused with %i, whatever restarts', async (status) => {

@@ -1,6 +1,7 @@
 import type { Reference } from '../../base/reference-index.ts';
-import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import { recordReader } from '../../kube/record.ts';
+import type { Attempts } from '../attempts.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted } from '../server/dependents.ts';
@@ -38,6 +39,17 @@ export function firstClaimant(
   const records = [...others].map(recordOf).filter((record) => record !== undefined);
   const claimants = records.filter((record) => holdOf(record) !== 'wants' || isAdmitted(record));
   return comesBefore(subject, claimants, holdOf);
+}
+
+/** Whether the call that creates the database may have been made for another object, which does not have it yet. */
+export function isBeingCreated(
+  { metadata: { uid } }: DatabaseRecord,
+  others: Iterable<KubeObject | undefined>,
+  attempts: Pick<Attempts, 'neverMade'>,
+): boolean {
+  const isAtIt = ({ metadata, status: { operation } }: DatabaseRecord) =>
+    metadata.uid !== uid && operation !== undefined && !attempts.neverMade(keyOf({ metadata }), operation);
+  return [...others].map(recordOf).some((record) => record !== undefined && isAtIt(record));
 }
 
 function holdOf({ status }: DatabaseRecord): Hold {
