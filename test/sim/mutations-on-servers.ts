@@ -195,6 +195,14 @@ export const ON_SERVERS: readonly Mutation[] = [
     hunt: ['grant-withdrawn'],
   },
   {
+    name: 'create-beside-another',
+    about: 'A database is created though the call that creates it is under way for another object',
+    changes: [
+      ['kinds/database/act.ts', 'first && isMadeForAnother(', 'first && subject.deleting && isMadeForAnother('],
+    ],
+    hunt: Array.from({ length: 60 }, (_, index) => `two-databases-at-once seed=${index + 1} 99:edit`),
+  },
+  {
     name: 'secret-beside-the-cluster',
     about: 'The Secret of a user is written into the namespace of its cluster',
     changes: [

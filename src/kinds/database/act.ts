@@ -7,7 +7,7 @@ import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { isThere } from './observe.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
-import { isBeingCreated } from './records.ts';
+import { isMadeForAnother } from './records.ts';
 import { DATABASES } from './resource.ts';
 import type { DatabaseWorld } from './world.ts';
 
@@ -67,7 +67,7 @@ async function create(
       async (client, token) => {
         // Nothing is waited for between this look and the call.
         const others = [...world.claimants(access.clusterKey, name)].map(world.database);
-        if (first && isBeingCreated(subject, others, attempts)) return false;
+        if (first && isMadeForAnother(subject, others, attempts)) return false;
         await attempts.make(subject.key, operation, clock, () => client.createDatabase(token, name, signal));
         return true;
       },

@@ -41,15 +41,16 @@ export function firstClaimant(
   return comesBefore(subject, claimants, holdOf);
 }
 
-/** Whether the call that creates the database may have been made for another object, which does not have it yet. */
-export function isBeingCreated(
+/** Whether another object has the database, or the call that creates it may have been made for that one. */
+export function isMadeForAnother(
   { metadata: { uid } }: DatabaseRecord,
   others: Iterable<KubeObject | undefined>,
   attempts: Pick<Attempts, 'neverMade'>,
 ): boolean {
-  const isAtIt = ({ metadata, status: { operation } }: DatabaseRecord) =>
-    metadata.uid !== uid && operation !== undefined && !attempts.neverMade(keyOf({ metadata }), operation);
-  return [...others].map(recordOf).some((record) => record !== undefined && isAtIt(record));
+  const isMadeFor = ({ metadata, status: { name, operation } }: DatabaseRecord) =>
+    name !== undefined || (operation !== undefined && !attempts.neverMade(keyOf({ metadata }), operation));
+  const records = [...others].map(recordOf).filter((record) => record !== undefined);
+  return records.some((record) => record.metadata.uid !== uid && isMadeFor(record));
 }
 
 function holdOf({ status }: DatabaseRecord): Hold {
