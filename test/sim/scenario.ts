@@ -9,7 +9,7 @@ export interface Scenario {
   readonly name: string;
   /** The object that it is about. Default: DatabaseCluster orders. */
   readonly subject?: Subject;
-  /** How the servers behave. Default: document. */
+  /** How the servers behave. Default: document, and field in one seed of three. */
   readonly dialect?: Dialect;
   /** The cluster has several servers: which of them takes changes may change. */
   readonly hasSeveral?: true;

@@ -87,7 +87,8 @@ export class World {
   constructor(
     plan: Plan = { scenario: 'nothing', strikes: [] },
     subject: Subject = { resource: CLUSTERS, name: 'orders' },
-    dialect: Dialect = 'document',
+    // Some servers are as they were seen in the field.
+    dialect: Dialect = (plan.seed ?? 0) % 3 === 2 ? 'field' : 'document',
   ) {
     this.#plan = plan;
     this.#subject = subject;
