@@ -259,8 +259,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'runtime/controller.ts',
-        "this.queue.addRateLimited(key, lasting === 'terminal' ? SLOW_BACKOFF : backoff, { atLeastMs, priority });",
-        "this.queue.addAfter(key, lasting === 'terminal' ? 20 : 10);\n        void ({ backoff, atLeastMs, priority });",
+        'if (atLeastMs === undefined) this.queue.addRateLimited(key, BACKOFF);',
+        'if (atLeastMs === undefined) this.queue.addAfter(key, 10);',
       ],
     ],
     hunt: ['change'],
