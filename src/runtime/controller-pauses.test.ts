@@ -54,6 +54,17 @@ test('Controller waits as long as the other side asks for', async () => {
   expect(pauses()).toEqual([90_000]);
 });
 
+test('Controller says that a step failed for good, and comes back soon where that was decided', async () => {
+  const { create, clock, pauses, logged } = await aController({
+    decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }),
+    act: () => Promise.reject(new TerminalError('NoFood', 'There is no food')),
+  });
+  await create('a');
+  await clock.advance(120_000);
+  expect(Math.max(...pauses())).toBeLessThanOrEqual(30_000);
+  expect(logged.at(-1)).toContain('There is no food');
+});
+
 test('Controller starts with short pauses again after a pass that went well', async () => {
   let fails = true;
   const given = await aController({

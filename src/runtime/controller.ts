@@ -274,7 +274,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       case 'failed': {
         const { lasting, retryAfterMs, message, reason } = outcome.failure;
         log.warn({ reason, lasting }, message);
-        if (lasting === 'terminal') this.queue.addRateLimited(key, SLOW_BACKOFF, { atLeastMs: retryAfterMs });
+        if (outcome.soon) this.queue.addRateLimited(key, SOON_BACKOFF);
+        else if (lasting === 'terminal') this.queue.addRateLimited(key, SLOW_BACKOFF, { atLeastMs: retryAfterMs });
         else this.#retry(key, retryAfterMs);
         return;
       }

@@ -255,6 +255,6 @@ test('reconcile() comes back soon where that was decided, though a step failed f
     act: () => Promise.reject(new TerminalError('NoPaint', 'Buy some')),
   });
   await toy.create();
-  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'soon' });
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed', soon: true });
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'NoPaint' }, { type: 'Stalled' }] });
 });

@@ -30,7 +30,8 @@ export type Outcome =
   | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
   | { readonly next: 'retry'; readonly pace: 'soon' | 'slowly' }
   | { readonly next: 'conflict' }
-  | { readonly next: 'failed'; readonly failure: Failure };
+  /** `soon`: something besides is to be looked at soon, whatever becomes of what failed. */
+  | { readonly next: 'failed'; readonly failure: Failure; readonly soon: boolean };
 
 export interface ReconcileContext {
   readonly api: KubeApi;
@@ -231,7 +232,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       const ready = findStatusCondition(updates, 'Ready');
       if (ready !== undefined && !keep) this.#context.onReady(this.#object, before, ready);
     }
-    if (found !== undefined && decision.retry !== 'soon') return { next: 'failed', failure: found };
+    if (found !== undefined) return { next: 'failed', failure: found, soon: decision.retry === 'soon' };
     if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
   }
