@@ -7,6 +7,7 @@ import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kub
 
 /** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
 export interface SecretContents {
+  readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -73,6 +74,11 @@ export interface Secrets {
 export const OWNER_LABEL = `${GROUP}/cluster`;
 /** The same of connection Secrets: which DatabaseUser. */
 export const USER_LABEL = `${GROUP}/user`;
+/** Annotations of admin Secrets. */
+export const ADMIN_ANNOTATIONS = {
+  /** Of which cluster the login is: when that was created, and where it is. */
+  loginOf: `${GROUP}/login-of`,
+} as const;
 const MAX_LABEL = 63;
 
 /** The label's value for an object: its name, so that it fits again after a restore; of a longer one, a part and a digest. */
@@ -242,8 +248,9 @@ function contentsOf(object: AnyObject): SecretContents {
     readonly type?: string;
   };
   const values = Object.entries(data ?? {}).map(([key, value]) => ({ key, bytes: Buffer.from(value, 'base64') }));
-  const { uid, resourceVersion, labels = {}, annotations = {}, ownerReferences = [] } = object.metadata;
+  const { name, uid, resourceVersion, labels = {}, annotations = {}, ownerReferences = [] } = object.metadata;
   return {
+    name,
     uid,
     resourceVersion,
     labels,

@@ -199,8 +199,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasecluster/observe-login.ts',
-        'return secret.labels[OWNER_LABEL] === ownerValue(metadata.name);',
-        'return secret.labels[OWNER_LABEL] !== ownerValue(`not-` + metadata.name);',
+        'const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);',
+        'const isTold = secret.labels[OWNER_LABEL] !== ownerValue(`not-` + metadata.name);',
       ],
     ],
     hunt: ['secret-of-others'],

@@ -54,7 +54,7 @@ export async function preparePassword(
   if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
   if (known.secret === undefined)
     await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
-  else await world.secrets.patch(namespace, known.secretName, known.secret, { data, annotations });
+  else await world.secrets.patch(namespace, known.secretName, known.secret, { data, labels, annotations });
   return true;
 }
 

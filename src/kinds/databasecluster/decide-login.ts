@@ -2,6 +2,7 @@ import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kub
 import { PASS } from '../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { rotationAt, untilRotation } from '../rotation.ts';
+import { holderWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
 import { changeOf, settled } from './decide-state.ts';
@@ -74,9 +75,7 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     case 'unreachable':
       return unreachable(subject, seen, login);
     case 'secretTaken': {
-      const message = login.isOfAnother
-        ? `Secret "${login.secretName}" holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: set adminCredentials.secretName to another name, or remove it, if nobody needs that login any more`
-        : `Secret "${login.secretName}" exists and is not Mooring's, so it is not overwritten: remove it, or set adminCredentials.secretName to another name, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
+      const message = secretTaken(login);
       return {
         conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
         retry: 'slowly',
@@ -87,6 +86,16 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     default:
       return login satisfies never;
   }
+}
+
+/** The one remedy for a Secret that holds a login is another name: whoever removes or relabels it may lose that login for good. */
+function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, { login: 'secretTaken' }>): string {
+  const secret = `Secret "${secretName}"`;
+  const rename = 'set adminCredentials.secretName to another name';
+  if (by !== undefined) return `${secret} is of ${holderWords(by)}, so it is left alone: ${rename}`;
+  if (isOfAnother)
+    return `${secret} holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
+  return `${secret} exists and is not Mooring's, so it is not overwritten: remove it, or ${rename}, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
 }
 
 /** managementPolicy: Observe changes nothing, so it can promise nothing about passwords: Ready says that it is as the spec says. */

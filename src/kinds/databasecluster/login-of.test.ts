@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
-import { makeUnreadable } from '../../../test/support/simulator.ts';
+import { clusterNamed, makeUnreadable } from '../../../test/support/simulator.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const REF = { namespace: 'shop', name: 'orders' };
@@ -37,6 +37,26 @@ describe('The Secret of a cluster that was let go of', () => {
     await bench.until('True Running');
     expect(bench.secret()).toEqual(kept);
     expect(bench.secret('orders-2-admin')?.['password']).not.toBe(kept?.['password']);
+  });
+
+  it('is said to be of the object that has that cluster and names this Secret, where there is one', async () => {
+    const bench = await runningBench();
+    await replaced(bench, { clusterID: 'orders-2' });
+    const { cluster } = bench.world();
+    const createdAt = clusterNamed(bench.simulator, 'orders')?.createdAt;
+    const status = {
+      clusterID: 'orders',
+      createdAt: new Date(createdAt ?? '').toISOString(),
+      credentials: { secretName: 'orders-admin', secretResourceVersion: '1', endpoint: 'https://a.test' },
+    };
+    const first = { metadata: { namespace: 'shop', name: 'first', uid: 'u' }, spec: aCluster().subject.spec, status };
+    Object.assign(bench.world(), {
+      claimants: (_space: string, id: string) => ['shop/orders', ...(id === 'orders' ? ['shop/first'] : [])],
+      cluster: (key: string) => (key === 'shop/first' ? first : cluster(key as 'shop/orders')),
+    });
+    await bench.until('False SecretNotOurs');
+    expect(bench.told.at(-1)).toContain('Secret "orders-admin" is of DatabaseCluster "first", so it is left alone');
+    expect(bench.told.at(-1)).not.toMatch(/remove|labels/);
   });
 
   it('stays where a new process was never shown all clusters', async () => {

@@ -1,7 +1,6 @@
-import { GROUP } from '../../base/group.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import type { Place } from '../databasespace/place.ts';
-import type { SecretContents } from '../secrets.ts';
+import { ADMIN_ANNOTATIONS, type SecretContents } from '../secrets.ts';
 import { type ClusterSubject, createdAtOf } from './observation.ts';
 
 /*
@@ -9,24 +8,31 @@ import { type ClusterSubject, createdAtOf } from './observation.ts';
  * cluster stays (deletionPolicy Retain), with the Secret that holds the one password which that cluster knows.
  */
 
-const SECRET_ANNOTATIONS = {
-  /** When the cluster was created, and where it is. */
-  loginOf: `${GROUP}/login-of`,
-};
-
 function placeText({ baseURL, teamID, spaceID }: Place): string {
   return `${baseURL} ${teamID}/${spaceID}`;
 }
 
 /** Annotations of a Secret that is about to hold a login of this object's cluster. */
 export function loginOf({ status }: Pick<ClusterSubject, 'status'>, place: Place): Readonly<Record<string, string>> {
-  return { [SECRET_ANNOTATIONS.loginOf]: `${status.createdAt ?? ''} ${placeText(place)}` };
+  return { [ADMIN_ANNOTATIONS.loginOf]: `${status.createdAt ?? ''} ${placeText(place)}` };
 }
 
 /** What the Secret says; `createdAt` is '' where it says nothing. */
 function toldBy({ annotations }: SecretContents): { readonly createdAt: string; readonly where: string } {
-  const [createdAt = '', ...where] = (annotations[SECRET_ANNOTATIONS.loginOf] ?? '').split(' ');
+  const [createdAt = '', ...where] = (annotations[ADMIN_ANNOTATIONS.loginOf] ?? '').split(' ');
   return { createdAt, where: where.join(' ') };
+}
+
+/** The Secret is the one that the login of the object's cluster was last found in, and says that of itself. */
+export function holdsOwnLogin({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
+  const { createdAt } = toldBy(secret);
+  return status.credentials?.secretName === secret.name && createdAt !== '' && createdAt === status.createdAt;
+}
+
+/** The id of the cluster whose login the Secret says it holds, if the space shows it. */
+export function shownID(secret: SecretContents, { poller }: Pick<SpaceConnection, 'poller'>): string | undefined {
+  const { createdAt } = toldBy(secret);
+  return [...poller.clusters()].find((cluster) => createdAtOf(cluster) === createdAt)?.id;
 }
 
 /** The Secret says that its login is another cluster's. One that says nothing is taken for this one's: a person may have restored it. */
@@ -42,8 +48,6 @@ export function isInUse(
   { place, poller }: Pick<SpaceConnection, 'place' | 'poller'>,
 ): boolean {
   if (!isOfAnother(subject, secret)) return false;
-  const { createdAt, where } = toldBy(secret);
-  if (where !== placeText(place)) return true;
-  const isShown = () => [...poller.clusters()].some((cluster) => createdAtOf(cluster) === createdAt);
-  return poller.listedAtMs === undefined || isShown();
+  if (toldBy(secret).where !== placeText(place)) return true;
+  return poller.listedAtMs === undefined || shownID(secret, { poller }) !== undefined;
 }

@@ -3,6 +3,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
 import type { Rotation } from '../rotation.ts';
+import type { SecretHolder } from '../secret-holder.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
@@ -91,7 +92,13 @@ export type LoginObservation =
       readonly forMs: number;
     }
   /** The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may be there still. */
-  | { readonly login: 'secretTaken'; readonly secretName: string; readonly isOfAnother?: boolean }
+  | {
+      readonly login: 'secretTaken';
+      readonly secretName: string;
+      readonly isOfAnother?: boolean;
+      /** Whose it is, if that is known. */
+      readonly by?: SecretHolder | undefined;
+    }
   | {
       readonly login: 'tried';
       readonly secretName: string;

@@ -5,9 +5,11 @@ import { findStatusCondition } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import { type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { untilVerification } from '../verification.ts';
-import { isInUse } from './login-of.ts';
+import { claimantsOf } from './claimants.ts';
+import { holdsOwnLogin, isInUse, shownID } from './login-of.ts';
 import {
   adminSecretName,
   type ClusterSubject,
@@ -88,7 +90,7 @@ async function readBefore(
 ): Promise<SecretContents | undefined> {
   const { metadata, spec, status } = subject;
   const namespace = metadata.namespace ?? '';
-  const read = async (owner: Pick<ClusterSubject, 'metadata'>, name: string) => {
+  const read = async (owner: Pick<ClusterSubject, 'metadata' | 'status'>, name: string) => {
     const secret = await world.secrets.read(namespace, name, signal);
     return secret !== undefined && isOurSecret(owner, secret) ? secret : undefined;
   };
@@ -99,8 +101,11 @@ async function readBefore(
   if (before !== undefined) return before === adminSecretName(subject) ? undefined : read(subject, before);
   const cloned = spec.cloneFrom?.clusterRef?.name;
   const source = cloned === undefined ? undefined : world.cluster(objectKey(namespace, cloned));
-  const theirs = parseStatus(databaseClusterDefinition, source?.status).credentials?.secretName;
-  return source === undefined || theirs === undefined ? undefined : read(source, theirs);
+  const theirs = parseStatus(databaseClusterDefinition, source?.status);
+  const name = theirs.credentials?.secretName;
+  return source === undefined || name === undefined
+    ? undefined
+    : read({ metadata: source.metadata, status: theirs }, name);
 }
 
 /** The user whose password the Secret holds, or will. */
@@ -108,8 +113,30 @@ export function adminUsername({ current, next, factory }: KnownLogins): string {
   return (current ?? next ?? factory).username;
 }
 
-export function isOurSecret({ metadata }: Pick<ClusterSubject, 'metadata'>, secret: SecretContents): boolean {
-  return secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
+export function isOurSecret(
+  { metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>,
+  secret: SecretContents,
+): boolean {
+  const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
+  return holdsOwnLogin({ status }, secret) || (isTold && holderOf({ metadata }, secret) === undefined);
+}
+
+/** Another object that the Secret is of. Of which cluster the login in one with this object's label is, is looked at apart. */
+function holderOf({ metadata }: Pick<ClusterSubject, 'metadata'>, secret: SecretContents): SecretHolder | undefined {
+  return otherHolder({ kind: databaseClusterDefinition.kind, name: metadata.name }, secret);
+}
+
+/** The DatabaseCluster whose login is in the Secret, though it has the label of this one. */
+function ownerOfLogin(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  secret: SecretContents,
+  connection: SpaceConnection,
+): SecretHolder | undefined {
+  const id = shownID(secret, connection);
+  const owner =
+    id === undefined ? undefined : claimantsOf(world, subject, id).find((record) => holdsOwnLogin(record, secret));
+  return owner && { kind: databaseClusterDefinition.kind, name: owner.metadata.name };
 }
 
 /**
@@ -137,7 +164,7 @@ export async function observeLogin(
 
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) {
-    return { login: 'secretTaken', secretName: known.secretName };
+    return { login: 'secretTaken', secretName: known.secretName, by: holderOf(subject, known.secret) };
   }
   try {
     const logins = connection.logins(endpoint, currentID(subject));
@@ -145,8 +172,10 @@ export async function observeLogin(
     const working = found === 'none' && logins.heldBy(adminUsername(known)) !== undefined ? 'held' : found;
     // Nobody else may know the password of a cluster that was let go of: it is not written over.
     const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
-    if (isTheirs && isInUse(subject, known.secret, connection))
-      return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true };
+    if (isTheirs && isInUse(subject, known.secret, connection)) {
+      const by = ownerOfLogin(world, subject, known.secret, connection);
+      return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true, by };
+    }
     if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;

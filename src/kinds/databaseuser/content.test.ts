@@ -12,7 +12,7 @@ const wanted = (user = aUser(), known: Parameters<typeof wantedSecret>[2] = pass
 /** As it stands in the API once it was written. */
 function written(secret: WantedSecret, more: Partial<SecretContents> = {}): SecretContents {
   const { data, labels, annotations = {}, ownerReferences = [], type = '' } = newSecret(secret);
-  const known = { uid: 'u', resourceVersion: '1', labels, annotations, ownerReferences, type };
+  const known = { name: 'app-connection', uid: 'u', resourceVersion: '1', labels, annotations, ownerReferences, type };
   return { ...known, data: new Map(Object.entries(data)), notText: new Set(), ...more };
 }
 

@@ -3,7 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { API_VERSION, GROUP } from '../../base/group.ts';
 import type { OwnerReference } from '../../kube/object.ts';
+import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import {
+  ADMIN_ANNOTATIONS,
   MANAGED_BY,
   type NewSecret,
   ownerValue,
@@ -60,7 +62,20 @@ export function refusalOfPassword(password: string): string | undefined {
 }
 
 export function isOurSecret({ metadata }: Pick<UserSubject, 'metadata'>, secret: SecretContents): boolean {
-  return secret.labels[USER_LABEL] === ownerValue(metadata.name);
+  const isTold = secret.labels[USER_LABEL] === ownerValue(metadata.name);
+  // The login of a cluster is never a user's, whoever has become its owner.
+  const isOwner =
+    !(ADMIN_ANNOTATIONS.loginOf in secret.annotations) &&
+    secret.ownerReferences.some(({ uid }) => uid === metadata.uid);
+  return isOwner || (isTold && holderOf({ metadata }, secret) === undefined);
+}
+
+/** Another object that the Secret is of. */
+export function holderOf(
+  { metadata }: Pick<UserSubject, 'metadata'>,
+  secret: SecretContents,
+): SecretHolder | undefined {
+  return otherHolder({ kind: databaseUserDefinition.kind, name: metadata.name }, secret);
 }
 
 /** The key of the template whose text holds a placeholder that is not known; undefined: there is none. */

@@ -1,6 +1,7 @@
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { StatusPatch } from '../../runtime/kind.ts';
 import { correctedRotation, ROTATE_AT, rotationAt, untilRotation } from '../rotation.ts';
+import { holderWords } from '../secret-holder.ts';
 import { USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { isIdentifier } from '../server-schema.ts';
@@ -47,7 +48,12 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
       return stuck('UsernameReserved', message);
     }
     case 'secretTaken': {
-      const message = `Secret "${connectionSecretName(subject)}" exists and is not Mooring's, so it is not overwritten: remove it, or set connectionSecret.name to another name, or, if it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back`;
+      const secret = `Secret "${connectionSecretName(subject)}"`;
+      const rename = 'set connectionSecret.name to another name';
+      const message =
+        login.by === undefined
+          ? `${secret} exists and is not Mooring's, so it is not overwritten: remove it, or ${rename}, or, if it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back`
+          : `${secret} is of ${holderWords(login.by)}, so it is left alone: ${rename}`;
       return stuck('SecretNotOurs', message);
     }
     case 'settled':

@@ -1,5 +1,6 @@
 import type { Decision, Subject } from '../../runtime/kind.ts';
 import type { Rotation } from '../rotation.ts';
+import type { SecretHolder } from '../secret-holder.ts';
 import type { NoServer } from '../server/dependents.ts';
 import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
 
@@ -41,8 +42,8 @@ export type LoginObservation =
   | { readonly login: 'reserved' }
   /** Verified earlier, and nothing changed since. */
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
-  /** The connection Secret's name is taken by a Secret that is not ours. */
-  | { readonly login: 'secretTaken' }
+  /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if that is known. */
+  | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
   /** The object is being deleted: whose the user on the server is, if there is one. */
   | { readonly login: 'ending'; readonly whose: 'ours' | 'others' | 'unknown' }
   | TriedLogin;

@@ -6,6 +6,7 @@ import { CLUSTER_SUSPENDED, type OpenServer } from '../server/access.ts';
 import { untilVerification } from '../verification.ts';
 import {
   changesTo,
+  holderOf,
   isOurSecret,
   type Passwords,
   passwordsIn,
@@ -46,7 +47,8 @@ export async function observeLogin(
 
   const secretName = connectionSecretName(subject);
   const secret = await secrets.read(namespace, secretName, signal);
-  if (secret !== undefined && !isOurSecret(subject, secret)) return { login: 'secretTaken' };
+  if (secret !== undefined && !isOurSecret(subject, secret))
+    return { login: 'secretTaken', by: holderOf(subject, secret) };
   const username = usernameOf(subject);
   const known = isOurs(subject, at.identity);
   const isReserved = () => world.servers.isReserved(access, username, signal);
