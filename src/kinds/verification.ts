@@ -1,10 +1,38 @@
+import { ApiError } from '../base/api-error.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { ActsSince } from './attempts.ts';
+
+/** Longer than the longest pause that is kept to (`base/retry-after.ts`): one pause is never news. */
+const MAX_PUT_OFF_MS = 15 * 60_000;
+/** Where the other side names no time. */
+const AGAIN_MS = 10_000;
+
+/**
+ * Verifications that the other side put off, as it asks to be called less often (429), be it for something else. That says nothing
+ * of what was found to be right before, for some minutes.
+ */
+export class PutOff {
+  readonly #sinceMs = new Map<ObjectKey, number>();
+
+  /** In how many milliseconds to look again; undefined: `error` is another one, or this has gone on for long. `nowMs`: monotonic. */
+  againInMs(key: ObjectKey, error: unknown, nowMs: number): number | undefined {
+    if (!(error instanceof ApiError) || error.kind !== 'throttled') return undefined;
+    const sinceMs = this.#sinceMs.get(key) ?? nowMs;
+    this.#sinceMs.set(key, sinceMs);
+    return nowMs - sinceMs < MAX_PUT_OFF_MS ? (error.retryAfterMs ?? AGAIN_MS) : undefined;
+  }
+
+  /** It was looked at. */
+  forget(key: ObjectKey): void {
+    this.#sinceMs.delete(key);
+  }
+}
 
 /** When each object was last found to be right by asking its server. Losing it costs a look, never a mistake. */
 export class Verifications {
   readonly #actsSinceMs: ActsSince;
   readonly #atMs = new Map<ObjectKey, number>();
+  readonly putOff = new PutOff();
 
   /** All times here are of the wall clock. */
   constructor(actsSinceMs: ActsSince) {
@@ -18,6 +46,7 @@ export class Verifications {
 
   verified(key: ObjectKey, atMs: number): void {
     this.#atMs.set(key, atMs);
+    this.putOff.forget(key);
   }
 
   /** Somebody found that it is not right: it is tried again at the next pass. */
@@ -27,6 +56,7 @@ export class Verifications {
 
   forget(key: ObjectKey): void {
     this.#atMs.delete(key);
+    this.putOff.forget(key);
   }
 }
 

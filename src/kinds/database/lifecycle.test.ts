@@ -33,6 +33,26 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
   });
 
+  it('a verification that is held back, as the server asked for a pause, is no news of a Database that is Ready', async () => {
+    const bench = await databaseBench({ database: {} });
+    await bench.until('True DatabaseReady');
+    const before = bench.status().conditions;
+    const fault = bench.cluster.simulator.faults.add({
+      match: { operation: 'listDatabases' },
+      effect: '429',
+      retryAfterSeconds: 120,
+    });
+    await bench.cluster.clock.advance(11 * 60_000);
+    expect(await bench.pass()).toEqual({ next: 'settled', requeueAfterMs: 120_000 });
+    expect(bench.status().conditions).toEqual(before);
+    bench.cluster.simulator.faults.remove(fault);
+    await bench.cluster.clock.advance(3 * 60_000);
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.takeCalls()).toContain('listDatabases');
+    expect(bench.status().conditions).toEqual(before);
+  });
+
   it('nothing is called or written while nothing changes, nor by a new process', async () => {
     const bench = await readyBench({ dialect, database: { schema: [{ inline: 'define entity person;' }] } });
     const version = bench.object()?.metadata.resourceVersion;

@@ -50,8 +50,20 @@ export async function observeDatabase(
     checkInMs: checkInMs(world, subject, access),
   };
   if (seen.claimedBy !== undefined || !isIdentifier(name)) return seen;
-  if (isSettled(world, subject, seen)) return { ...seen, existence: 'settled' };
-  return look(world, subject, access, seen, signal);
+  const asVerified = isAsVerified(world, subject, seen);
+  const due = subject.lookNow || (seen.checkInMs !== undefined && seen.checkInMs <= 0);
+  if (asVerified && !due) return { ...seen, existence: 'settled' };
+  try {
+    return await look(world, subject, access, seen, signal);
+  } catch (error) {
+    const { clock, memory } = world;
+    const againInMs =
+      asVerified && !subject.lookNow
+        ? memory.verifications.putOff.againInMs(subject.key, error, clock.monotonic())
+        : undefined;
+    if (againInMs === undefined) throw error;
+    return { ...seen, existence: 'settled', checkInMs: againInMs };
+  }
 }
 
 async function look(
@@ -131,12 +143,11 @@ function tryAgainInMs({ memory, clock }: DatabaseWorld, { key, lookNow }: Databa
   return triedAtMs + TRY_AGAIN_MS - nowMs;
 }
 
-function isSettled({ configMaps }: DatabaseWorld, subject: DatabaseSubject, seen: DatabaseSeen): boolean {
-  const { status, metadata, lookNow, deleting } = subject;
+function isAsVerified({ configMaps }: DatabaseWorld, subject: DatabaseSubject, seen: DatabaseSeen): boolean {
+  const { status, metadata, deleting } = subject;
   const ready = findStatusCondition(status.conditions, 'Ready');
-  const due = lookNow || deleting || (seen.checkInMs !== undefined && seen.checkInMs <= 0);
   return (
-    !due &&
+    !deleting &&
     ready?.status === 'True' &&
     ready.reason !== CLUSTER_SUSPENDED &&
     status.observedGeneration === metadata.generation &&

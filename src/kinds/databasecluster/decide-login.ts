@@ -175,20 +175,23 @@ function running(
 function unreachable(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  { message: why, isNonsense, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
+  { message: why, isNonsense, isThrottled, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
 ): ClusterDecision {
   const { metadata, status } = subject;
   const ready = findStatusCondition(status.conditions, 'Ready');
   const worked = ready?.status === 'True' || ready?.status === 'False';
-  const reason = isNonsense ? 'ServerAnswerUnusable' : 'ServerUnreachable';
+  const reason = isNonsense ? 'ServerAnswerUnusable' : isThrottled ? 'ServerThrottled' : 'ServerUnreachable';
   const about = { type: 'Available', reason, generation: metadata.generation ?? 0 };
   const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
   const message =
     told ??
-    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}It is tried again`;
-  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
+    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used${isThrottled ? ' now' : ''}: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}It is tried again`;
+  const before = findStatusCondition(status.conditions, 'Available');
+  // A server that asks for fewer calls is there: what was found of it stands.
+  const stands = isThrottled && status.credentials?.endpoint === seen.endpoint ? before : undefined;
+  const available: ConditionUpdate = stands ?? { type: 'Available', status: 'False', reason, message };
   const secured = findStatusCondition(clusterConditions(subject, seen), 'CredentialsSecured');
-  const say = worked ? failing : retrying;
+  const say = worked && !isThrottled ? failing : retrying;
   return {
     conditions: [
       ...say(reason, message),

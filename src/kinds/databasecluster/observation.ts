@@ -86,6 +86,8 @@ export type LoginObservation =
       readonly message: string;
       /** It answered, with what makes no sense. */
       readonly isNonsense?: boolean;
+      /** It asks to be called less often. */
+      readonly isThrottled?: boolean;
       /** As `isHeldBack`. */
       readonly heldBack: boolean;
       /** For how long this process has found it so. */

@@ -39,6 +39,50 @@ describe('observeLogin()', () => {
     expect(bench.ready()).toBe('True Running');
   });
 
+  it('that is held back by a pause the server asked for is no news, and is made up for when the pause ends', async () => {
+    const bench = await kindBench({ space: { verifyInterval: '1m' } });
+    await bench.until('True Running');
+    const before = bench.status().conditions;
+    const fault = bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: '429', retryAfterSeconds: 300 });
+    const verified = () => bench.world().memory.verifications.lastAtMs('shop/orders');
+    const lastMs = verified();
+    for (let second = 0; second < 290; second += 10) {
+      await bench.clock.advance(10_000);
+      const { next, ...rest } = await bench.pass();
+      expect(next).toBe('settled');
+      expect(rest).toHaveProperty('requeueAfterMs', expect.any(Number));
+    }
+    expect(bench.status().conditions).toEqual(before);
+    expect(verified()).toBe(lastMs);
+    bench.simulator.faults.remove(fault);
+    await bench.clock.advance(120_000);
+    await bench.pass();
+    expect(verified()).toBeGreaterThan(lastMs);
+    expect(bench.status().conditions).toEqual(before);
+  });
+
+  it('that is put off for a quarter of an hour is told of, and what was found of the server stands', async () => {
+    const bench = await kindBench({ space: { verifyInterval: '1m' } });
+    await bench.until('True Running');
+    bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: '429', retryAfterSeconds: 99_999_999_999 });
+    const startedMs = bench.clock.now();
+    while (bench.ready() === 'True Running' && bench.clock.now() - startedMs < 60 * 60_000) {
+      const pass = bench.pass();
+      await bench.clock.advance(30_000);
+      await pass;
+    }
+    expect(bench.ready()).toBe('Unknown ServerThrottled');
+    expect(bench.clock.now() - startedMs).toBeLessThan(20 * 60_000);
+    expect(bench.status().conditions?.find(({ type }) => type === 'Available')).toMatchObject({ status: 'True' });
+  });
+
+  it('says of a new cluster whose server asks for fewer calls just that', async () => {
+    const bench = await kindBench();
+    bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: '429', retryAfterSeconds: 60 });
+    await bench.until('Unknown ServerThrottled');
+    expect(bench.told.at(-1)).toContain('429');
+  });
+
   it('proves anew that the factory login is retired when that is another one, once', async () => {
     const bench = await kindBench();
     await bench.until('True Running');

@@ -160,7 +160,8 @@ export async function observeLogin(
   );
   const isDoubtful = world.memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
   const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
-  if (!due && isAsVerified(world, subject, connection, endpoint)) return { login: 'settled', verifyInMs };
+  const asVerified = isAsVerified(world, subject, connection, endpoint);
+  if (!due && asVerified) return { login: 'settled', verifyInMs };
 
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) {
@@ -193,9 +194,20 @@ export async function observeLogin(
     };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    const { putOff } = world.memory.verifications;
+    const isRoutine = asVerified && !subject.lookNow && !isDoubtful;
+    const againInMs = isRoutine ? putOff.againInMs(subject.key, error, world.clock.monotonic()) : undefined;
+    if (againInMs !== undefined) return { login: 'settled', verifyInMs: againInMs };
     const isNonsense = error.kind === 'badAnswer';
     const forMs = world.memory.unreachable.forMs(subject, world.clock.monotonic());
-    return { login: 'unreachable', message: error.message, isNonsense, heldBack: isHeldBack(error), forMs };
+    return {
+      login: 'unreachable',
+      message: error.message,
+      isNonsense,
+      isThrottled: error.kind === 'throttled',
+      heldBack: isHeldBack(error),
+      forMs,
+    };
   }
 }
 

@@ -38,13 +38,33 @@ export async function observeLogin(
   at: UserPlace,
   signal: AbortSignal,
 ): Promise<LoginObservation> {
-  const { clock, memory, secrets } = world;
-  const { uid, namespace = '' } = subject.metadata;
+  const { clock, memory } = world;
+  const { uid } = subject.metadata;
   const untilNext = (lastMs: number) => untilVerification(uid, access.verifyIntervalMs, lastMs, clock.now());
   const verifyInMs = untilNext(memory.verifiedAtMs(subject.key));
   const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
-  if (!due && isAsVerified(world, subject, at)) return { login: 'settled', verifyInMs };
+  const asVerified = isAsVerified(world, subject, at);
+  if (!due && asVerified) return { login: 'settled', verifyInMs };
+  try {
+    return await tryLogin(world, subject, access, at, { due, untilNext }, signal);
+  } catch (error) {
+    const againInMs =
+      asVerified && !subject.lookNow ? memory.putOff.againInMs(subject.key, error, clock.monotonic()) : undefined;
+    if (againInMs === undefined) throw error;
+    return { login: 'settled', verifyInMs: againInMs };
+  }
+}
 
+async function tryLogin(
+  world: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  at: UserPlace,
+  { due, untilNext }: { readonly due: boolean; readonly untilNext: (lastMs: number) => number | undefined },
+  signal: AbortSignal,
+): Promise<LoginObservation> {
+  const { memory, secrets } = world;
+  const { namespace = '' } = subject.metadata;
   const secretName = connectionSecretName(subject);
   const secret = await secrets.read(namespace, secretName, signal);
   if (secret !== undefined && !isOurSecret(subject, secret))

@@ -18,6 +18,24 @@ async function settleWatched(bench: UserBench): Promise<void> {
   }
 }
 
+describe('verification', () => {
+  it('that is held back, as the server asked for a pause, is no news of a user that is Ready', async () => {
+    const bench = await readyUserBench();
+    const { simulator, clock } = bench.cluster;
+    const before = bench.status().conditions;
+    const fault = simulator.faults.add({ match: { operation: 'signIn' }, effect: '429', retryAfterSeconds: 120 });
+    await clock.advance(11 * MINUTE_MS);
+    expect(await bench.pass()).toEqual({ next: 'settled', requeueAfterMs: 120_000 });
+    expect(bench.status().conditions).toEqual(before);
+    simulator.faults.remove(fault);
+    await clock.advance(3 * MINUTE_MS);
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.takeCalls()).toContain('signIn');
+    expect(bench.status().conditions).toEqual(before);
+  });
+});
+
 describe('rotation', () => {
   it('on demand: after each pass one of the two passwords works, and the user stays Ready', async () => {
     const bench = await readyUserBench();

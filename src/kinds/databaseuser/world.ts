@@ -6,6 +6,7 @@ import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { ActsSince } from '../attempts.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
+import { PutOff } from '../verification.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
 
 /** Reason of the Event that tells of a user who stays on the server though its object goes. */
@@ -47,6 +48,7 @@ export class UserMemory {
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, string>();
   readonly #created = new Map<ObjectKey, string>();
+  readonly putOff = new PutOff();
 
   constructor(actsSinceMs: ActsSince) {
     this.#actsSinceMs = actsSinceMs;
@@ -60,6 +62,7 @@ export class UserMemory {
   accepted(key: ObjectKey, login: Login, where: string, clock: Clock): void {
     const [atMs, monotonicMs] = [clock.now(), clock.monotonic()];
     this.#accepted.set(key, { digest: digestOf(login), where, atMs, monotonicMs });
+    this.putOff.forget(key);
   }
 
   /** These very bytes signed in there just now. */
@@ -102,6 +105,7 @@ export class UserMemory {
     this.#accepted.delete(key);
     this.#written.delete(key);
     this.#created.delete(key);
+    this.putOff.forget(key);
   }
 }
 
