@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { networksOf, specialUseOf } from './address.ts';
+import { networksOf, specialUseOf, splitAddress } from './address.ts';
 
 const NONE = networksOf([]);
 
@@ -76,3 +76,33 @@ test.each(['', 'cloud', '10.0.0.0/33', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8/8', 
     expect(() => networksOf([text])).toThrow('is not a network');
   },
 );
+
+describe('splitAddress()', () => {
+  it.each([
+    ['db.test:8000', { host: 'db.test', port: '8000' }],
+    ['db_1.test', { host: 'db_1.test', port: undefined }],
+    ['127.0.0.1:65535', { host: '127.0.0.1', port: '65535' }],
+    ['[::1]:8000', { host: '::1', port: '8000' }],
+    ['[::ffff:1.2.3.4]', { host: '::ffff:1.2.3.4', port: undefined }],
+  ])('takes %s', (text, parts) => {
+    expect(splitAddress(text)).toEqual(parts);
+  });
+
+  it.each([
+    ...['', ':80', 'db:', 'db:0', 'db:65536', 'db:1/evil', 'db/evil', 'db:1?x', 'db:1#x', 'u:p@db:1', 'http://db:1'],
+    ...[
+      'db test:1',
+      ' db:1',
+      'db:1\n',
+      'db\\evil:1',
+      '::1:80',
+      '[::x]:1',
+      '[1.2.3.4]:1',
+      '[fe80::1%eth0]:1',
+      'db:1:2',
+      'd%62:1',
+    ],
+  ])('takes no %j', (text) => {
+    expect(splitAddress(text)).toBeUndefined();
+  });
+});

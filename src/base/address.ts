@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /*
- * Which IP addresses are public. A tenant who names a host must not reach through the operator what only the operator can
+ * Of addresses: what is one, and which IP addresses are public. A tenant who names a host must not reach through the operator what only the operator can
  * reach: its own pod, the cluster's network, the machine's metadata service.
  */
 
@@ -28,6 +28,17 @@ const SPECIAL: readonly { readonly word: string; readonly networks: BlockList }[
 const GLOBAL_UNICAST = networksOf(['2000::/3']);
 /** IPv4 in IPv6: mapped addresses, and those of NAT64, by which clusters of IPv6 alone reach IPv4. */
 const WITH_IPV4 = networksOf(['::ffff:0:0/96', '64:ff9b::/96']);
+
+/**
+ * The parts of `host:port`, or of a host alone; undefined: it is neither. `host` is a name or an IP address; one of IPv6 stands in
+ * brackets in the text, as in a URL, and without them in `host`.
+ */
+export function splitAddress(text: string): { readonly host: string; readonly port: string | undefined } | undefined {
+  const [, inBrackets, name, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/i.exec(text) ?? [];
+  const host = inBrackets ?? name;
+  if (host === undefined || (inBrackets !== undefined && isIP(inBrackets) !== 6)) return undefined;
+  return port !== undefined && (Number(port) < 1 || Number(port) > 65_535) ? undefined : { host, port };
+}
 
 /** Networks as `10.0.0.0/8` or a single address. Throws RangeError on anything else. */
 export function networksOf(texts: readonly string[]): BlockList {

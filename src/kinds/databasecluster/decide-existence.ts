@@ -1,6 +1,8 @@
 import type { Cluster } from '../../cloud/schema.ts';
-import { reconciling, stalled } from '../../kube/summary.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
+import { failing, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
+import { addressWords } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
@@ -214,6 +216,19 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   };
 }
 
+/** What the cloud names as the address may be anything, such as one with a path: the login goes to none of these. */
+function nowhere(subject: ClusterSubject, seen: SpaceSeen, address: string): ClusterDecision {
+  const reason = 'CloudAnswerUnusable';
+  const message = `Cluster "${seen.id}" runs, but what the cloud names as its address is not the host and port of a server: ${addressWords(address)}. It is not called: look into the cloud's console`;
+  const status = findStatusCondition(subject.status.conditions, 'Ready')?.status;
+  const say = status === 'True' || status === 'False' ? failing : retrying;
+  const others = clusterConditions(subject, seen).filter(({ type }) => type !== 'Available');
+  return {
+    conditions: [...say(reason, message), ...others, { type: 'Available', status: 'False', reason, message }],
+    retry: 'slowly',
+  };
+}
+
 /** A cluster that is on its way somewhere takes no orders: it is waited for. The poller of the space hurries meanwhile. */
 function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision | undefined {
   const wait = (reason: string, message: string): ClusterDecision => ({
@@ -223,6 +238,8 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     case 'running': {
       const what = `Cluster "${seen.id}" runs, but none of its servers does yet`;
       if (seen.endpoint !== undefined) return undefined;
+      if (seen.login.login === 'noServer' && seen.login.unusableAddress !== undefined)
+        return nowhere(subject, seen, seen.login.unusableAddress);
       if (subject.spec.state === 'Running') return wait('WaitingForServer', what);
       const leftMs = untilUnsecuredMs(subject, seen);
       if (leftMs <= 0) return undefined;

@@ -1,3 +1,4 @@
+import { splitAddress } from '../../base/address.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type ClusterSubject, currentID, isSame } from './observation.ts';
@@ -8,7 +9,7 @@ import { type ClusterSubject, currentID, isSame } from './observation.ts';
  * primary is, as it takes no changes itself, that one. From then on the status tells.
  */
 export function endpointOf(connection: SpaceConnection, subject: ClusterSubject, cluster: Cluster): string | undefined {
-  const running = cluster.servers.flatMap(({ address, status }) => (status === 'running' ? [address] : []));
+  const running = runningAt(cluster).filter(isAddress);
   const before = isSame(subject, cluster) ? subject.status.endpoint : undefined;
   const primary = before === undefined ? undefined : connection.primaryNamedBy(before, currentID(subject));
   const address =
@@ -16,4 +17,18 @@ export function endpointOf(connection: SpaceConnection, subject: ClusterSubject,
     running.find((each) => before !== undefined && connection.serverURL(each) === before) ??
     running[0];
   return address === undefined ? undefined : connection.serverURL(address);
+}
+
+/** What the cloud names as the address of a server that runs and is none, where it names no other; undefined: that is not so. */
+export function unusableAddress(cluster: Cluster): string | undefined {
+  const running = runningAt(cluster);
+  return running.some(isAddress) ? undefined : running[0];
+}
+
+function runningAt({ servers }: Cluster): readonly string[] {
+  return servers.flatMap(({ address, status }) => (status === 'running' ? [address] : []));
+}
+
+function isAddress(text: string): boolean {
+  return splitAddress(text) !== undefined;
 }

@@ -83,6 +83,33 @@ describe('observeLogin()', () => {
     expect(bench.told.at(-1)).toContain('429');
   });
 
+  it('gives no login to an address that is none, and says so, also of a cluster that was ready', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const cluster = poller.get('orders') ?? expect.unreachable();
+    const at = cluster.servers[0]?.address ?? '';
+    const show = (...addresses: string[]) => {
+      const servers = addresses.map((address) => ({ address, status: 'running' }));
+      poller.learn('orders', { ...cluster, servers }, bench.clock.monotonic() + 1);
+    };
+    show(`${at}/evil`);
+    bench.forgetCalls();
+    await bench.pass();
+    expect(bench.ready()).toBe('False CloudAnswerUnusable');
+    expect(bench.told.at(-1)).toContain(`"${at}/evil"`);
+    expect(bench.status().endpoint).toBeUndefined();
+    for (const type of ['Available', 'CredentialsSecured'])
+      expect(bench.status().conditions?.find((each) => each.type === type)?.status).toBe(
+        type === 'Available' ? 'False' : 'True',
+      );
+    expect(bench.calls.filter((call) => call.startsWith('server'))).toEqual([]);
+    // Another one that makes sense is enough.
+    show('http://x', at);
+    await bench.until('True Running');
+    expect(bench.status().endpoint).toBe(`https://${at}`);
+  });
+
   it('proves anew that the factory login is retired when that is another one, once', async () => {
     const bench = await kindBench();
     await bench.until('True Running');

@@ -236,13 +236,31 @@ describe('SpaceConnection.serverURL()', () => {
     expect(of('a/one').serverURL(address)).toBe(url);
   });
 
+  it.each([['http://{host}:{port}', 'db.test:8000', 'is not https']])(
+    'refuses what %s makes of %s',
+    (serverURL, address, why) => {
+      const { connections, spec, of } = bench();
+      connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
+      expect(() => of('a/one').serverURL(address)).toThrow(why);
+    },
+  );
+
   it.each([
-    ['http://{host}:{port}', 'db.test:8000', 'is not https'],
-    ['https://{host}:{port}', 'no host:8000', 'is not a URL'],
-  ])('refuses what %s makes of %s', (serverURL, address, why) => {
+    ...[
+      'db test:8000',
+      '127.0.0.1:9105/evil',
+      '127.0.0.1:99999',
+      'db:0',
+      'http://x',
+      'u:p@db:1',
+      '::1:80',
+      'db:1?',
+      '',
+    ],
+  ])('refuses %j, which is no host and port, before anybody is called', (address) => {
     const { connections, spec, of } = bench();
-    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
-    expect(() => of('a/one').serverURL(address)).toThrow(why);
+    connections.connect('a/one', spec({ serverURL: 'https://{host}:{port}' }), TOKENS, LOGIN, '1');
+    expect(() => of('a/one').serverURL(address)).toThrow('is not the host and port of a server');
   });
 
   it('keeps the logins of a server together', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { splitAddress } from '../../base/address.ts';
 import type { RequestRecord } from '../../base/api-call.ts';
 import type { Clock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
@@ -38,7 +39,7 @@ export interface SpaceConnection {
   readonly verifyIntervalMs: number;
   /** Since when Lists have failed, in wall-clock milliseconds; undefined: the last one did not. */
   failingSinceMs(): number | undefined;
-  /** The base URL of the server at an address `host:port`. Throws TerminalError where it is not allowed. */
+  /** The base URL of the server at an address `host:port`. Throws TerminalError where it is not allowed, or is no address. */
   serverURL(address: string): string;
   /** The logins of the cluster's server: another cluster at the same address has its own. */
   logins(serverURL: string, clusterID: string): Logins;
@@ -264,8 +265,8 @@ export class SpaceConnections {
       verifyIntervalMs: parseDuration(spec.verifyInterval),
       failingSinceMs: () => shared.failingSinceMs,
       serverURL(address) {
-        const colon = address.lastIndexOf(':');
-        const [host, port] = colon < 0 ? [address, '443'] : [address.slice(0, colon), address.slice(colon + 1)];
+        const { host: bare, port = '443' } = splitAddress(address) ?? refuseAddress(address);
+        const host = bare.includes(':') ? `[${bare}]` : bare;
         const url = spec.serverURL.replaceAll('{host}', host).replaceAll('{port}', port);
         const refusal = refusalOfServerURL(url, host, urlPolicy);
         if (refusal !== undefined) throw new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`);
@@ -286,6 +287,20 @@ export class SpaceConnections {
     };
   }
 }
+
+/** What is no address may lead anywhere, and the login goes with it. */
+function refuseAddress(address: string): never {
+  const message = `The cloud's answer makes no sense: ${addressWords(address)} is not the host and port of a server`;
+  throw new TerminalError('CloudAnswerUnusable', message);
+}
+
+/** For a message, as it may be any text. */
+export function addressWords(address: string): string {
+  return JSON.stringify(address.slice(0, MAX_ADDRESS_WORDS));
+}
+
+/** The longest name that there may be, and a port. */
+const MAX_ADDRESS_WORDS = 260;
 
 /**
  * The documents do not say what the cloud counts requests by. Clouds do so by account most of the time, which is the team

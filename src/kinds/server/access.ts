@@ -1,3 +1,4 @@
+import { splitAddress } from '../../base/address.ts';
 import { PAUSED } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
@@ -129,8 +130,9 @@ function openOf(
     const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" is not connected`;
     return { ...waiting('notReady', 'WaitingForCluster', message), starting: isTrue('Ready') };
   }
-  const running = servers.filter((server) => server.status === 'running');
-  const others = servers.filter((server) => server.status !== 'running');
+  const known = servers.filter(({ address }) => splitAddress(address) !== undefined);
+  const running = known.filter((server) => server.status === 'running');
+  const others = known.filter((server) => server.status !== 'running');
   const byUse = [...running, ...others].map(({ address }) => address);
   const used = byUse.find((address) => connection.serverURL(address) === endpoint);
   return {
