@@ -30,6 +30,18 @@ describe('the connection Secret', () => {
     });
   });
 
+  it('names an IPv6 host without brackets, also in templates; where an address stands, they stay', () => {
+    const user = aUser().with({ connectionSecret: { template: { AT: '{{ host }} {{ port }}' } } });
+    const where = { endpoint: 'https://[fd00::1]:9109', address: '[fd00::1]:9109', addresses: '[fd00::1]:9109' };
+    expect(wantedSecret(user.subject, where, passwords, CHANGED_AT).data).toMatchObject({
+      host: 'fd00::1',
+      port: '9109',
+      uri: 'https://[fd00::1]:9109',
+      addresses: '[fd00::1]:9109',
+      AT: 'fd00::1 9109',
+    });
+  });
+
   it('holds a coming password alone, and nothing made of a password, before the first was accepted', () => {
     const template = { WITH: '{{ username }}:{{ password }}', WITHOUT: '{{ username }}' };
     const user = aUser().with({ connectionSecret: { template } });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
+import { splitAddress } from '../../base/address.ts';
 import { API_VERSION, GROUP } from '../../base/group.ts';
 import type { OwnerReference } from '../../kube/object.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
@@ -89,8 +90,8 @@ type Where = Pick<UserPlace, 'endpoint' | 'address' | 'addresses'>;
 
 function fixedValues(username: string, where: Where, password: string): Record<FixedKey, string> {
   const { endpoint, address, addresses } = where;
-  const colon = address.lastIndexOf(':');
-  const [host, port] = colon < 0 ? [address, ''] : [address.slice(0, colon), address.slice(colon + 1)];
+  // A host is a name or an IP address (Service Binding): brackets belong to URLs.
+  const { host, port = '' } = splitAddress(address) ?? { host: address };
   return { type: TYPE, provider: PROVIDER, host, port, username, password, uri: endpoint, addresses };
 }
 
