@@ -1,7 +1,7 @@
 import { ApiError, type ApiErrorKind } from './api-error.ts';
 import { baseURLProblem, joinURL, segmentProblem } from './api-url.ts';
 import type { Clock } from './clock.ts';
-import { readErrorBody } from './error-body.ts';
+import { encodingWords, readErrorBody } from './error-body.ts';
 import { messageOf } from './errors.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTimeouts, type HttpTransport } from './http.ts';
 import { BadAnswer } from './json-stream.ts';
@@ -99,6 +99,8 @@ export class ApiCall {
       url: joinURL(baseURL, path),
       headers: {
         accept: 'application/json, text/plain',
+        // Without it, whoever stands between may pack the answer as it likes (RFC 9110).
+        'accept-encoding': 'identity',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -169,7 +171,8 @@ export class ApiCall {
     } catch (error) {
       if (error instanceof HttpError && error.kind !== 'tooLarge') throw this.#fromHttpError(error, response.status);
       const what =
-        error instanceof BadAnswer || error instanceof HttpError ? error.message : 'the answer is unreadable';
+        encodingWords(response) ??
+        (error instanceof BadAnswer || error instanceof HttpError ? error.message : 'the answer is unreadable');
       throw this.error('badAnswer', { what, status: response.status });
     }
   }
@@ -183,11 +186,12 @@ export class ApiCall {
       status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], this.#options.clock.now()) : undefined;
     const what = status >= 300 && status <= 399 ? 'the address redirects, which is not followed' : undefined;
     const primary = primaryAddress === undefined ? '' : `; primary: ${primaryAddress}`;
+    const words = encodingWords(response) ?? message ?? '';
     return this.error(kind, {
       ...(what === undefined ? {} : { what }),
       status,
       code,
-      serverMessage: `${message ?? ''}${primary}`,
+      serverMessage: `${words}${primary}`,
       ...(after === undefined ? {} : { retryAfterMs: after }),
     });
   }
@@ -199,7 +203,8 @@ export class ApiCall {
 
   #fromHttpError(error: HttpError, status: number | undefined): ApiError {
     const kind = error.kind === 'tooLarge' ? 'badAnswer' : error.kind;
-    return this.error(kind, { status, detail: error.message, isWithheld: error.isWithheld });
+    const remedy = error.isUntrusted ? '; if it is to be trusted, set caBundle of the DatabaseSpace' : '';
+    return this.error(kind, { status, detail: `${error.message}${remedy}`, isWithheld: error.isWithheld });
   }
 
   held(refusal: { readonly sinceMs: number; readonly lastFailure: string; readonly retryAfterMs: number }): ApiError {

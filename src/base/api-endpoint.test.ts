@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { anEndpoint, errorOf, read, write } from '../../test/support/endpoint.ts';
 import { readTextAnswer } from './answer.ts';
@@ -55,6 +56,7 @@ test('ApiEndpoint.call() sends what it is given to its own host only', async () 
       url: 'https://host/base/v1/x',
       headers: {
         accept: 'application/json, text/plain',
+        'accept-encoding': 'identity',
         'content-type': 'application/json',
         authorization: 'Bearer t',
       },
@@ -252,4 +254,23 @@ test('ApiEndpoint.call() shows none of the secrets of its request, whatever the 
 test('ApiEndpoint.call() says where the primary of several machines is', async () => {
   const { call } = anEndpoint(() => ({ status: 421, body: { message: 'not here', primaryAddress: 'b.example:8000' } }));
   expect((await errorOf(call())).message).toContain('not here; primary: b.example:8000');
+});
+
+test('ApiEndpoint.call() asks for answers as they are, and says of one that is packed all the same what is wrong', async () => {
+  const headers = { 'content-encoding': 'GZIP' };
+  const packed = gzipSync('{"code":"A","message":"no"}');
+  for (const status of [200, 400]) {
+    const { call, requests } = anEndpoint(() => ({ status, headers, chunks: [packed] }));
+    const error = await errorOf(call(read, {}, readTextAnswer));
+    expect(error.message).toContain('the answer is gzip-encoded, though identity was asked for');
+    expect(error.message).not.toMatch(/UTF-8|\ufffd/);
+    expect(error.kind).toBe(status === 200 ? 'badAnswer' : 'invalid');
+    expect(requests[0]?.headers?.['accept-encoding']).toBe('identity');
+  }
+  const odd = anEndpoint(() => ({ status: 200, headers: { 'content-encoding': 'x\u0007y' }, chunks: [packed] }));
+  expect((await errorOf(odd.call(read, {}, readTextAnswer))).message).toContain('the answer is encoded, though');
+  // What can be read is read, and where nothing is expected nothing is missed.
+  const plain = anEndpoint(() => ({ status: 200, headers, body: 'x' }));
+  expect(await plain.call(read, {}, readTextAnswer)).toBe('x');
+  await anEndpoint(() => ({ status: 200, headers, chunks: [packed] })).call();
 });

@@ -13,12 +13,21 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** Never fails: the status says enough. Bodies may be missing, plain text, HTML or cut (compatibility.md). */
 export async function readErrorBody(response: HttpResponse): Promise<ErrorBody> {
   const text = await readStart(response.body).catch(() => '');
+  if (encodingWords(response) !== undefined) return {};
   const value = parse(text);
   if (typeof value === 'object' && value !== null) {
     return { ...member(value, 'code'), ...member(value, 'message'), ...member(value, 'primaryAddress') };
   }
   const plain = (typeof value === 'string' ? value : text).trim();
   return plain === '' || /^[<{[]/.test(plain) ? {} : { message: plain };
+}
+
+/** Why the answer cannot be read, where it is packed; undefined: it is as it should be. */
+export function encodingWords({ headers }: Pick<HttpResponse, 'headers'>): string | undefined {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return undefined;
+  const name = /^[a-z0-9, -]{1,40}$/.test(encoding) ? `${encoding}-encoded` : 'encoded';
+  return `the answer is ${name}, though identity was asked for`;
 }
 
 async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { FIRST, SECOND } from '../../test/support/certificates.ts';
@@ -54,3 +54,25 @@ function millis(work: () => unknown): number {
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1000;
 }
+
+test('a server that cannot be trusted, or speaks another TLS or none, is told of without what OpenSSL says of itself', async () => {
+  const untrusted = await (await bench({}))().catch((error: unknown) => error);
+  expect(untrusted).toMatchObject({ kind: 'unreachable', isUntrusted: true });
+
+  const plain = createPlainServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+  const old = createServer({ ...FIRST, maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' });
+  await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ ca: FIRST.cert });
+  onTestFinished(async () => {
+    await transport.close();
+    plain.close();
+    old.close();
+  });
+  for (const server of [plain, old]) {
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const error = await transport({ method: 'GET', url }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ isUntrusted: false });
+    expect(String(error)).toMatch(/: TLS failed: [a-z0-9 ]+ \(E\w+\)$/);
+  }
+});

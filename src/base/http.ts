@@ -58,16 +58,25 @@ export class HttpError extends Error {
   readonly isUnanswered: boolean;
   /** This process may not send it: that says nothing of the other side. */
   readonly isWithheld: boolean;
+  /** The other side's certificate is by nobody whom this process trusts. */
+  readonly isUntrusted: boolean;
 
   constructor(
     kind: HttpError['kind'],
     message: string,
-    options?: { cause?: unknown; isUnanswered?: boolean; isSilence?: boolean; isWithheld?: boolean },
+    options?: {
+      cause?: unknown;
+      isUnanswered?: boolean;
+      isSilence?: boolean;
+      isWithheld?: boolean;
+      isUntrusted?: boolean;
+    },
   ) {
     super(message, options);
     this.kind = kind;
     this.isSilence = options?.isSilence === true;
     this.isWithheld = options?.isWithheld === true;
+    this.isUntrusted = options?.isUntrusted === true;
     this.isUnanswered = (kind === 'unreachable' && !this.isWithheld) || options?.isUnanswered === true;
   }
 }
@@ -262,12 +271,20 @@ function startLimit(totalMs: number, caller: AbortSignal | undefined) {
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_INVALID_URL|UND_ERR_INVALID_ARG)/;
 
+/** No certificate that is trusted vouches for the other side's. */
+const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/;
+
 function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUnanswered: boolean): HttpError {
   if (error instanceof HttpError) return error;
   const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
   if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
   const code = codeOf(error);
-  const details = { cause: error, isUnanswered, isSilence: !isOver && code === 'UND_ERR_BODY_TIMEOUT' };
+  const details = {
+    cause: error,
+    isUnanswered,
+    isSilence: !isOver && code === 'UND_ERR_BODY_TIMEOUT',
+    isUntrusted: UNTRUSTED.test(code),
+  };
   if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, details);
   const kind = NEVER_SENT.test(code) ? 'unreachable' : 'lost';
   return new HttpError(kind, `${where}: ${describe(error, code)}`, details);
@@ -282,8 +299,12 @@ function codeOf(error: unknown): string {
 }
 
 function describe(error: unknown, code: string): string {
+  const text = messageOf(error) || 'Connection failed';
+  // Of what OpenSSL says, with places in its source and in memory: which TLS failure it is.
+  const [, failure] = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(text) ?? [];
   // What Node advises to whoever starts it is of no use to whoever reads this.
-  const message = (messageOf(error) || 'Connection failed').replace(/; if the root CA is installed locally,.*$/, '');
+  const message =
+    failure === undefined ? text.replace(/; if the root CA is installed locally,.*$/, '') : `TLS failed: ${failure}`;
   return code === '' || message.includes(code) ? message : `${message} (${code})`;
 }
 
