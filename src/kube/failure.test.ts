@@ -27,6 +27,14 @@ test.each([
   expect(failure.message.length > 'Cannot deploy "x": It failed'.length).toBe(row.lasting === 'terminal');
 });
 
+test('failureOf() speaks of tokens to whom the cloud denies access, and of the login to whom a server does', () => {
+  expect(failureOf(apiError('forbidden')).message).toContain('API token of a sufficient level');
+  const { reason, message } = failureOf(apiError('forbidden', 'server'));
+  expect(reason).toBe('AccessDenied');
+  expect(message).toContain('adminCredentials.existingSecretRef');
+  expect(message).not.toMatch(/token/);
+});
+
 test('failureOf() names the other side', () => {
   expect(failureOf(apiError('unreachable', 'server')).reason).toBe('ServerUnreachable');
   expect(failureOf(apiError('invalid', 'server')).reason).toBe('RefusedByServer');

@@ -95,9 +95,16 @@ const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   invalid: 'Change the spec, or what the answer names in the cloud; it is tried again now and then',
 };
 
+/** A database server has logins, and no API tokens: only its default user may manage others (compatibility.md). */
+const SERVER_REMEDIES: typeof REMEDIES = {
+  ...REMEDIES,
+  forbidden:
+    "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
+};
+
 /** The reason of an ApiError and whether time may mend it: by status and operation only, as codes are not stable. */
 function apiFailure(error: ApiError): Failure {
-  const where = error.api === 'cloud' ? 'Cloud' : 'Server';
+  const [where, remedies] = error.api === 'cloud' ? ['Cloud', REMEDIES] : ['Server', SERVER_REMEDIES];
   const [lasting, reason] = ((): ['transient' | 'terminal', string] => {
     switch (error.kind) {
       case 'unreachable':
@@ -125,7 +132,7 @@ function apiFailure(error: ApiError): Failure {
   return {
     lasting,
     reason,
-    message: lasting === 'terminal' ? `${error.message}. ${REMEDIES[error.kind] ?? ''}`.trim() : error.message,
+    message: lasting === 'terminal' ? `${error.message}. ${remedies[error.kind] ?? ''}`.trim() : error.message,
     retryAfterMs: error.retryAfterMs,
     planned: false,
     mayPass: mayPass(error),
