@@ -82,6 +82,20 @@ export class Logins {
   }
 
   /**
+   * Whether the server lets the login see other users, as it lets the default user only (compatibility.md): one List. Where it
+   * says nothing of that, it is taken to.
+   */
+  async seesUsers(login: Login, signal?: AbortSignal): Promise<boolean> {
+    try {
+      await this.session(login).use((client, token) => client.listUsers(token, signal), signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return error.kind !== 'forbidden';
+    }
+  }
+
+  /**
    * Sets the password of `username`, as `login`. It may have taken effect also if this throws: try both passwords.
    * ("Update user")
    */

@@ -111,6 +111,47 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.secret('given')?.['password']).toBe('given by a person');
   });
 
+  it('of a user who may not manage others is not replaced, and is said to be of no use, as is one that came to be so', async () => {
+    const bench = await kindBench({
+      spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef: { name: 'given' } } },
+    });
+    bench.simulator.deployForeign({
+      id: 'orders',
+      provider: 'gcp',
+      region: 'europe-west2',
+      machineType: 'c2d-highcpu-4',
+      storageSizeGB: 100,
+      version: '3.5.0',
+    });
+    bench.simulator.setPassword('orders', 'admin', 'given by a person');
+    bench.simulator.setPassword('orders', 'reader', 'of the reader');
+    await bench.putSecret('given', { username: 'reader', password: 'of the reader' });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('False AccessDenied');
+    expect(bench.told.at(-1)).toContain('user "reader" works, but may not manage users');
+    expect(bench.simulator.passwordIs('orders', 'reader', 'of the reader')).toBe(true);
+    expect(bench.secret()).toBeUndefined();
+
+    await bench.putSecret('given', { username: 'admin', password: 'given by a person' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    bench.forgetCalls();
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.pass();
+    expect(bench.calls).not.toContain('server listUsers');
+
+    // What it says is what helps.
+    const { password = '' } = bench.secret() ?? {};
+    await bench.putSecret('given', { username: 'admin', password });
+    const reader = { username: 'reader', password: 'of the reader' };
+    await bench.putSecret('orders-admin', reader, { 'mooring.dev/cluster': 'orders' });
+    await bench.until('False AccessDenied');
+    expect(bench.told.at(-1)).toContain('delete Secret "orders-admin"');
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
   it('overwrites no Secret of others', async () => {
     const bench = await kindBench();
     await bench.putSecret('orders-admin', { key: 'value' });

@@ -124,6 +124,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (working === 'none') return noLogin(subject, seen, login);
   if (working === 'next') return step({ do: 'PromotePassword' }, `Secret "${secretName}" takes over the new password`);
   if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
+  if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   const found = verifiedLogin(subject, seen, nowMs);
   if (found === undefined) {
     // The password that must go first is the factory's, whoever else can sign in.
@@ -136,6 +137,23 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   const { credentials, ...first } = found;
   const decision = running(subject, seen, login.verifyInMs, first, nowMs);
   return { ...decision, steps: [{ do: 'RetireSecret', name: before, credentials }, ...(decision.steps ?? [])] };
+}
+
+/** The login is of no use to anything on the cluster, and its password is left to whoever uses it. */
+function powerless(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  { working, secretName }: Tried,
+  user: string,
+): ClusterDecision {
+  const reason = 'AccessDenied';
+  const secret = working === 'existing' ? '' : `, and delete Secret "${secretName}"`;
+  const message = `The login of user "${user}" works, but may not manage users, as only the server's default user may: put that one's login into a Secret and name it in adminCredentials.existingSecretRef${secret}`;
+  const others = clusterConditions(subject, seen).filter(({ type }) => type !== 'Available');
+  return {
+    conditions: [...stalled(reason, message), ...others, { type: 'Available', status: 'False', reason, message }],
+    retry: 'slowly',
+  };
 }
 
 function running(

@@ -118,6 +118,8 @@ export type LoginObservation =
       readonly working: WorkingLogin;
       /** Whether the factory login signs in; undefined where it was not tried, as it does not matter yet. */
       readonly factoryAlive: boolean | undefined;
+      /** The user whose login works, and who may not manage others; undefined: that is not so. */
+      readonly powerless?: string | undefined;
       readonly verifyInMs: number | undefined;
     };
 

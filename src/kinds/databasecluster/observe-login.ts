@@ -190,6 +190,7 @@ export async function observeLogin(
       hasNext: known.next !== undefined,
       working,
       factoryAlive,
+      powerless: await powerlessUser(logins, known, working, signal),
       verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
     };
   } catch (error) {
@@ -252,6 +253,18 @@ async function findWorking(
     if (held(login) || (await logins.attempt(login, signal)) === 'accepted') return name;
   }
   return 'none';
+}
+
+/** Whose login works and may not manage users; undefined: that is not so. Asked only of another user than the one that new clusters come with. */
+async function powerlessUser(
+  logins: Logins,
+  known: KnownLogins,
+  working: WorkingLogin,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const login = working === 'none' || working === 'held' ? undefined : known[working];
+  if (login === undefined || login.username === known.factory.username) return undefined;
+  return (await logins.seesUsers(login, signal)) ? undefined : login.username;
 }
 
 /** Always asked anew: Ready promises that it is refused. */
