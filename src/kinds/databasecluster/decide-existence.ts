@@ -6,6 +6,7 @@ import { addressWords } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
+import { unusableAddress } from './endpoint.ts';
 import {
   ACCEPT_IDENTITY,
   type ClusterStep,
@@ -238,9 +239,10 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     case 'running': {
       const what = `Cluster "${seen.id}" runs, but none of its servers does yet`;
       if (seen.endpoint !== undefined) return undefined;
-      if (seen.login.login === 'noServer' && seen.login.unusableAddress !== undefined)
-        return nowhere(subject, seen, seen.login.unusableAddress);
-      if (subject.spec.state === 'Running') return wait('WaitingForServer', what);
+      if (subject.spec.state === 'Running') {
+        const address = unusableAddress(cluster);
+        return address === undefined ? wait('WaitingForServer', what) : nowhere(subject, seen, address);
+      }
       const leftMs = untilUnsecuredMs(subject, seen);
       if (leftMs <= 0) return undefined;
       const why = 'there the login that new clusters come with is retired before it is suspended';

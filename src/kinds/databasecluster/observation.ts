@@ -76,14 +76,8 @@ export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing'
 export type LoginObservation =
   /** Not looked at: the cluster does not run, or is not ours to care for. */
   | { readonly login: 'notTried' }
-  /** The cluster runs, and none of its servers does, or at no address. */
-  | {
-      readonly login: 'noServer';
-      /** For how long this process has found it so. */
-      readonly forMs: number;
-      /** What the cloud names as a server's address, and is none. */
-      readonly unusableAddress?: string | undefined;
-    }
+  /** The cluster runs, and none of its servers does, or none at an address. */
+  | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
   /** Verified earlier, and neither Secret nor server changed since. */
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
   /** The server does not say. */

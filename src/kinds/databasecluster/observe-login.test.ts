@@ -97,13 +97,18 @@ describe('observeLogin()', () => {
     bench.forgetCalls();
     await bench.pass();
     expect(bench.ready()).toBe('False CloudAnswerUnusable');
-    expect(bench.told.at(-1)).toContain(`"${at}/evil"`);
+    expect(bench.status().conditions?.[0]?.message).toContain(`"${at}/evil"`);
     expect(bench.status().endpoint).toBeUndefined();
     for (const type of ['Available', 'CredentialsSecured'])
       expect(bench.status().conditions?.find((each) => each.type === type)?.status).toBe(
         type === 'Available' ? 'False' : 'True',
       );
     expect(bench.calls.filter((call) => call.startsWith('server'))).toEqual([]);
+    for (const managementPolicy of ['Observe', 'Manage']) {
+      await bench.edit({ managementPolicy });
+      await bench.pass();
+      expect(bench.ready()).toBe('False CloudAnswerUnusable');
+    }
     // Another one that makes sense is enough.
     show('http://x', at);
     await bench.until('True Running');

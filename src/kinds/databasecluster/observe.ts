@@ -6,7 +6,7 @@ import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { admits, NOT_WATCHED } from '../namespaces.ts';
 import { firstClaimant, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
-import { endpointOf, unusableAddress } from './endpoint.ts';
+import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
 import { hasMoved, isToFollow } from './moved.ts';
 import {
@@ -210,6 +210,5 @@ async function loginOf(
     (spec.state === 'Suspended' && status.credentials !== undefined);
   if (skip) return { login: 'notTried' };
   if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
-  const forMs = world.memory.unreachable.forMs(subject, world.clock.monotonic());
-  return { login: 'noServer', forMs, unusableAddress: cluster && unusableAddress(cluster) };
+  return { login: 'noServer', forMs: world.memory.unreachable.forMs(subject, world.clock.monotonic()) };
 }
