@@ -1,10 +1,22 @@
 import * as z from 'zod';
 import { DURATION_PATTERN } from '../base/duration.ts';
 import type { PrinterColumn, ValidationRule } from '../kube/definition.ts';
+import { SECRET_KEY } from '../kube/names.ts';
 
 /** CEL rules for `.meta(…)`, beside the field that they judge. */
 export function rules(...list: readonly ValidationRule[]) {
   return { 'x-kubernetes-validations': list };
+}
+
+/** A rule in CEL, and the same as `holds`, so that an object from before the rule is told of it, too. */
+export interface Ruled<T> extends ValidationRule {
+  /** Absent: that is told elsewhere. */
+  readonly holds?: (value: T) => boolean;
+}
+
+export function ruled<T extends z.ZodType>(schema: T, ...list: readonly Ruled<z.output<T>>[]): T {
+  const told = schema.meta(rules(...list.map(({ holds: _, ...rule }) => rule)));
+  return list.reduce((so, { holds, message }) => (holds === undefined ? so : so.refine(holds, message)), told);
 }
 
 /**
@@ -50,11 +62,7 @@ function namespaceName() {
 
 /** A key in a Secret's data. */
 export function secretKey() {
-  return z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[-._a-zA-Z0-9]+$/);
+  return z.string().min(1).max(253).regex(new RegExp(SECRET_KEY));
 }
 
 export function durationText() {

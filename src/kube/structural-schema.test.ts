@@ -95,6 +95,14 @@ describe('structuralSchema() writes what the API server takes', () => {
       z.union([z.int(), z.string()]),
       { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true },
     ],
+    [
+      'refine beside a rule in CEL',
+      z
+        .string()
+        .meta({ 'x-kubernetes-validations': [{ rule: 'true', message: 'm' }] })
+        .refine(() => true),
+      { type: 'string', 'x-kubernetes-validations': [{ rule: 'true', message: 'm' }] },
+    ],
     ['brand', z.string().brand('x'), { type: 'string' }],
   ])('%s', (_, schema, expected) => {
     expect(structuralSchema(schema, 'spec')).toEqual(expected);
@@ -104,6 +112,11 @@ describe('structuralSchema() writes what the API server takes', () => {
 describe('structuralSchema() refuses what would be lost or rejected, with path and remedy', () => {
   test.each<[string, z.ZodType, RegExp]>([
     ['refine', z.string().refine(() => true), /^spec\.f: The check "custom" .* would be lost: Write a CEL rule$/],
+    [
+      'refine beside no rule of its own',
+      z.object({ a: z.string().refine(() => true) }).meta({ 'x-kubernetes-validations': [] }),
+      /^spec\.f\.a: The check "custom"/,
+    ],
     ['superRefine', z.string().superRefine(() => {}), /The check "custom"/],
     ['refine on an object', z.object({}).refine(() => true), /^spec\.f: The check "custom"/],
     ['trim', z.string().trim(), /The check "overwrite"/],

@@ -96,8 +96,10 @@ function refusalsOf(schema: z.core.$ZodTypes): string[] {
   if (def.type === 'record' && !isPlainString(def.keyType)) {
     refusals.push('The rule on the keys of a record would be lost: Use z.string() for keys, and a CEL rule');
   }
+  // What stands beside rules in CEL says the same as they do.
+  const hasRules = z.globalRegistry.get(schema)?.['x-kubernetes-validations'] !== undefined;
   for (const check of checksOf(schema)) {
-    if ('check' in check && !CHECKS.has(String(check.check))) {
+    if ('check' in check && !CHECKS.has(String(check.check)) && !(hasRules && check.check === 'custom')) {
       refusals.push(`The check ${JSON.stringify(check.check)} (such as of refine) would be lost: Write a CEL rule`);
     }
     if ('pattern' in check && check.pattern instanceof RegExp && check.pattern.flags !== '') {

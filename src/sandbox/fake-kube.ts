@@ -12,6 +12,7 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from '../kube/api.ts';
+import { isAnnotationKey, isLabelKey, isLabelValue, isSecretKey } from '../kube/names.ts';
 import { FakeHistory } from './fake-kube-history.ts';
 import { mergePatch } from './merge-patch.ts';
 
@@ -95,6 +96,7 @@ export class FakeKube implements KubeApi {
     const { metadata, ...rest } = object as FakeObject & { metadata: { name?: string } };
     const name = metadata.name;
     if (name === undefined) throw refused(422, 'Invalid', 'metadata.name: Required value');
+    refuseWrongNames(object as FakeObject);
     const path = pathOf(resource, { namespace, name });
     if (this.#terminating.has(namespace)) {
       const message = `namespace ${namespace} is being terminated`;
@@ -139,6 +141,7 @@ export class FakeKube implements KubeApi {
     }
     const wanted = hasStatus ? { ...merged, status: before['status'] } : merged;
     refuseWrongMetadata(before, wanted);
+    refuseWrongNames(wanted);
     if (isDeepStrictEqual(wanted, before)) return this.#unchanged(resource, ref, before);
     const { metadata } = wanted;
     if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0) {
@@ -314,6 +317,18 @@ function refuseWrongMetadata({ metadata: before }: FakeObject, { metadata: after
   if (before.deletionTimestamp !== undefined && added.length > 0) {
     throw refused(422, 'Invalid', `metadata.finalizers: Forbidden: no new finalizers can be added: ${added.join()}`);
   }
+}
+
+function refuseWrongNames({ metadata, data }: FakeObject): void {
+  const { labels = {}, annotations = {} } = metadata;
+  const wrong = [
+    ...Object.keys(labels).filter((key) => !isLabelKey(key)),
+    ...Object.values(labels).filter((value) => !isLabelValue(value)),
+    ...Object.keys(annotations).filter((key) => !isAnnotationKey(key)),
+    // Of Secrets and ConfigMaps, which alone have data.
+    ...Object.keys(data ?? {}).filter((key) => !isSecretKey(key)),
+  ];
+  if (wrong.length > 0) throw refused(422, 'Invalid', `metadata or data: Invalid value: ${JSON.stringify(wrong[0])}`);
 }
 
 function refused(status: number, reason: string, message: string): KubeError {

@@ -82,6 +82,34 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false]);
   });
 
+  test.each<[string, object]>([
+    ['a label key', { metadata: { labels: { 'bad key': 'x' } } }],
+    ['a label key that is empty', { metadata: { labels: { '': 'x' } } }],
+    ['a label value', { metadata: { labels: { a: 'bad value!' } } }],
+    ['a label value that is too long', { metadata: { labels: { a: 'x'.repeat(64) } } }],
+    ['an annotation key', { metadata: { annotations: { 'a/b/c': 'x' } } }],
+    ['a key of a Secret', { data: { '..': '' } }],
+  ])('%s that is none is refused, be it of a new object or of an old one', async (_, wrong) => {
+    const { api, namespace } = await aCase();
+    const { metadata = {}, ...rest } = wrong as { readonly metadata?: object };
+    const created = api.create(SECRETS, namespace, {
+      ...aSecret('new'),
+      ...rest,
+      metadata: { name: 'new', ...metadata },
+    });
+    expect(statusOf(await errorOf(created))).toBe(422);
+    await api.create(SECRETS, namespace, aSecret('old'));
+    expect(statusOf(await errorOf(api.patch(SECRETS, { namespace, name: 'old' }, wrong)))).toBe(422);
+  });
+
+  test('Labels, annotations and keys of a Secret may be all that Kubernetes takes', async () => {
+    const { api, namespace } = await aCase();
+    const labels = { 'example.com/a.b': '', A_1: 'x.y_Z-0', [`${'a'.repeat(253)}/a`]: 'x'.repeat(63) };
+    const annotations = { 'Example.com/A': 'any text!' };
+    const secret = { ...aSecret('a', { '.a..b': '' }), metadata: { name: 'a', labels, annotations } };
+    expect(await api.create(SECRETS, namespace, secret)).toMatchObject({ metadata: { labels, annotations } });
+  });
+
   test('In a namespace that is being deleted nothing can be created', async () => {
     const { api, namespace, terminate, patch } = await aCase({ finalizers: [FINALIZER] });
     await terminate();

@@ -93,6 +93,11 @@ describe('the API server refuses', () => {
       { adminCredentials: { rotateEvery: '90d' } },
       'spec.adminCredentials.rotateEvery: Invalid value: "90d": ',
     ],
+    [
+      'DatabaseUser',
+      { connectionSecret: { labels: { a: 'bad value!' } } },
+      'spec.connectionSecret.labels.a: Invalid value: "bad value!": ',
+    ],
     ['DatabaseSpace', { apiTokens: [] }, 'spec.apiTokens: Invalid value: '],
     ['DatabaseSpace', { teamID: undefined }, 'spec.teamID: Required value'],
     ['DatabaseSpace', { caBundle: 'no base64!' }, 'spec.caBundle: Invalid value: "no base64!": '],
@@ -147,6 +152,17 @@ describe('the API server accepts', () => {
     ['http, which only the operator can judge', 'DatabaseSpace', { baseURL: 'http://cloud.example.com:8080/prefix' }],
     ['an IPv6 address', 'DatabaseSpace', { baseURL: 'http://[::1]:8080' }],
     ['a server URL with a path', 'DatabaseSpace', { serverURL: 'http://gateway/{host}/{port}' }],
+    [
+      'all that may be a label, annotation or key of a Secret',
+      'DatabaseUser',
+      {
+        connectionSecret: {
+          labels: { a: '', B_1: 'x.y_Z-0', 'example.com/a.b': 'a'.repeat(63), [`${'a'.repeat(253)}/a`]: 'x' },
+          annotations: { 'Example.com/A': 'any text!', a: '' },
+          template: { '.hidden': 'x', 'a..b': 'x', [`${'a'.repeat(253)}`]: 'x' },
+        },
+      },
+    ],
     ['no regular verification', 'DatabaseSpace', { verifyInterval: '0s' }],
     [
       'namespaces by label',

@@ -61,7 +61,8 @@ function named(kind: 'DatabaseUser' | 'Database', field: string, example: string
 
 const template = (texts: Fields) => ({ connectionSecret: { template: texts } });
 const TEMPLATE = 'spec.connectionSecret.template';
-const KEYS = 'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens';
+const KEYS =
+  'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens, and no two dots to begin with';
 const FIXED =
   'template must not name type, provider, host, port, username, password, uri, addresses or nextPassword: every connection Secret has these keys';
 const PLACEHOLDER =
@@ -89,7 +90,21 @@ export const SERVER_REJECTIONS: readonly Rejection[] = [
       ),
     ),
   ),
-  user(`${TEMPLATE}: template has a key`, template({ 'a b': 'x' }), `${TEMPLATE}: Invalid value: ${KEYS}`),
+  ...[
+    ...['bad key', '', 'a/b/c', '/a', 'a/', 'Example.com/a', '-a', 'a'.repeat(64), `${'a'.repeat(254)}/a`].map(
+      (key) => ['labels', key] as const,
+    ),
+    ...['a/b/c', '', 'a b'].map((key) => ['annotations', key] as const),
+  ].map(([field, key]) =>
+    user(
+      `spec.connectionSecret.${field}: ${field} has a key`,
+      { connectionSecret: { [field]: { [key]: 'x' } } },
+      `spec.connectionSecret.${field}: Invalid value: ${field} has a key that Kubernetes does not take: use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team`,
+    ),
+  ),
+  ...['a b', '', '.', '..', '..data', 'a'.repeat(254)].map((key) =>
+    user(`${TEMPLATE}: template has a key`, template({ [key]: 'x' }), `${TEMPLATE}: Invalid value: ${KEYS}`),
+  ),
   user(`${TEMPLATE}: template must not`, template({ password: 'x' }), `${TEMPLATE}: Invalid value: ${FIXED}`),
   ...['{{ secret }}', '{{ password | sh }}', '{{password'].map((text) =>
     user(

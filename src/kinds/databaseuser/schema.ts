@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
+import { ANNOTATION_KEY, isAnnotationKey, isLabelKey, LABEL_KEY, LABEL_VALUE, MAX_DNS_NAME } from '../../kube/names.ts';
 import { CLUSTER_COLUMN, clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
 import {
   AGE_COLUMN,
@@ -11,6 +12,8 @@ import {
   immutableScalar,
   objectName,
   READY_COLUMNS,
+  type Ruled,
+  ruled,
   rules,
   secretKey,
   timestamp,
@@ -26,23 +29,43 @@ const NOT_OURS = ['labels', 'annotations'].map((field) => ({
   fieldPath: `.${field}`,
 }));
 
+function keysOf(
+  field: string,
+  pattern: string,
+  isKey: (key: string) => boolean,
+): Ruled<Readonly<Record<string, string>>> {
+  return {
+    rule: `self.all(key, key.indexOf('/') <= ${MAX_DNS_NAME} && key.matches('${pattern}'))`,
+    message: `${field} has a key that Kubernetes does not take: use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team`,
+    holds: (entries) => Object.keys(entries).every(isKey),
+  };
+}
+
+const labelValue = z
+  .string()
+  .max(63)
+  .regex(
+    new RegExp(LABEL_VALUE),
+    'a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit',
+  );
+
 const connectionSecret = z
   .object({
     name: objectName().optional().describe('Name of the Secret. Default: <name of this object>-connection.'),
-    labels: z
-      .record(z.string(), z.string().max(63))
+    labels: ruled(z.record(z.string(), labelValue), keysOf('labels', LABEL_KEY, isLabelKey))
       .optional()
       .meta({ maxProperties: 32 })
       .describe('Labels that the Secret gets besides those of the operator.'),
-    annotations: z
-      .record(z.string(), z.string().max(4096))
+    annotations: ruled(
+      z.record(z.string(), z.string().max(4096)),
+      keysOf('annotations', ANNOTATION_KEY, isAnnotationKey),
+    )
       .optional()
       .meta({ maxProperties: 32 })
       .describe('Annotations that the Secret gets besides those of the operator.'),
-    template: z
-      .record(z.string(), z.string().max(4096))
+    template: ruled(z.record(z.string(), z.string().max(4096)), ...TEMPLATE_RULES)
       .optional()
-      .meta({ maxProperties: 32, ...rules(...TEMPLATE_RULES) })
+      .meta({ maxProperties: 32 })
       .describe(
         'Further keys of the Secret: texts in which {{ username }}, {{ password }}, {{ host }}, {{ port }}, {{ uri }}, ' +
           '{{ addresses }}, {{ type }} and {{ provider }} are filled in, also as {{ password | urlencode }}.',

@@ -228,6 +228,22 @@ describe('what the spec adds', () => {
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
+  it.each<[object, string]>([
+    [{ labels: { 'bad key': 'x' } }, 'spec.connectionSecret.labels cannot be {"bad key":"x"}: labels has a key that'],
+    [{ labels: { a: 'bad value!' } }, 'spec.connectionSecret.labels.a cannot be "bad value!": a label has letters'],
+    [{ annotations: { 'a/b/c': 'x' } }, 'spec.connectionSecret.annotations cannot be {"a/b/c":"x"}: annotations has'],
+    [{ template: { '..data': 'x' } }, 'spec.connectionSecret.template cannot be {"..data":"x"}: template has a key'],
+    [{ template: { host: 'x' } }, 'spec.connectionSecret.template cannot be {"host":"x"}: template must not name'],
+  ])('%j of an older object, which no Secret can have, is named, and the Secret stays', async (wrong, says) => {
+    const bench = await readyUserBench();
+    const before = bench.secretObject();
+    await bench.edit({ connectionSecret: wrong });
+    await bench.settle();
+    expect(bench.ready()).toBe('False InvalidSpec');
+    expect(bench.condition()?.message).toContain(says);
+    expect(bench.secretObject()).toEqual(before);
+  });
+
   it('a placeholder that is not known is named, and the Secret stays', async () => {
     const bench = await readyUserBench();
     const before = bench.secretObject();

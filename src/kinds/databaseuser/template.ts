@@ -1,4 +1,5 @@
-import type { ValidationRule } from '../../kube/definition.ts';
+import { isSecretKey, MAX_DNS_NAME, SECRET_KEY } from '../../kube/names.ts';
+import type { Ruled } from '../shared-schema.ts';
 
 /* The texts of `connectionSecret.template`: placeholders are replaced, nothing is ever evaluated. */
 
@@ -15,15 +16,19 @@ const PLACEHOLDER = String.raw`\{\{ *(${NAMES}) *(\| *urlencode *)?\}\}`;
 const TEXT = String.raw`^([^{}]|\{[^{]|\}|${PLACEHOLDER})*$`;
 
 /** For the API server, so that a mistake shows when the object is applied. */
-export const TEMPLATE_RULES: readonly ValidationRule[] = [
+export const TEMPLATE_RULES: readonly Ruled<Readonly<Record<string, string>>>[] = [
   {
-    rule: `self.all(key, key.matches('^[-._a-zA-Z0-9]{1,253}$'))`,
-    message: 'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens',
+    rule: `self.all(key, size(key) <= ${MAX_DNS_NAME} && key.matches('${SECRET_KEY}'))`,
+    message:
+      'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens, and no two dots to begin with',
+    holds: (template) => Object.keys(template).every(isSecretKey),
   },
   {
     rule: `self.all(key, !(key in ${JSON.stringify([...FIXED_KEYS, NEXT_PASSWORD]).replaceAll('","', '", "')}))`,
     message: `template must not name ${FIXED_KEYS.join(', ')} or ${NEXT_PASSWORD}: every connection Secret has these keys`,
+    holds: (template) => ![...FIXED_KEYS, NEXT_PASSWORD].some((key) => Object.hasOwn(template, key)),
   },
+  // Of an older object it is told under a reason of its own.
   {
     rule: `self.all(key, self[key].matches(r'${TEXT}'))`,
     message: `template has a placeholder that is not known: use {{ name }} or {{ name | urlencode }} with one of ${FIXED_KEYS.join(', ')}`,
