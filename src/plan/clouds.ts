@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { HttpError, type HttpTransport } from '../base/http.ts';
 import type { Cluster } from '../cloud/schema.ts';
+import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { SavedState } from '../simulator/saved-state.ts';
@@ -19,7 +20,7 @@ import {
   usersOf,
 } from './objects.ts';
 
-/* Copies of the clouds that the spaces are in, for the operator to be run against: a simulator for each base URL. */
+/* Copies of the clouds that the spaces are in, for the operator to be run against: a simulator for each, however its address is spelled. */
 
 /** Logins that work in the copies, and nowhere else. */
 export const SANDBOX_LOGIN = { username: 'admin', password: 'sandbox-admin' } as const;
@@ -42,7 +43,7 @@ export function copyClouds(
   clock: Clock,
 ): Clouds {
   const spaces = spacesOf(objects);
-  const simulators = [...Map.groupBy(spaces, ({ spec }) => spec.baseURL)].map(
+  const simulators = [...Map.groupBy(spaces, cloudOf)].map(
     ([baseURL, sharing]) => [baseURL, simulatorFor(sharing, objects, listed, clock)] as const,
   );
   const bySpace = new Map(spaces.map((space) => [space.object.key, space]));
@@ -50,7 +51,7 @@ export function copyClouds(
     transport: routed(simulators, spaces),
     token(spaceKey, level) {
       const space = bySpace.get(spaceKey);
-      const simulator = simulators.find(([baseURL]) => baseURL === space?.spec.baseURL)?.[1];
+      const simulator = simulators.find(([baseURL]) => space !== undefined && baseURL === cloudOf(space))?.[1];
       const team = simulator?.teams.find(({ id }) => id === space?.spec.teamID);
       const found = team?.apiTokens.find((token) => token.level === level && token.spaceID === space?.spec.spaceID);
       return found ?? { clientID: 'none', clientSecret: 'none' };
@@ -108,10 +109,8 @@ function clustersIn(
   nowMs: number,
 ): readonly SavedCluster[] {
   // Several DatabaseSpaces may mean the same space of the cloud.
-  const { baseURL, teamID, spaceID } = space.spec;
-  const same = spacesOf(objects).filter(
-    ({ spec }) => spec.baseURL === baseURL && spec.teamID === teamID && spec.spaceID === spaceID,
-  );
+  const place = placeOf(space.spec);
+  const same = spacesOf(objects).filter(({ spec }) => isSamePlace(placeOf(spec), place));
   const keys = new Set(same.map(({ object }) => object.key));
   const ofSpace = clustersOf(objects).filter(({ spec, metadata }) => keys.has(referred(spec.spaceRef, metadata)));
   const byID = new Map(ofSpace.map((cluster) => [cluster.status.clusterID, cluster]));
@@ -239,13 +238,11 @@ function factoryUser() {
 /** Requests go to the copy of what they name: a base URL, or the URL that a space makes of a server's address. */
 function routed(simulators: readonly (readonly [string, Simulator])[], spaces: readonly PlannedSpace[]): HttpTransport {
   return (request) => {
+    const href = new URL(request.url).href;
     for (const [baseURL, simulator] of simulators) {
-      const base = baseURL.replace(/\/$/, '');
-      if (request.url.startsWith(`${base}/`))
-        return simulator.transport({ ...request, url: simulator.baseURL + request.url.slice(base.length) });
-      const templates = new Set(
-        spaces.filter(({ spec }) => spec.baseURL === baseURL).map(({ spec }) => spec.serverURL),
-      );
+      if (href.startsWith(`${baseURL}/`))
+        return simulator.transport({ ...request, url: simulator.baseURL + href.slice(baseURL.length) });
+      const templates = new Set(spaces.filter((space) => cloudOf(space) === baseURL).map(({ spec }) => spec.serverURL));
       for (const cluster of simulator.clusters()) {
         for (const { address } of cluster.servers) {
           for (const template of templates) {
@@ -258,6 +255,11 @@ function routed(simulators: readonly (readonly [string, Simulator])[], spaces: r
     }
     return Promise.reject(new HttpError('unreachable', `${new URL(request.url).origin} is not part of the plan`));
   };
+}
+
+/** The address of its cloud, written in one way. */
+function cloudOf({ spec }: PlannedSpace): string {
+  return placeOf(spec).baseURL;
 }
 
 function serverURL(template: string, address: string): string {

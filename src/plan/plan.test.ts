@@ -35,6 +35,28 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('takes a cloud for one, however the spaces spell its address', async () => {
+    const specs = {
+      'DatabaseSpace again': { ...SPACE, baseURL: 'https://cloud.simulator.test/' },
+      'DatabaseCluster orders': CLUSTER_SPEC,
+      'DatabaseCluster more': { ...CLUSTER_SPEC, spaceRef: { name: 'again' } },
+      ...Object.fromEntries(
+        ['orders', 'more'].flatMap((name) => [
+          [`DatabaseUser on-${name}`, { clusterRef: { name } }],
+          [`Database on-${name}`, { clusterRef: { name } }],
+        ]),
+      ),
+    };
+    const world = await aWorld(specs);
+    const input = await world.input(specs);
+    for (const listed of [input.listed, new Map()]) {
+      const plan = await makePlan({ ...input, listed }, world.clock);
+      expect(stepsOf(plan)).toEqual([]);
+      expect(plan.outcomes.map(({ end }) => end?.ready)).toEqual(plan.outcomes.map(() => 'True'));
+    }
+    await world.end();
+  });
+
   it('weighs what destroys, interrupts and costs', async () => {
     const specs = {
       'DatabaseCluster orders': { ...CLUSTER_SPEC, deletionPolicy: 'Delete' },
