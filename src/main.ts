@@ -8,6 +8,20 @@ import { VERSION } from './version.ts';
 
 async function main(): Promise<number> {
   const [name = '', ...argv] = commandFirst(process.argv.slice(2));
+  const abort = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
+  let lost: number | undefined;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // Whoever read it has gone, as `head` does: there is nobody to go on for, and nothing to complain of. A full disk is told.
+      if (error.code !== 'EPIPE' && lost === undefined && stream === process.stdout)
+        process.stderr.write(`mooring cannot write its output: ${error.message}\n`);
+      lost ??= error.code === 'EPIPE' ? UNREAD : 1;
+      // Also where it comes after the command has ended.
+      process.exitCode = lost;
+      abort.abort();
+    });
+  }
   if (name === '--version' || name === 'version') {
     process.stdout.write(`${VERSION}\n`);
     return 0;
@@ -17,19 +31,6 @@ async function main(): Promise<number> {
     const asked = name === '' || name === '--help' || name === '-h' || name === 'help';
     (asked ? process.stdout : process.stderr).write(asked ? usage() : `There is no command "${name}".\n\n${usage()}`);
     return asked && name !== '' ? 0 : 2;
-  }
-  const abort = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
-  let isUnread = false;
-  // Whoever read it has gone, as `head` does: there is nobody to go on for, and nothing to complain of.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      isUnread = true;
-      // Also where it comes after the command has ended.
-      process.exitCode = UNREAD;
-      abort.abort();
-    });
   }
   let run: Command;
   try {
@@ -41,14 +42,14 @@ async function main(): Promise<number> {
     return 1;
   }
   const code = await run(argv, {
-    stdout: (text) => isUnread || process.stdout.write(text),
-    stderr: (text) => isUnread || process.stderr.write(text),
+    stdout: (text) => lost !== undefined || process.stdout.write(text),
+    stderr: (text) => lost !== undefined || process.stderr.write(text),
     isTerminal: process.stdout.isTTY === true,
     rows: () => process.stdout.rows,
     env: process.env,
     signal: abort.signal,
   });
-  return isUnread ? UNREAD : code;
+  return lost ?? code;
 }
 
 function usage(): string {
@@ -58,4 +59,6 @@ function usage(): string {
   return `mooring ${VERSION}: a Kubernetes operator for managed databases\n\nUsage: mooring COMMAND [flags]\n\n${lines.join('\n')}\n\nEach command has --help.\n`;
 }
 
-process.exitCode = await main();
+const code = await main();
+// What a stream said of a failed write stands.
+process.exitCode ??= code;

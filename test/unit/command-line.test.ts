@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -16,6 +17,18 @@ test('Whoever stops reading, as head does, ends a command without a word', async
   expect(complaint).toBe('');
   expect(child.exitCode).toBe(141);
 });
+
+test.skipIf(!existsSync('/dev/full')).each([['crds'], ['--version'], ['--help']])(
+  'A disk that is full is told in one line: %s',
+  async (command) => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [MOORING, command], { stdio: ['ignore', full, 'pipe'] });
+    const [complaint] = await Promise.all([child.stderr && text(child.stderr), once(child, 'close')]);
+    closeSync(full);
+    expect(complaint).toBe('mooring cannot write its output: ENOSPC: no space left on device, write\n');
+    expect(child.exitCode).toBe(1);
+  },
+);
 
 test('Flags of the connection may stand before the command', async () => {
   const missing = '/no/such/kubeconfig';
