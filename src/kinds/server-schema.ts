@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { PrinterColumn, ValidationRule } from '../kube/definition.ts';
-import { immutable, keepsField, objectReference, rules } from './shared-schema.ts';
+import { immutable, objectReference, rules } from './shared-schema.ts';
 
 /* What DatabaseUser and Database have in common in their specs: both are things on the server of a DatabaseCluster. */
 
@@ -47,16 +47,20 @@ export const CLUSTER_COLUMN: PrinterColumn = {
   description: 'The DatabaseCluster that it is on.',
 };
 
-/** The rules, on spec, that a name which defaults to metadata.name neither changes nor comes or goes. */
+/** The rules, on the object, that a name which defaults to metadata.name stays, be it that it is only written down or left out. */
 export function nameStays(field: string, kind: string): readonly ValidationRule[] {
   const remedy = `a ${kind} keeps the name it was created with, so create another ${kind}`;
+  const told = { fieldPath: `.spec.${field}`, reason: 'FieldValueForbidden' } as const;
   return [
-    keepsField(field, remedy),
     {
-      rule: `has(oldSelf.${field}) || !has(self.${field})`,
+      rule: `!has(oldSelf.spec.${field}) || has(self.spec.${field}) || oldSelf.spec.${field} == self.metadata.name`,
+      message: `${field} cannot be removed: ${remedy}`,
+      ...told,
+    },
+    {
+      rule: `has(oldSelf.spec.${field}) || !has(self.spec.${field}) || self.spec.${field} == self.metadata.name`,
       message: `${field} cannot be added: ${remedy}`,
-      fieldPath: `.${field}`,
-      reason: 'FieldValueForbidden',
+      ...told,
     },
   ];
 }

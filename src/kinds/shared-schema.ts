@@ -69,10 +69,11 @@ export function durationText() {
   return z.string().min(2).max(32).regex(DURATION_PATTERN);
 }
 
-/** The rule that a duration is not shorter than `minimum`; `orZero` lets 0s through. */
+/** The rule that a duration is not shorter than `minimum`; `orZero` lets 0s through. Of what is none the pattern tells. */
 export function atLeast(field: string, minimum: string, orZero = false): ValidationRule {
+  const long = `${orZero ? `duration(self) == duration('0s') || ` : ''}duration(self) >= duration('${minimum}')`;
   return {
-    rule: `${orZero ? `duration(self) == duration('0s') || ` : ''}duration(self) >= duration('${minimum}')`,
+    rule: `!self.matches('${DURATION_PATTERN.source}') || ${long}`,
     message: `${field} must be at least ${minimum}${orZero ? ', or 0s' : ''}`,
   };
 }
@@ -108,18 +109,26 @@ const labelSelector = z
       .describe('Labels that the namespace must have, with exactly these values.'),
     matchExpressions: z
       .array(
-        z.object({
-          key: z.string().min(1).max(317).describe('Label that the requirement is about.'),
-          operator: z
-            .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
-            .describe('How the label relates to the values: In, NotIn, Exists or DoesNotExist.'),
-          values: z
-            .array(z.string().max(63))
-            .max(32)
-            .optional()
-            .meta({ 'x-kubernetes-list-type': 'atomic' })
-            .describe('Values for In and NotIn; empty for Exists and DoesNotExist.'),
-        }),
+        z
+          .object({
+            key: z.string().min(1).max(317).describe('Label that the requirement is about.'),
+            operator: z
+              .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+              .describe('How the label relates to the values: In, NotIn, Exists or DoesNotExist.'),
+            values: z
+              .array(z.string().max(63))
+              .max(32)
+              .optional()
+              .meta({ 'x-kubernetes-list-type': 'atomic' })
+              .describe('Values for In and NotIn; empty for Exists and DoesNotExist.'),
+          })
+          .meta(
+            rules({
+              rule: `(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)`,
+              message: 'values must be set with operator In or NotIn, and only then: add a value, or remove values',
+              fieldPath: '.values',
+            }),
+          ),
       )
       .max(16)
       .optional()

@@ -40,8 +40,14 @@ function tryToCreate(kind: Kind, spec: Readonly<Record<string, unknown>>, name?:
 }
 
 /** An update of an object that was created as `before`, with `status` written by the operator since. */
-async function tryToUpdate({ kind, before = {}, status, spec }: Omit<Rejection, 'rule' | 'says'>): Promise<ApiAnswer> {
-  const created = await api.send('POST', collectionPath(kind, namespace), anObject(kind, before));
+async function tryToUpdate({
+  kind,
+  before = {},
+  status,
+  spec,
+  name,
+}: Omit<Rejection, 'rule' | 'says'>): Promise<ApiAnswer> {
+  const created = await api.send('POST', collectionPath(kind, namespace), anObject(kind, before, name));
   expect(created.causes).toEqual([]);
   let object = created.body as { metadata: { name: string } };
   const path = `${collectionPath(kind, namespace)}/${object.metadata.name}`;
@@ -63,7 +69,11 @@ describe('the API server refuses', () => {
   test('every CEL rule has a rejected sample, and every sample a rule', () => {
     const rules = definitions.flatMap((definition) => {
       const schema = resourceSchema(definition);
-      return fieldsOf(schema, '').flatMap((field) =>
+      const all = fieldsOf(schema, '');
+      const items = all.flatMap((field) =>
+        field.schema.items === undefined ? [] : [{ path: `${field.path}[]`, schema: field.schema.items }],
+      );
+      return [...all, ...items].flatMap((field) =>
         (field.schema['x-kubernetes-validations'] ?? []).map((rule) => ({
           kind: definition.kind,
           text: `${field.path}${rule.fieldPath ?? ''}: ${rule.message}`.replace(/^\./, ''),
@@ -98,6 +108,11 @@ describe('the API server refuses', () => {
       { connectionSecret: { labels: { a: 'bad value!' } } },
       'spec.connectionSecret.labels.a: Invalid value: "bad value!": ',
     ],
+    ...['a week', '10', '99999999h'].map((pollInterval): [Kind, Readonly<Record<string, unknown>>, string] => [
+      'DatabaseSpace',
+      { pollInterval },
+      `spec.pollInterval: Invalid value: "${pollInterval}": spec.pollInterval in body should match`,
+    ]),
     ['DatabaseSpace', { apiTokens: [] }, 'spec.apiTokens: Invalid value: '],
     ['DatabaseSpace', { teamID: undefined }, 'spec.teamID: Required value'],
     ['DatabaseSpace', { caBundle: 'no base64!' }, 'spec.caBundle: Invalid value: "no base64!": '],
@@ -114,6 +129,7 @@ describe('the API server refuses', () => {
   ])('%s with %j', async (kind, spec, says) => {
     const { causes } = await tryToCreate(kind, spec);
     expect(causes[0]).toSatisfy((cause: string) => cause.startsWith(says));
+    expect(causes.join()).not.toContain('type conversion error');
   });
 });
 
@@ -199,6 +215,12 @@ describe('the API server accepts', () => {
         spec: { adoptionPolicy: 'MustExist' },
       },
     ],
+    ['a username that is the default', { kind: 'DatabaseUser', name: 'same', spec: { username: 'same' } }],
+    [
+      'no username where it is the default',
+      { kind: 'DatabaseUser', name: 'left', before: { username: 'left' }, spec: {} },
+    ],
+    ['a name that is the default', { kind: 'Database', name: 'same', spec: { name: 'same' } }],
     ['another team before any cluster was seen', { kind: 'DatabaseSpace', spec: { teamID: 'other' } }],
     [
       'another space while no cluster is managed',

@@ -217,6 +217,18 @@ export const REJECTIONS: readonly Rejection[] = [
     { allowedNamespaces: { from: 'Selector' } },
     `spec.allowedNamespaces.selector: Invalid value: ${SELECTOR}`,
   ),
+  ...[
+    ...['In', 'NotIn'].flatMap((operator) => [{ operator }, { operator, values: [] }]),
+    ...['Exists', 'DoesNotExist'].map((operator) => ({ operator, values: ['shop'] })),
+  ].flatMap((requirement) =>
+    [cluster, space].map((of) =>
+      of(
+        'spec.allowedNamespaces.selector.matchExpressions[].values: values must',
+        { allowedNamespaces: { from: 'Selector', selector: { matchExpressions: [{ key: 'team', ...requirement }] } } },
+        `spec.allowedNamespaces.selector.matchExpressions[0].values: Invalid value: values must be set with operator In or NotIn, and only then: add a value, or remove values`,
+      ),
+    ),
+  ),
   space(
     'spec.allowedNamespaces.selector: selector must',
     { allowedNamespaces: { from: 'All', selector: { matchLabels: { a: 'b' } } } },

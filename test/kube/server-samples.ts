@@ -71,6 +71,14 @@ const PLACEHOLDER =
 export const SERVER_REJECTIONS: readonly Rejection[] = [
   ...named('DatabaseUser', 'username', 'app'),
   ...named('Database', 'name', 'orders'),
+  ...[{}, { inline: 'define', configMapKeyRef: { name: 'a', key: 'b' } }].map(
+    (source): Rejection => ({
+      kind: 'Database',
+      rule: 'spec.schema[]: a schema source needs',
+      spec: { schema: [source] },
+      says: 'spec.schema[0]: Invalid value: a schema source needs exactly one of configMapKeyRef and inline: set one, remove the other',
+    }),
+  ),
   user(
     'spec.rotateEvery: rotateEvery is for',
     { rotateEvery: '720h', passwordSecretRef: { name: 'mine' } },

@@ -64,7 +64,6 @@ const spec = z
         'What deleting this object does to the database. Retain: nothing. Delete: it is deleted with its data.',
       ),
   })
-  .meta(rules(...nameStays('name', 'Database')))
   .describe('What the database should be.');
 
 const status = z
@@ -131,7 +130,7 @@ export const databaseDefinition: ResourceDefinition<DatabaseSpec, DatabaseStatus
   description: "A Database is one database on a cluster's server, with its schema.",
   spec,
   status,
-  rules: [nameNeeded('name')],
+  rules: [nameNeeded('name'), ...nameStays('name', 'Database')],
   printerColumns: [
     ...READY_COLUMNS,
     { name: 'Database', type: 'string', jsonPath: '.status.name', description: 'Name of the database on the server.' },

@@ -112,7 +112,7 @@ const spec = z
       ),
   })
   .meta(
-    rules(...nameStays('username', 'DatabaseUser'), {
+    rules({
       rule: '!has(self.passwordSecretRef) || !has(self.rotateEvery)',
       message: 'rotateEvery is for generated passwords: remove it, or remove passwordSecretRef',
       fieldPath: '.rotateEvery',
@@ -164,7 +164,7 @@ export const databaseUserDefinition: ResourceDefinition<DatabaseUserSpec, Databa
   description: "A DatabaseUser is one user of a cluster's database server, with a Secret for applications.",
   spec,
   status,
-  rules: [nameNeeded('username')],
+  rules: [nameNeeded('username'), ...nameStays('username', 'DatabaseUser')],
   printerColumns: [
     ...READY_COLUMNS,
     { name: 'Username', type: 'string', jsonPath: '.status.username', description: 'Name of the user on the server.' },
