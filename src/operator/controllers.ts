@@ -241,6 +241,6 @@ function controllerOfDatabases({ share, dependencies, informers, wiring }: Setti
 function spaceOf(object: KubeObject | undefined) {
   if (object === undefined) return undefined;
   const spec = parseSpec(databaseSpaceDefinition, object.spec);
-  const { conditions = [] } = parseStatus(databaseSpaceDefinition, object.status);
-  return { spec: spec.ok ? spec.spec : undefined, ready: findStatusCondition(conditions, 'Ready') };
+  const { conditions = [], availableVersions: versions } = parseStatus(databaseSpaceDefinition, object.status);
+  return { spec: spec.ok ? spec.spec : undefined, versions, ready: findStatusCondition(conditions, 'Ready') };
 }

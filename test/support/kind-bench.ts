@@ -66,6 +66,8 @@ export interface KindBenchOptions {
   readonly knobs?: Partial<Knobs>;
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly space?: Partial<DatabaseSpaceSpec>;
+  /** That the space tells of. */
+  readonly versions?: readonly string[];
 }
 
 const REF = { namespace: 'shop', name: 'orders' };
@@ -137,7 +139,9 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       connections,
       places: placesOf({ [SPACE]: spaceSpec }),
       space: (key) =>
-        key === SPACE ? { spec: spaceSpec, ready: { status: 'True', reason: 'Observed', message: '' } } : undefined,
+        key === SPACE
+          ? { spec: spaceSpec, versions: options.versions, ready: { status: 'True', reason: 'Observed', message: '' } }
+          : undefined,
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
       watches: () => true,

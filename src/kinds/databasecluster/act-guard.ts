@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ApiError } from '../../base/api-error.ts';
 import { confirm as confirmObject } from '../confirm.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { spaceKeyOf } from './claimants.ts';
 import { differences } from './differences.ts';
 import { ACCEPT_IDENTITY, type ClusterSubject, isSame } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
@@ -45,4 +47,27 @@ export async function isFree(
   const cluster = await client.get(id, signal);
   if (cluster !== undefined) poller.learn(id, cluster, askedAt);
   return cluster === undefined;
+}
+
+/**
+ * The versions that the cloud has, where it surely lacks the one that is asked for; undefined: it may have it. What the space
+ * tells may be old, so before a person is told of it the cloud is asked; where it does not say, it judges the deploy itself.
+ */
+export async function versionsWithout(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { client }: SpaceConnection,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const { version } = subject.spec;
+  const lacksIt = (versions: readonly string[]) =>
+    version !== undefined && version !== 'latest' && versions.length > 0 && !versions.includes(version);
+  if (!lacksIt(world.space(spaceKeyOf(subject))?.versions ?? [])) return undefined;
+  try {
+    const versions = await client.versions(signal);
+    return lacksIt(versions) ? versions : undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }

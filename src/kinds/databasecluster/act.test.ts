@@ -28,6 +28,43 @@ describe('A DatabaseCluster', () => {
     expect(bench.status().operation).toBeUndefined();
   });
 
+  describe('of a version that the space does not tell of', () => {
+    const versions = ['3.4.0'];
+    const asked = (bench: KindBench) => bench.calls.filter((call) => call === 'versions' || call === 'deploy');
+
+    it('is deployed where the cloud has it by now', async () => {
+      const bench = await kindBench({ versions });
+      await bench.until('True Running');
+      expect(asked(bench)).toEqual(['versions', 'deploy']);
+    });
+
+    it('is deployed where the cloud does not tell its versions', async () => {
+      const bench = await kindBench({ versions });
+      bench.simulator.faults.add({ match: { operation: 'versions' }, effect: 'errorBefore', status: 503 });
+      await bench.until('True Running');
+    });
+
+    it('is not asked for where the cloud lacks it, and nothing is left written down', async () => {
+      const bench = await kindBench({ versions, spec: { version: '9.9.9' } });
+      await bench.pass();
+      await bench.pass();
+      expect(bench.ready()).toBe('False InvalidSpec');
+      expect(asked(bench)).toEqual(['versions']);
+      expect(bench.told.at(-1)).toMatch(/spec\.version cannot be "9\.9\.9", which the cloud does not have: .*3\.5\.0/);
+      expect(bench.status().operation).toBeUndefined();
+    });
+
+    it.each([
+      ['latest', versions],
+      ['3.5.0', ['3.5.0']],
+      ['3.5.0', undefined],
+    ] as const)('costs no call where it is %s of %j', async (version, known) => {
+      const bench = await kindBench({ spec: { version }, ...(known === undefined ? {} : { versions: known }) });
+      await bench.until('True Running');
+      expect(asked(bench)).toEqual(['deploy']);
+    });
+  });
+
   it('names the Secrets of the space where its token is refused', async () => {
     const bench = await runningBench();
     bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 401 });

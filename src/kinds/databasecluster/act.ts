@@ -3,7 +3,7 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
-import { confirm, isAsDecidedOn, isFree } from './act-guard.ts';
+import { confirm, isAsDecidedOn, isFree, versionsWithout } from './act-guard.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
@@ -32,6 +32,7 @@ export async function actOnCluster(
     throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: It is looked at again');
   switch (step.do) {
     case 'Deploy': {
+      await refuseUnknownVersion(world, subject, connection, signal, keep);
       // Before the object is asked for once more: where the cloud is much asked, this takes time.
       const turn = await connection.client.turn(step.id, signal);
       const call = () => connection.client.deploy(deployRequest(subject, step.id), signal, turn);
@@ -102,6 +103,23 @@ async function create(
     if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
     return await taken(world, connection, id, signal);
   }
+}
+
+/** Not of a deploy whose answer may be lost: the cloud took it, then. */
+async function refuseUnknownVersion(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+  keep: Keep,
+): Promise<void> {
+  const { key, spec, status } = subject;
+  if (status.operation === undefined || !world.memory.attempts.neverMade(key, status.operation)) return;
+  const versions = await versionsWithout(world, subject, connection, signal);
+  if (versions === undefined) return;
+  keep({ operation: null });
+  const message = `spec.version cannot be "${spec.version}", which the cloud does not have: delete this object, and apply it with latest or one of ${versions.join(', ')}`;
+  throw new TerminalError('InvalidSpec', message);
 }
 
 /** Of a clone the cloud says nothing that would tell it from another cluster, so the id must be free right before. */

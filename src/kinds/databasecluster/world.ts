@@ -46,6 +46,8 @@ export interface ClusterWorld {
 
 export interface SpaceSeenHere {
   readonly spec: DatabaseSpaceSpec | undefined;
+  /** That the cloud had when it was asked last; undefined: it was not. */
+  readonly versions?: readonly string[] | undefined;
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 

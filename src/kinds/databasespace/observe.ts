@@ -186,8 +186,8 @@ async function exchange(
 }
 
 /**
- * Asked once: versions are for people to look up, and one List is all that is asked regularly. Nothing depends on them, so
- * what is known stays where they cannot be asked for.
+ * Asked once: versions are for people to look up, and one List is all that is asked regularly. A deploy of
+ * one that is not among them asks anew, so what is known stays where they cannot be asked for.
  */
 async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, works: boolean, signal: AbortSignal) {
   const known = subject.status.availableVersions;
