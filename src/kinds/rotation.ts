@@ -5,6 +5,12 @@ import type { ObjectMeta } from '../kube/object.ts';
 /** A new value asks for a new password now. */
 export const ROTATE_AT = `${GROUP}/rotate-at`;
 
+/** Annotations of a Secret with a coming password. */
+export const NEXT_ANNOTATIONS = {
+  /** The asking for a new one that it answers. */
+  answers: `${GROUP}/next-password-answers`,
+} as const;
+
 /** When the password was replaced, and which asking for it that answered: for the status. */
 export interface Rotation {
   readonly lastRotation: string;
@@ -17,11 +23,27 @@ interface Rotated {
   readonly status: { readonly lastRotation?: string | undefined; readonly lastHandledRotateAt?: string | undefined };
 }
 
+/** Of a first password, which is as new as can be. */
 export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: number): Rotation {
   return {
     lastRotation: new Date(nowMs).toISOString(),
     lastHandledRotateAt: metadata.annotations?.[ROTATE_AT] ?? null,
   };
+}
+
+/**
+ * For the status, as the coming password has become the one in use; undefined: the first one is told of when it was verified.
+ * `answers`: as NEXT_ANNOTATIONS say. What was asked for after the coming one was written asks for another one.
+ */
+export function rotated(
+  { metadata, status }: Rotated,
+  answers: string | undefined,
+  nowMs: number,
+): Partial<Rotation> | undefined {
+  if (status.lastRotation === undefined) return undefined;
+  const isAsked = metadata.annotations?.[ROTATE_AT] !== undefined;
+  const handled = answers === undefined && isAsked ? {} : { lastHandledRotateAt: answers ?? null };
+  return { lastRotation: new Date(nowMs).toISOString(), ...handled };
 }
 
 /**

@@ -8,7 +8,7 @@ export const OF_CLUSTERS: readonly Mutation[] = [
   {
     name: 'refusal-holds-up-server',
     about: 'A server that is not up is looked at as slowly as a change is asked for that the cloud refuses',
-    changes: [['runtime/reconcile.ts', "found !== undefined && decision.retry !== 'soon'", 'found !== undefined']],
+    changes: [['runtime/reconcile.ts', "soon: decision.retry === 'soon' }", 'soon: false }']],
     hunt: ['refused-change-server-late'],
   },
   {

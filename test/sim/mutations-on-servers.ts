@@ -8,8 +8,20 @@ export const ON_SERVERS: readonly Mutation[] = [
   {
     name: 'user-promote-unverified',
     about: "A user's new password is published before the server has taken it",
-    changes: [[USER, "if (login.works === 'next')\n", "if (login.works !== 'none')\n"]],
+    changes: [[USER, "if (login.works === 'next') return", "if (login.works !== 'none') return"]],
     hunt: ['user-rotate'],
+  },
+  {
+    name: 'own-write-is-news',
+    about: "A user's password that was refused is put again because of our own write of its Secret",
+    changes: [['kinds/databaseuser/act-secret.ts', 'if (!subject.lookNow)', 'if (subject.deleting)']],
+    hunt: ['user-refused'],
+  },
+  {
+    name: 'own-write-is-news-to-a-cluster',
+    about: "A cluster's password that was refused is put again because of our own write of its Secret",
+    changes: [['kinds/databasecluster/act-login.ts', 'if (!subject.lookNow)', 'if (subject.deleting)']],
+    hunt: ['rotate-refused'],
   },
   {
     name: 'database-adopt-silently',

@@ -151,8 +151,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         ACT_LOGIN,
-        "  const { namespace = '', name } = subject.metadata;\n  const annotations =",
-        "  await connection.logins(serverOf(connection, subject).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, signal);\n  const { namespace = '', name } = subject.metadata;\n  const annotations =",
+        "  const { namespace = '', name } = subject.metadata;\n  const asked =",
+        "  await connection.logins(serverOf(connection, subject).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, signal);\n  const { namespace = '', name } = subject.metadata;\n  const asked =",
       ],
     ],
     hunt: ['deploy'],
@@ -160,13 +160,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'promote-unverified',
     about: 'A new password is published before the server has taken it',
-    changes: [
-      [
-        LOGIN,
-        "if (working === 'next') return step({ do: 'PromotePassword' }",
-        "if (hasNext) return step({ do: 'PromotePassword' }",
-      ],
-    ],
+    changes: [[LOGIN, "if (working === 'next') return {", 'if (hasNext) return {']],
     hunt: ['rotate'],
   },
   {

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../src/simulator/dialect.ts';
-import type { Fault } from './faults.ts';
+import { FAULT_NAMES, type Fault } from './faults.ts';
 import type { ReadFault } from './reads.ts';
 import type { Subject } from './strike.ts';
 import { CLUSTERS } from './view.ts';
@@ -29,6 +29,19 @@ export interface Scenario {
   readonly without?: readonly Fault[];
 }
 
+/** These have a meaning of their own where a server refuses something; the others only take long there. */
+const WITH_REFUSALS: ReadonlySet<Fault> = new Set<Fault>([
+  'crashBefore',
+  'crashAfter',
+  'lostAnswer',
+  'conflict',
+  'stale',
+  'loseSecret',
+]);
+export const NOT_WITH_REFUSALS = FAULT_NAMES.filter((fault) => !WITH_REFUSALS.has(fault));
+/** Long enough for a slow retry. */
+const REFUSED_MS = 150_000;
+
 export const isReady = ({ view }: World, name = 'orders', resource = CLUSTERS) =>
   view.ready(name, resource).startsWith('True');
 
@@ -36,6 +49,17 @@ export const isReady = ({ view }: World, name = 'orders', resource = CLUSTERS) =
 export async function running(world: World, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
   await world.people.createCluster(spec);
   await world.until(() => isReady(world), 'orders is Ready');
+}
+
+/** A server says no to every user and password, until some minutes after the object was told so. */
+export async function whileRefused(world: World, act: () => Promise<unknown>, name?: string, resource = CLUSTERS) {
+  const { clock, simulator, view } = world;
+  const match = { operation: ['createUser', 'updateUser'] };
+  simulator.faults.add({ match, effect: 'errorBefore', status: 400 });
+  await act();
+  await world.wait(() => view.ready(name, resource) === 'False RefusedByServer', 'it is told that the server refuses');
+  await clock.advance(REFUSED_MS);
+  simulator.faults.clear();
 }
 
 /** A cluster of somebody else, which runs; `adoptable`: an object may take it over. */

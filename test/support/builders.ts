@@ -198,6 +198,7 @@ export class ObservationBuilder {
       secretName: 'orders-admin',
       secretVersion: '5',
       hasNext: false,
+      isAwaited: false,
       working: 'current',
       factoryAlive: false,
       verifyInMs: 600_000,

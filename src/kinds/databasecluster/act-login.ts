@@ -2,6 +2,8 @@ import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
+import { NEXT_ANNOTATIONS, ROTATE_AT, rotated } from '../rotation.ts';
 import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
@@ -31,31 +33,41 @@ function pick(known: KnownLogins, name: Exclude<UsableLogin, 'held'>): Login {
   return login;
 }
 
-/**
- * The password that works stays where it is, the coming one stands beside it before the server hears of it. False: there
- * was a coming one already, which comes to its end first, as the server may be about to take it.
- */
+/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
 export async function preparePassword(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
   from: UsableLogin,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
-  if (known.next !== undefined) return false;
+  // There is one already: it comes to its end first, as the server may be about to take it.
+  if (known.next !== undefined) return;
+  const { tries } = world.memory;
+  if (!subject.lookNow)
+    tries.throwRefusal(subject.key, refusalAbout(subject, known.secret?.resourceVersion), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from);
-  const data = { ...login, nextPassword: generatePassword(world.random) };
+  const nextPassword = generatePassword(world.random);
+  const data = { ...login, nextPassword };
   const { namespace = '', name } = subject.metadata;
-  const annotations = loginOf(subject, connection.place);
+  const asked = subject.metadata.annotations?.[ROTATE_AT];
+  const answers = asked === undefined ? {} : { [NEXT_ANNOTATIONS.answers]: asked };
+  const annotations = { ...loginOf(subject, connection.place), ...answers };
   const labels = { [OWNER_LABEL]: ownerValue(name) };
   // A copy of a login that works, in a Secret that nobody names any more, would stay there.
   if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
   if (known.secret === undefined)
     await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
   else await world.secrets.patch(namespace, known.secretName, known.secret, { data, labels, annotations });
-  return true;
+  tries.prepared(subject.key, { username: login.username, password: nextPassword });
+}
+
+/** What the server may say otherwise to: it is another one, or a person changes or asks for something, or the Secret is lost. */
+function refusalAbout({ metadata, status }: ClusterSubject, secretVersion: string | undefined): string {
+  const { uid, generation, annotations } = metadata;
+  return JSON.stringify([uid, generation, annotations?.[ROTATE_AT], status.createdAt, status.endpoint, secretVersion]);
 }
 
 export async function putPassword(
@@ -76,16 +88,40 @@ export async function putPassword(
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
-  world.memory.putting(subject.key, known.secretName);
+  const { clock, memory } = world;
+  memory.putting(subject.key, known.secretName);
+  const now = () => clock.monotonic();
   try {
-    await logins.setPassword(login, next.username, next.password, signal);
+    await memory.tries.give(subject.key, next, now, async () => {
+      await logins.setPassword(login, next.username, next.password, signal);
+    });
   } catch (error) {
+    if (error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict'))
+      throw await refused(world, subject, known, next, error);
     if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
     // It worked when it was tried: an earlier call may have taken effect only now, so all logins are tried anew.
     throw new TransientError('LoginChanged', `${error.message}. It worked before: All logins are tried again`, {
       cause: error,
     });
   }
+}
+
+/** The server says no to this very password, and will again: another one is tried later, unless it may have taken this one before. */
+async function refused(
+  { clock, memory, secrets }: ClusterWorld,
+  subject: ClusterSubject,
+  { secret, secretName, current }: KnownLogins,
+  next: Login,
+  error: ApiError,
+): Promise<Error> {
+  const said = current === undefined ? error : refusedNext(error, TRIES_ANOTHER);
+  if (secret === undefined || !memory.tries.isUnsent(subject.key, next)) return said;
+  const version = await secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
+    data: { nextPassword: null },
+    annotations: { [NEXT_ANNOTATIONS.answers]: null },
+  });
+  memory.tries.refused(subject.key, refusalAbout(subject, version), said, clock.monotonic());
+  return said;
 }
 
 function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
@@ -100,13 +136,14 @@ export async function promotePassword(
   subject: ClusterSubject,
   connection: SpaceConnection,
   signal: AbortSignal,
-): Promise<undefined> {
+): Promise<ClusterStatusPatch | undefined> {
   const { secret, secretName, next } = await readLogins(world, subject, connection.factoryLogin, signal);
-  if (secret === undefined || next === undefined) return;
+  if (secret === undefined || next === undefined) return undefined;
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { password: next.password, nextPassword: null },
-    annotations: loginOf(subject, connection.place),
+    annotations: { ...loginOf(subject, connection.place), [NEXT_ANNOTATIONS.answers]: null },
   });
+  return rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
 }
 
 /** The cluster is gone, and its login with it. */

@@ -59,7 +59,7 @@ export async function actOnCluster(
         ),
       );
     case 'PreparePassword':
-      return (await preparePassword(world, subject, connection, step.from, signal)) ? step.rotation : undefined;
+      return preparePassword(world, subject, connection, step.from, signal);
     case 'PutPassword':
       return putPassword(world, subject, connection, step.as, signal);
     case 'PromotePassword':

@@ -57,11 +57,6 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
     found: { working: 'held', hasNext: true, secretVersion: undefined, factoryAlive: undefined },
     step: { do: 'PutPassword', as: 'held' },
   },
-  {
-    name: 'promotes the password that the server has taken',
-    found: { working: 'next', hasNext: true, factoryAlive: undefined },
-    step: { do: 'PromotePassword' },
-  },
 ];
 
 const refused: readonly { name: string; given: ClusterBuilder; found: Partial<Tried>; reason: string }[] = [
@@ -156,6 +151,21 @@ describe('decideLogin()', () => {
     expect(decideCluster(healthy.subject, anObservation().seen, NOW_MS).requeueAfterMs).toBe(600_000);
     const never = anObservation().login({ login: 'settled', verifyInMs: undefined });
     expect(decideCluster(healthy.subject, never.seen, NOW_MS).requeueAfterMs).toBeUndefined();
+  });
+
+  it('promotes the password that the server has taken, and leaves the telling to the next look', () => {
+    const seen = anObservation().tried({ working: 'next', hasNext: true, factoryAlive: undefined });
+    const decision = decideCluster(fresh.subject, seen.seen, NOW_MS);
+    expect(decision).toMatchObject({ conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true });
+  });
+
+  it('leaves a cluster Ready whose password is being replaced, and waits for one that the server said it took', () => {
+    const replaced = (isAwaited: boolean) => {
+      const seen = anObservation().tried({ hasNext: true, isAwaited, factoryAlive: undefined });
+      return outline(decideCluster(healthy.subject, seen.seen, NOW_MS));
+    };
+    expect(replaced(false)).toMatchObject({ ready: 'True Running', steps: ['PutPassword'] });
+    expect(replaced(true)).toMatchObject({ ready: 'True Running', summary: 'Reconciling', comesBack: 'soon' });
   });
 
   it('overwrites no Secret of others', () => {

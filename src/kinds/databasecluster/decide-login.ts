@@ -1,7 +1,7 @@
-import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, toldBefore } from '../../kube/condition.ts';
 import { PASS } from '../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../kube/summary.ts';
-import { rotationAt, untilRotation } from '../rotation.ts';
+import { untilRotation } from '../rotation.ts';
 import { holderWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
@@ -22,7 +22,7 @@ import { type ClusterDecision, clusterConditions, factoryLoginRetired, type Rule
 export const decideLogin: Rule = (subject, seen, nowMs) => {
   const login = decide(subject, seen, nowMs);
   const change = changeOf(subject, seen);
-  if (change === undefined || login.conditions === 'keep') return login;
+  if (change === undefined) return login;
   const own = login.steps ?? [];
   const hasSteps = change.steps.length > 0;
   if (hasSteps && !isHeldUp(subject)) {
@@ -35,7 +35,10 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   return {
     ...login,
     mayPass: false,
-    conditions: [...change.summary, ...particulars(login.conditions)],
+    conditions: [
+      ...change.summary,
+      ...particulars(login.conditions === 'keep' ? (subject.status.conditions ?? []) : login.conditions),
+    ],
     steps,
     ...(steps.length > 0 || login.requeueAfterMs !== undefined ? {} : { retry: login.retry ?? 'slowly' }),
   };
@@ -112,17 +115,31 @@ type Tried = Extract<LoginObservation, { login: 'tried' }>;
 
 function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: number): ClusterDecision {
   const { working, hasNext, factoryAlive, secretName } = login;
+  const replacing = (doing: string) =>
+    reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`);
+  const conditions = (doing: string) =>
+    isRotation(subject, login)
+      ? inOrder(subject, seen)
+      : [
+          ...replacing(doing),
+          ...clusterConditions(subject, seen, { secured: notSecured(doing), available: answering(seen) }),
+        ];
   const step = (next: ClusterStep, doing: string): ClusterDecision => ({
-    conditions: [
-      ...reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`),
-      ...clusterConditions(subject, seen, { secured: notSecured(doing), available: answering(seen) }),
-    ],
+    conditions: conditions(doing),
     steps: [next],
     // Written down before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
   });
   if (working === 'none') return noLogin(subject, seen, login);
-  if (working === 'next') return step({ do: 'PromotePassword' }, `Secret "${secretName}" takes over the new password`);
+  // Nothing is news before the Secret has it.
+  if (working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
+  if (hasNext && login.isAwaited) {
+    const doing =
+      'the server said that it took the new password, which does not sign in yet: it is tried again. If it stays so, look at the server';
+    const told = conditions(doing);
+    const under = replacing(doing).filter(({ type }) => !told.some((each) => each.type === type));
+    return { conditions: [...told, ...under], hold: true, retry: 'soon' };
+  }
   if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   const found = verifiedLogin(subject, seen, nowMs);
@@ -156,13 +173,13 @@ function powerless(
   };
 }
 
-function running(
-  subject: ClusterSubject,
-  seen: SpaceSeen,
-  verifyInMs: number | undefined,
-  status: NonNullable<ClusterDecision['status']>,
-  nowMs: number,
-): ClusterDecision {
+/** A login that was found to be as it should be is being replaced: at every moment one of the Secret's passwords works. */
+function isRotation({ status }: ClusterSubject, { working, factoryAlive }: Tried): boolean {
+  const was = (type: string) => isStatusConditionTrue(status.conditions, type);
+  return working === 'current' && factoryAlive !== true && was('CredentialsSecured') && was('Available');
+}
+
+function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
   const secretName = adminSecretName(subject);
   const secured = factoryLoginRetired(secretName);
   const available: ConditionUpdate = {
@@ -171,18 +188,21 @@ function running(
     reason: 'LoginWorks',
     message: `The server at ${seen.endpoint ?? ''} answers, and the login works`,
   };
+  const message = `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`;
+  return [...settled(subject, seen, 'Running', message), ...clusterConditions(subject, seen, { secured, available })];
+}
+
+function running(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  verifyInMs: number | undefined,
+  status: NonNullable<ClusterDecision['status']>,
+  nowMs: number,
+): ClusterDecision {
   const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
-  const rotate: ClusterStep = { do: 'PreparePassword', from: 'current', rotation: rotationAt(subject, nowMs) };
+  const rotate: ClusterStep = { do: 'PreparePassword', from: 'current' };
   return {
-    conditions: [
-      ...settled(
-        subject,
-        seen,
-        'Running',
-        `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`,
-      ),
-      ...clusterConditions(subject, seen, { secured, available }),
-    ],
+    conditions: inOrder(subject, seen),
     status,
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
     steps: rotateInMs !== undefined && rotateInMs <= 0 ? [rotate] : [],

@@ -2,7 +2,6 @@ import { GROUP } from '../../base/group.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
-import type { Rotation } from '../rotation.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
@@ -109,6 +108,8 @@ export type LoginObservation =
       /** Of the login that new clusters come with. */
       readonly factoryVersion?: string;
       readonly hasNext: boolean;
+      /** The server took the coming password a short time ago: it is not given it once more for now. */
+      readonly isAwaited: boolean;
       readonly working: WorkingLogin;
       /** Whether the factory login signs in; undefined where it was not tried, as it does not matter yet. */
       readonly factoryAlive: boolean | undefined;
@@ -127,7 +128,7 @@ export type ClusterStep =
   | ({ readonly do: 'Rename'; readonly id: string; readonly to: string } & Patience)
   | ({ readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges } & Patience)
   /** Writes a new password into the Secret as nextPassword, beside the one that works. */
-  | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly rotation?: Rotation }
+  | { readonly do: 'PreparePassword'; readonly from: UsableLogin }
   /** Has the server take the Secret's nextPassword. */
   | { readonly do: 'PutPassword'; readonly as: UsableLogin }
   /** nextPassword was accepted: it becomes password. */

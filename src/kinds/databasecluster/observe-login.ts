@@ -169,7 +169,9 @@ export async function observeLogin(
   }
   try {
     const logins = connection.logins(endpoint, currentID(subject));
-    const found = await findWorking(logins, known, due, signal);
+    const { tries } = world.memory;
+    const isAwaited = known.next !== undefined && tries.isAwaited(subject.key, known.next, world.clock.monotonic());
+    const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited }, signal);
     const working = found === 'none' && logins.heldBy(adminUsername(known)) !== undefined ? 'held' : found;
     // Nobody else may know the password of a cluster that was let go of: it is not written over.
     const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
@@ -188,6 +190,7 @@ export async function observeLogin(
       secretVersion: known.current === undefined ? undefined : known.secret?.resourceVersion,
       factoryVersion: connection.factoryVersion,
       hasNext: known.next !== undefined,
+      isAwaited,
       working,
       factoryAlive,
       powerless: await powerlessUser(logins, known, working, signal),
@@ -235,18 +238,18 @@ function isAsVerified(
 /**
  * Tries the logins in the order in which they are likely to work, but the factory's before the existing one: that is
  * retired first, while another one is not needed then. A session that is held answers for its password
- * without a call, unless `fresh` asks for proof.
+ * without a call, unless `fresh` asks for proof. `nextFirst`: whatever is held, as that may end at any moment.
  */
 async function findWorking(
   logins: Logins,
   known: KnownLogins,
-  fresh: boolean,
+  { fresh, nextFirst }: { readonly fresh: boolean; readonly nextFirst: boolean },
   signal: AbortSignal,
 ): Promise<WorkingLogin> {
   const held = (login: Login | undefined) => !fresh && login !== undefined && logins.isHeld(login);
-  const order = (['next', 'current', 'inheritedNext', 'inherited', 'factory', 'existing'] as const).toSorted(
-    (a, b) => Number(held(known[b])) - Number(held(known[a])),
-  );
+  const names = ['next', 'current', 'inheritedNext', 'inherited', 'factory', 'existing'] as const;
+  const isFirst = (name: (typeof names)[number]) => (nextFirst ? name === 'next' : held(known[name]));
+  const order = names.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
   for (const name of order) {
     const login = known[name];
     if (login === undefined) continue;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, NOW_MS } from '../../../test/support/builders.ts';
-import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { ROTATE_AT, untilRotation } from '../rotation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
@@ -120,6 +120,81 @@ describe('The admin password', () => {
       expectOneWorkingLogin(bench);
     },
   );
+});
+
+describe('A rotation of the admin password that the server refuses', () => {
+  it('is not done, says so until it is, and is tried with another password now and then', async () => {
+    const bench = await runningBench();
+    const { faults } = bench.simulator;
+    const { password } = bench.secret() ?? {};
+    const { lastRotation } = bench.status();
+    const puts = () => bench.calls.filter((call) => call === 'server updateUser').length;
+    faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.clock.advance(HOUR_MS / 60);
+    await bench.annotate(ROTATE_AT, '1');
+    for (let turn = 1; turn <= 3; turn++) {
+      for (let pass = 0; pass < 10; pass++) await bench.pass();
+      expect(bench.ready()).toBe('False RefusedByServer');
+      expect(bench.secret()).toEqual({ username: 'admin', password });
+      expect(bench.status()).toMatchObject({ lastRotation });
+      expect(bench.status().lastHandledRotateAt).toBeUndefined();
+      // Users and databases are looked after.
+      for (const type of ['CredentialsSecured', 'Available'])
+        expect(bench.status().conditions).toContainEqual(expect.objectContaining({ type, status: 'True' }));
+      expect(puts()).toBe(turn);
+      await bench.clock.advance(HOUR_MS / 60);
+    }
+    faults.clear();
+    await rotate(bench);
+    expect(bench.ready()).toBe('True Running');
+    expect(bench.status()).toMatchObject({
+      lastRotation: new Date(bench.clock.now()).toISOString(),
+      lastHandledRotateAt: '1',
+    });
+    expect(bench.secret()?.['password']).not.toBe(password);
+    expectOneWorkingLogin(bench);
+  });
+
+  it('keeps a password that the server may have taken before', async () => {
+    const bench = await runningBench();
+    const { faults } = bench.simulator;
+    faults.add({ match: { operation: 'updateUser' }, effect: 'reset', times: 1 });
+    faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400, times: 1 });
+    await bench.annotate(ROTATE_AT, '1');
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(bench.secret()).toHaveProperty('nextPassword');
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+});
+
+describe('An admin password that takes effect later', () => {
+  it.each(['a new cluster', 'a rotation'])('of %s is waited for, and not put once more', async (what) => {
+    const bench = what === 'a rotation' ? await runningBench() : await kindBench();
+    const { simulator } = bench;
+    if (what === 'a rotation') await bench.annotate(ROTATE_AT, '1');
+    const puts = () => bench.calls.filter((call) => call === 'server updateUser').length;
+    const before = puts();
+    for (let pass = 0; puts() === before && pass < 100; pass++) {
+      await bench.pass();
+      await bench.clock.advance(1_000);
+    }
+    const { password = 'password', nextPassword = '' } = bench.secret() ?? {};
+    simulator.setPassword('orders', 'admin', password);
+    for (let second = 0; second < 30; second++) {
+      expect(await bench.pass()).toEqual({ next: 'retry', pace: 'soon' });
+      await bench.clock.advance(1_000);
+    }
+    expect(bench.ready()).toBe(what === 'a rotation' ? 'True Running' : 'Unknown SecuringCredentials');
+    const { conditions = [] } = bench.status();
+    expect(conditions.find(({ type }) => type === 'Reconciling')?.message).toContain('does not sign in yet');
+    simulator.setPassword('orders', 'admin', nextPassword);
+    await rotate(bench);
+    expect(puts()).toBe(before + 1);
+    expect(bench.ready()).toBe('True Running');
+    expectOneWorkingLogin(bench);
+  });
 });
 
 describe('A rotation that another secretName overtakes', () => {

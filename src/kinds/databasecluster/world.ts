@@ -7,6 +7,7 @@ import { type ActsSince, Attempts } from '../attempts.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
+import { PasswordTries } from '../password-tries.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
 import type { Difference } from './differences.ts';
@@ -73,6 +74,7 @@ export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
   readonly failedChanges = new FailedChanges();
+  readonly tries = new PasswordTries();
   /** Of which Secret the server was given the password last, where it may not be verified yet. */
   readonly #puts = new Map<ObjectKey, string>();
   /** That its last call is to have been made at a time that is yet to come. */
@@ -111,6 +113,7 @@ export class ClusterMemory {
     this.going.forget(key);
     this.unreachable.forget(key);
     this.failedChanges.forget(key);
+    this.tries.forget(key);
     this.#puts.delete(key);
     if (why === 'deleted') this.attempts.forget(key);
     this.verifications.forget(key);

@@ -2,6 +2,8 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import { isAlreadyExists } from '../../kube/api.ts';
 import { confirm } from '../confirm.ts';
+import { digestOf } from '../password-tries.ts';
+import { ROTATE_AT, rotated } from '../rotation.ts';
 import type { NewSecret, SecretContents } from '../secrets.ts';
 import type { OpenServer } from '../server/access.ts';
 import {
@@ -15,7 +17,7 @@ import {
   wantedSecret,
 } from './content.ts';
 import type { UserStatusPatch } from './decide.ts';
-import { connectionSecretName, type UserPlace, type UserStep, type UserSubject } from './observation.ts';
+import { connectionSecretName, type UserPlace, type UserStep, type UserSubject, usernameOf } from './observation.ts';
 import { readOwnPassword } from './observe-login.ts';
 import { DATABASE_USERS } from './resource.ts';
 import type { UserWorld } from './world.ts';
@@ -46,29 +48,49 @@ export function secretChanged(name: string): TransientError {
   return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: It is looked at again`);
 }
 
-/**
- * The password that works stays where it is, the coming one stands beside it before the server hears of it. False: there
- * was a coming one already, of an earlier rotation.
- */
-export async function prepareNext(work: Work): Promise<boolean> {
+/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
+export async function prepareNext(work: Work): Promise<undefined> {
   const { world, subject, signal } = work;
+  const { tries } = world.memory;
   const secret = await readConnectionSecret(work);
-  const passwords = passwordsIn(secret);
-  // One that is on its way comes to its end first: the server may be about to take it.
-  if (passwords.next !== undefined) return false;
+  const { current, next: before } = passwordsIn(secret);
+  const username = usernameOf(subject);
   const ref = subject.spec.passwordSecretRef;
+  // One that is on its way comes to its end first: the server may be about to take it.
+  const isUnsent = before !== undefined && tries.isUnsent(subject.key, { username, password: before });
+  if (before !== undefined && !(isUnsent && ref !== undefined)) return;
   const next =
     ref === undefined ? generatePassword(world.random) : (await readOwnPassword(world, subject, ref, signal)).password;
-  await write(work, secret, { ...passwords, next });
-  return true;
+  if (!subject.lookNow)
+    tries.throwRefusal(subject.key, refusalAbout(work, next, secret?.resourceVersion), world.clock.monotonic());
+  await write(work, secret, { current, next, answers: subject.metadata.annotations?.[ROTATE_AT] });
+  tries.prepared(subject.key, { username, password: next });
+}
+
+/** What the server may say otherwise to: another user or password of a person, or that a person asks for one, or has the Secret. */
+export function refusalAbout({ subject, access }: Work, password: string, secretVersion: string | undefined): string {
+  const { metadata, spec } = subject;
+  const own = spec.passwordSecretRef === undefined ? '' : digestOf({ username: usernameOf(subject), password });
+  const asked = metadata.annotations?.[ROTATE_AT];
+  return JSON.stringify([
+    metadata.uid,
+    metadata.generation,
+    asked,
+    own,
+    access.identity,
+    access.endpoint,
+    secretVersion,
+  ]);
 }
 
 /** nextPassword signed in. */
-export async function promotePassword(work: Work): Promise<undefined> {
+export async function promotePassword(work: Work): Promise<UserStatusPatch | undefined> {
   const secret = await readConnectionSecret(work);
-  const { next } = passwordsIn(secret);
-  if (next === undefined) return;
-  await write(work, secret, { current: next, next: undefined }, new Date(work.world.clock.now()).toISOString());
+  const { next, answers } = passwordsIn(secret);
+  if (next === undefined) return undefined;
+  const nowMs = work.world.clock.now();
+  await write(work, secret, { current: next, next: undefined }, new Date(nowMs).toISOString());
+  return rotated(work.subject, answers, nowMs);
 }
 
 export async function writeSecret(work: Work): Promise<undefined> {
@@ -76,20 +98,20 @@ export async function writeSecret(work: Work): Promise<undefined> {
   if (secret !== undefined) await write(work, secret, passwordsIn(secret));
 }
 
-/** A server refused the coming password for good: it cannot stand in the way of a better one. */
-export async function dropNext(work: Work): Promise<void> {
+/** A server refused the coming password for good: it cannot stand in the way of a better one. Resolves with the Secret's version. */
+export async function dropNext(work: Work): Promise<string | undefined> {
   const secret = await readConnectionSecret(work);
   const { current } = passwordsIn(secret);
-  if (secret !== undefined) await write(work, secret, { current, next: undefined });
+  return secret && write(work, secret, { current, next: undefined });
 }
 
-/** Makes the Secret what it should be with these passwords. */
+/** Makes the Secret what it should be with these passwords. Resolves with its version. */
 async function write(
   { world, subject, at }: Work,
   secret: SecretContents | undefined,
   passwords: Passwords,
   changedAt = secret?.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString(),
-): Promise<void> {
+): Promise<string> {
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
   const wanted = wantedSecret(subject, at, passwords, changedAt);
@@ -98,12 +120,12 @@ async function write(
     return create(world, namespace, name, newSecret(wanted));
   }
   const changes = changesTo(secret, wanted);
-  if (changes !== undefined) await world.secrets.patch(namespace, name, secret, changes);
+  return changes === undefined ? secret.resourceVersion : world.secrets.patch(namespace, name, secret, changes);
 }
 
-async function create(world: UserWorld, namespace: string, name: string, secret: NewSecret): Promise<void> {
+async function create(world: UserWorld, namespace: string, name: string, secret: NewSecret): Promise<string> {
   try {
-    await world.secrets.create(namespace, name, secret);
+    return await world.secrets.create(namespace, name, secret);
   } catch (error) {
     throw isAlreadyExists(error) ? secretChanged(name) : error;
   }

@@ -1,9 +1,11 @@
 import { ApiError } from '../../base/api-error.ts';
+import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
+import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
 import { isGone } from '../server/servers.ts';
-import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
+import { dropNext, readConnectionSecret, refusalAbout, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
-import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
+import { connectionSecretName, type PasswordName, type UserStep, usernameOf } from './observation.ts';
 import { DATABASE_USERS } from './resource.ts';
 
 /* The steps that change the server. */
@@ -19,11 +21,11 @@ export async function createUser(work: Work, { username, password, returns }: Cr
   const value = await passwordOf(work, password);
   await confirm(world.api, DATABASE_USERS, subject, signal);
   try {
-    await servers.asAdmin(access, (client, token) => client.createUser(token, username, value, signal), signal);
+    await give(work, value, (client, token) => client.createUser(token, username, value, signal));
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const found = await servers.asAdmin(access, (client, token) => client.getUser(token, username, signal), signal);
-    if (found === undefined) return refused(work, password, error);
+    if (found === undefined) return refused(work, password, value, error);
     // By an attempt whose answer was lost, or by somebody else.
     servers.userChanged(access, username, true);
     return;
@@ -41,9 +43,9 @@ export async function putPassword(work: Work, { username, password, drifted }: P
   await confirm(world.api, DATABASE_USERS, subject, signal);
   memory.doubt(subject.key);
   try {
-    await servers.asAdmin(access, (client, token) => client.updateUser(token, username, value, signal), signal);
+    await give(work, value, (client, token) => client.updateUser(token, username, value, signal));
   } catch (error) {
-    if (isRefusal(error)) return refused(work, password, error);
+    if (isRefusal(error)) return refused(work, password, value, error);
     if (!(error instanceof ApiError) || error.kind !== 'notFound') throw error;
     servers.userChanged(access, username, false);
     return;
@@ -74,10 +76,27 @@ async function passwordOf(work: Work, name: PasswordName): Promise<string> {
   return value;
 }
 
+function give(
+  { world, subject, access, signal }: Work,
+  password: string,
+  call: (client: ServerClient, token: string) => Promise<unknown>,
+): Promise<void> {
+  const { clock, memory, servers } = world;
+  const login = { username: usernameOf(subject), password };
+  const now = () => clock.monotonic();
+  return memory.tries.give(subject.key, login, now, () => servers.asAdmin(access, call, signal));
+}
+
 /** The server says no to this very password, or to the name, and will again. */
-async function refused(work: Work, password: PasswordName, error: unknown): Promise<never> {
-  if (password === 'next') await dropNext(work);
-  throw error;
+async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
+  const { world, subject } = work;
+  const { current } = passwordsIn(await readConnectionSecret(work));
+  const own = subject.spec.passwordSecretRef?.name;
+  const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
+  const said = password === 'next' && current !== undefined ? refusedNext(error, remedy) : error;
+  const version = password === 'next' ? await dropNext(work) : undefined;
+  world.memory.tries.refused(subject.key, refusalAbout(work, value, version), said, world.clock.monotonic());
+  throw said;
 }
 
 function isRefusal(error: unknown): error is ApiError {

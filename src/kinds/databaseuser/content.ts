@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { splitAddress } from '../../base/address.ts';
 import { API_VERSION, GROUP } from '../../base/group.ts';
 import type { OwnerReference } from '../../kube/object.ts';
+import { NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import {
   ADMIN_ANNOTATIONS,
@@ -35,12 +36,15 @@ export const SECRET_ANNOTATIONS = {
   passwordChangedAt: `${GROUP}/password-changed-at`,
   /** Keys of the labels and annotations that are from the spec, so that they go when they go there. */
   applied: `${GROUP}/applied`,
+  nextAnswers: NEXT_ANNOTATIONS.answers,
 } as const;
 
 /** The passwords in a Secret of ours, as far as a server could take them: for one use, never kept. */
 export interface Passwords {
   readonly current: string | undefined;
   readonly next: string | undefined;
+  /** Of the coming one, as NEXT_ANNOTATIONS say. */
+  readonly answers?: string | undefined;
 }
 
 export function passwordsIn(secret: SecretContents | undefined): Passwords {
@@ -50,7 +54,8 @@ export function passwordsIn(secret: SecretContents | undefined): Passwords {
       ? undefined
       : value;
   };
-  return { current: under('password'), next: under(NEXT_PASSWORD) };
+  const answers = secret?.annotations[SECRET_ANNOTATIONS.nextAnswers];
+  return { current: under('password'), next: under(NEXT_PASSWORD), ...(answers === undefined ? {} : { answers }) };
 }
 
 /** Why no server could take it as it is; undefined: one can. */
@@ -107,7 +112,7 @@ export interface WantedSecret {
 export function wantedSecret(
   subject: Pick<UserSubject, 'metadata' | 'spec'>,
   where: Where,
-  { current, next }: Passwords,
+  { current, next, answers }: Passwords,
   changedAt: string,
 ): WantedSecret {
   const { metadata, spec } = subject;
@@ -134,6 +139,7 @@ export function wantedSecret(
       ...annotations,
       [SECRET_ANNOTATIONS.checksum]: checksum.digest('hex').slice(0, 32),
       ...(current === undefined ? {} : { [SECRET_ANNOTATIONS.passwordChangedAt]: changedAt }),
+      ...(next === undefined || answers === undefined ? {} : { [SECRET_ANNOTATIONS.nextAnswers]: answers }),
       ...(custom.flat().length === 0 ? {} : { [SECRET_ANNOTATIONS.applied]: JSON.stringify(custom) }),
     },
     owner: { apiVersion: API_VERSION, kind: databaseUserDefinition.kind, name: metadata.name, uid: metadata.uid },

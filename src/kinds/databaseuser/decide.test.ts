@@ -75,7 +75,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       name: 'gives a user of ours a new password when the Secret was deleted',
       user: owned,
       found: { ...nothing, exists: true },
-      step: { do: 'PrepareNext', rotation },
+      step: { do: 'PrepareNext' },
     },
     {
       name: 'creates a user that was deleted elsewhere with the same password',
@@ -105,7 +105,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       name: 'replaces a password that was edited in the Secret',
       user: owned,
       found: { ...refused, asVerified: false },
-      step: { do: 'PrepareNext', rotation },
+      step: { do: 'PrepareNext' },
     },
     {
       name: 'puts the Secret right',
@@ -131,26 +131,38 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
     {
       name: 'applies a changed password of a person',
       user: owned.with(own),
-      found: { source: { is: 'own', version: '9', applied: false } },
-      step: { do: 'PrepareNext', rotation },
+      found: { source: { is: 'own', version: '9', applied: false, coming: true } },
+      step: { do: 'PrepareNext' },
     },
     {
       name: 'finishes a password that is on its way before it turns to another',
       user: owned.with(own),
-      found: { hasNext: true, source: { is: 'own', version: '9', applied: false } },
+      found: { hasNext: true, source: { is: 'own', version: '9', applied: false, coming: true } },
+      step: put('next'),
+    },
+    {
+      name: 'replaces a coming password that no server has heard of, where a person has changed it since',
+      user: owned.with(own),
+      found: { hasNext: true, isUnsent: true, source: { is: 'own', version: '9', applied: false, coming: false } },
+      step: { do: 'PrepareNext' },
+    },
+    {
+      name: 'finishes a coming password that a server may have taken, though a person has changed it since',
+      user: owned.with(own),
+      found: { hasNext: true, source: { is: 'own', version: '9', applied: false, coming: false } },
       step: put('next'),
     },
     {
       name: 'rotates when it is time',
       user: owned.with({ rotateEvery: '1h' }),
       found: {},
-      step: { do: 'PrepareNext', rotation },
+      step: { do: 'PrepareNext' },
     },
     {
       name: 'rotates on demand',
       user: owned.annotated('rotate-at', 'now'),
       found: {},
-      step: { do: 'PrepareNext', rotation: { ...rotation, lastHandledRotateAt: 'now' } },
+      step: { do: 'PrepareNext' },
     },
     {
       name: 'copies the passwords to a Secret of another name',
@@ -170,6 +182,34 @@ describe('the password', () => {
   it('stays the one that works while another one is being put, and the user stays Ready', () => {
     expect(outline(decide(owned, triedLogin({ hasNext: true }))).ready).toBe('True LoginWorks');
     expect(outline(decide(owned, triedLogin({ ...refused, hasNext: true }))).ready).toBe('Unknown SettingPassword');
+  });
+});
+
+describe('a password that the server took and that does not sign in yet', () => {
+  const awaited = { isAwaited: true } as const;
+
+  it.each([
+    { name: 'beside one that works', user: owned, found: { hasNext: true }, ready: 'True LoginWorks' },
+    { name: 'that was set back', user: owned, found: refused, ready: 'Unknown SettingPassword' },
+    { name: 'of a new user', found: { ...onlyNext, exists: true, isCreated: true }, ready: 'Unknown SettingPassword' },
+    {
+      name: 'of a new user that is not listed',
+      found: { ...onlyNext, isCreated: true },
+      ready: 'Unknown SettingPassword',
+    },
+  ])('$name is waited for', ({ user = fresh, found, ready }) => {
+    const decision = decide(user, triedLogin({ ...found, ...awaited }));
+    expect([outline(decision).ready, decision.steps, decision.retry]).toEqual([ready, undefined, 'soon']);
+    expect(conditionOf(decision, 'Reconciling')?.message).toContain('The server said that it');
+  });
+
+  it('makes nobody else of a user that was created for this object', () => {
+    const decision = decide(fresh, triedLogin({ ...onlyNext, exists: true, isCreated: true }));
+    expect([outline(decision).ready, decision.steps, decision.retry]).toEqual([
+      'Unknown SettingPassword',
+      undefined,
+      'slowly',
+    ]);
   });
 });
 
@@ -339,7 +379,7 @@ describe('Ready', () => {
   });
 
   it('names the version of the Secret that the password is from', () => {
-    const source = { is: 'own', version: '9', applied: true } as const;
+    const source = { is: 'own', version: '9', applied: true, coming: false } as const;
     const decision = decide(owned.with(own), triedLogin({ source }));
     expect(decision.status?.connection).toEqual({ ...connectionOf(), sourceResourceVersion: '9' });
   });

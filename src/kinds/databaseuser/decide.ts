@@ -93,9 +93,10 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   const secretName = connectionSecretName(subject);
   const known = isOurs(subject, at.identity);
   const user = `User "${username}" of DatabaseCluster "${at.clusterName}"`;
+  // While a password works that stands in the Secret, the user is Ready, whatever is being done.
+  const isReady = login.works === 'current';
   const step = (next: UserStep, reason: string, doing: string): UserDecision => ({
-    // While a password works that stands in the Secret, the user is Ready, whatever is being done.
-    conditions: login.works === 'current' ? readyConditions(subject, seen) : reconciling(reason, `${user} ${doing}`),
+    conditions: isReady ? readyConditions(subject, seen) : reconciling(reason, `${user} ${doing}`),
     steps: [next],
     hold: true,
   });
@@ -103,42 +104,57 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     step({ do: 'CreateUser', ...on, password, returns: known }, 'CreatingUser', 'is being created');
   const put = (password: 'next' | 'current', drifted = false) =>
     step({ do: 'PutPassword', ...on, password, drifted }, 'SettingPassword', 'is being given its password');
-  const prepare = (isRotation: boolean) => {
-    const rotation = isRotation ? { rotation: rotationAt(subject, nowMs) } : {};
-    return step(
-      { do: 'PrepareNext', ...rotation },
-      'SettingPassword',
-      `is being given a password: Secret "${secretName}" is written`,
-    );
-  };
+  const prepare = () =>
+    step({ do: 'PrepareNext' }, 'SettingPassword', `is being given a password: Secret "${secretName}" is written`);
   const mayTake = known || subject.spec.adoptionPolicy === 'IfExists';
   const exists = () => {
     const message = `${user} exists already, and was not made by this object: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
     return stuck(USER_EXISTS, message);
   };
 
+  const { source } = login;
+
   if (login.content === 'wrongType')
     return step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets its Secret "${secretName}" anew`);
   if (login.hasNext) {
-    if (login.works === 'next')
-      return step({ do: 'PromotePassword' }, 'SettingPassword', `has its password: Secret "${secretName}" is written`);
+    // Nothing is news before the Secret has it.
+    if (login.works === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
+    if (login.isUnsent && source.is === 'own' && !source.coming) return prepare();
+    if (login.isAwaited) return awaited(subject, seen, login);
     if (login.works === 'none' && !login.exists) return create('next');
+    if (login.works === 'none' && login.isCreated && !mayTake) return awaited(subject, seen, login);
     return login.works === 'current' || mayTake ? put('next') : exists();
   }
-  const { previous, source } = login;
+  const { previous } = login;
   if (!login.hasCurrent && previous?.hasPassword)
     return step({ do: 'CopySecret', from: previous.name }, 'SettingPassword', `gets Secret "${secretName}"`);
   if (login.works === 'none' && login.exists && !mayTake) return exists();
   if (login.works === 'none' && login.hasCurrent) {
+    if (login.isAwaited) return awaited(subject, seen, login);
     if (!login.exists) return create('current');
     if (login.asVerified) return put('current', known);
   }
   if (login.works === 'current' && login.content === 'differs')
     return step({ do: 'WriteSecret' }, 'SettingPassword', `gets Secret "${secretName}" written`);
   if (source.is === 'unusable') return unusable(source);
-  if (login.works === 'none') return prepare(known);
-  if (source.is === 'own' && !source.applied) return prepare(true);
+  if (login.works === 'none' || (source.is === 'own' && !source.applied)) return prepare();
   return working(subject, seen, login, login.verifyInMs, nowMs);
+}
+
+/** The server said that it took the password, and it does not sign in: it is looked for, and not put once more to make sure. */
+function awaited(
+  subject: UserSubject,
+  seen: UserSeen,
+  { works, exists, isAwaited, isCreated }: TriedLogin,
+): UserDecision {
+  const user = `user "${usernameOf(subject)}" of DatabaseCluster "${seen.at.clusterName}"`;
+  const took = isCreated && works === 'none' ? `created ${user}` : `took the new password of ${user}`;
+  const what = exists ? 'the password does not sign in yet' : 'it does not list that user yet';
+  const message = `The server said that it ${took}, and ${what}: it is tried again. If it stays so, look at the server`;
+  const said = reconciling('SettingPassword', message);
+  const under = said.filter(({ type }) => type !== 'Ready');
+  const conditions = works === 'current' ? [...readyConditions(subject, seen), ...under] : said;
+  return { conditions, hold: true, retry: isAwaited ? 'soon' : 'slowly' };
 }
 
 function unusable({ lasting, reason, message }: Extract<TriedLogin['source'], { is: 'unusable' }>): UserDecision {
@@ -158,8 +174,7 @@ function working(
   const { spec, status } = subject;
   const { passwordSecretRef, rotateEvery } = spec;
   const rotateInMs = passwordSecretRef === undefined ? untilRotation(subject, rotateEvery, nowMs) : undefined;
-  const rotate: readonly UserStep[] =
-    rotateInMs !== undefined && rotateInMs <= 0 ? [{ do: 'PrepareNext', rotation: rotationAt(subject, nowMs) }] : [];
+  const rotate: readonly UserStep[] = rotateInMs !== undefined && rotateInMs <= 0 ? [{ do: 'PrepareNext' }] : [];
   // Of an own password, that it was asked for is all that there is to say.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };

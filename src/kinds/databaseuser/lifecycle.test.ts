@@ -178,6 +178,26 @@ describe('a user that the cluster took for its own since', () => {
   });
 });
 
+describe('a creation that the server only says it made', () => {
+  it('is told as what it is, and tried again', async () => {
+    const bench = await userBench({ user: {} });
+    const { simulator } = bench.cluster;
+    await bench.pass();
+    await bench.pass();
+    expect(bench.takeCalls()).toContain('createUser');
+    simulator.deleteUser('orders', 'app');
+    await bench.settle();
+    expect(bench.condition()?.message).toContain('said that it created user "app"');
+    await bench.cluster.clock.advance(5_000);
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown SettingPassword');
+    expect(bench.condition()?.message).toContain('it does not list that user yet');
+    expect(bench.takeCalls()).not.toContain('createUser');
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+  });
+});
+
 describe('a creation that the server refuses', () => {
   it('says so, and takes the password away again that it may not like', async () => {
     const bench = await userBench({ user: {} });
@@ -186,7 +206,15 @@ describe('a creation that the server refuses', () => {
     await bench.settle();
     expect(bench.ready()).toBe('False RefusedByServer');
     expect(Object.keys(bench.secret() ?? {})).not.toContain('nextPassword');
+    // What the own write of the Secret leads to is no other try.
+    bench.takeCalls();
+    bench.takeRequests();
+    await bench.settle();
+    expect(bench.takeCalls()).not.toContain('createUser');
+    expect(bench.takeRequests().filter((request) => !request.startsWith('get'))).toEqual([]);
+    expect(bench.ready()).toBe('False RefusedByServer');
     faults.clear();
+    await bench.cluster.clock.advance(60_000);
     await bench.settle();
     expect(bench.works(bench.secret()?.['password'])).toBe(true);
   });

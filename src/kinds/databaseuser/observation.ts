@@ -1,5 +1,4 @@
 import type { Decision, Subject } from '../../runtime/kind.ts';
-import type { Rotation } from '../rotation.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { NoServer } from '../server/dependents.ts';
 import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
@@ -58,6 +57,12 @@ export interface TriedLogin {
   readonly works: 'next' | 'current' | 'none';
   /** Whether the server has such a user; asked for only where no password signs in. */
   readonly exists: boolean;
+  /** No server has heard of the coming password. */
+  readonly isUnsent: boolean;
+  /** The server took it, or this one where there is none, a short time ago: it is not given it once more for now. */
+  readonly isAwaited: boolean;
+  /** The server said to this process that it created the user for this object. */
+  readonly isCreated: boolean;
   /** The Secret's password is, byte for byte, what the server accepted last. */
   readonly asVerified: boolean;
   readonly content: 'asWanted' | 'differs' | 'wrongType';
@@ -70,8 +75,8 @@ export interface TriedLogin {
 /** Where the password comes from. */
 export type PasswordSource =
   | { readonly is: 'generated' }
-  /** A person's own, from the Secret of this version; `applied`: it is the connection Secret's password. */
-  | { readonly is: 'own'; readonly version: string; readonly applied: boolean }
+  /** A person's own, from the Secret of this version; `applied`: it is the connection Secret's password; `coming`: its coming one. */
+  | { readonly is: 'own'; readonly version: string; readonly applied: boolean; readonly coming: boolean }
   | {
       readonly is: 'unusable';
       readonly lasting: 'transient' | 'terminal';
@@ -82,7 +87,7 @@ export type PasswordSource =
 /** One effect. */
 export type UserStep =
   /** Writes a coming password into the connection Secret as nextPassword, beside the one that works. */
-  | { readonly do: 'PrepareNext'; readonly rotation?: Rotation }
+  | { readonly do: 'PrepareNext' }
   /** Writes the connection Secret under its new name, with the passwords of the one before. */
   | { readonly do: 'CopySecret'; readonly from: string }
   /** `returns`: it was deleted on the server by somebody else. */

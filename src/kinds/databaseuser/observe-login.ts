@@ -63,7 +63,7 @@ async function tryLogin(
   { due, untilNext }: { readonly due: boolean; readonly untilNext: (lastMs: number) => number | undefined },
   signal: AbortSignal,
 ): Promise<LoginObservation> {
-  const { memory, secrets } = world;
+  const { clock, memory, secrets } = world;
   const { namespace = '' } = subject.metadata;
   const secretName = connectionSecretName(subject);
   const secret = await secrets.read(namespace, secretName, signal);
@@ -78,7 +78,10 @@ async function tryLogin(
   const fresh = known ? due : subject.lookNow;
   const isListed = async () => (await world.servers.users(access, signal)).has(username);
   // A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more.
-  const mayExist = known || (await isListed());
+  const sent = passwords.next ?? passwords.current;
+  const tried = sent === undefined ? undefined : { username, password: sent };
+  const isAwaited = () => tried !== undefined && memory.tries.isAwaited(subject.key, tried, clock.monotonic());
+  const mayExist = known || isAwaited() || (await isListed());
   const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
   const source = await observeSource(world, subject, passwords, signal);
   const isSettled = works === 'current' && passwords.next === undefined && source.is !== 'unusable';
@@ -90,6 +93,9 @@ async function tryLogin(
     hasNext: passwords.next !== undefined,
     works,
     exists: works !== 'none' || (mayExist && (await isListed())),
+    isUnsent: passwords.next !== undefined && tried !== undefined && memory.tries.isUnsent(subject.key, tried),
+    isAwaited: isAwaited(),
+    isCreated: memory.wasCreated(subject, at.identity),
     asVerified: wasVerified(world, subject, secret, passwords.current),
     content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret),
     previous: await observePrevious(world, subject, signal),
@@ -211,14 +217,14 @@ async function observePrevious(
 async function observeSource(
   world: UserWorld,
   subject: UserSubject,
-  { current }: Passwords,
+  { current, next }: Passwords,
   signal: AbortSignal,
 ): Promise<PasswordSource> {
   const ref = subject.spec.passwordSecretRef;
   if (ref === undefined) return { is: 'generated' };
   try {
     const { password, version } = await readOwnPassword(world, subject, ref, signal);
-    return { is: 'own', version, applied: password === current };
+    return { is: 'own', version, applied: password === current, coming: password === next };
   } catch (error) {
     if (!(error instanceof TransientError) && !(error instanceof TerminalError)) throw error;
     const lasting = error instanceof TerminalError ? 'terminal' : 'transient';

@@ -83,15 +83,101 @@ describe('rotation', () => {
   });
 });
 
+describe('a rotation that the server refuses', () => {
+  it('is not done, says so until it is, and is tried with another password now and then', async () => {
+    const bench = await readyUserBench();
+    const { faults } = bench.cluster.simulator;
+    const { password } = bench.secret() ?? {};
+    const { lastRotation } = bench.status();
+    const refuse = () => faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    refuse();
+    await bench.cluster.clock.advance(MINUTE_MS);
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    for (let turn = 0; turn < 3; turn++) {
+      for (let pass = 0; pass < 5; pass++) await bench.settle();
+      expect(bench.ready()).toBe('False RefusedByServer');
+      expect(bench.secret()).toMatchObject({ password });
+      expect(bench.works(password)).toBe(true);
+      expect(bench.status()).toMatchObject({ lastRotation, binding: { name: 'app-connection' } });
+      expect(bench.status().lastHandledRotateAt).toBeUndefined();
+      expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+      await bench.cluster.clock.advance(MINUTE_MS);
+    }
+    // A person asks for it once more.
+    await bench.settle();
+    bench.takeCalls();
+    await bench.annotate('mooring.dev/rotate-at', '2');
+    await bench.settle();
+    expect(bench.takeCalls()).toContain('updateUser');
+    faults.clear();
+    await bench.cluster.clock.advance(MINUTE_MS);
+    await settleWatched(bench);
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.status()).toMatchObject({
+      lastRotation: new Date(bench.cluster.clock.now()).toISOString(),
+      lastHandledRotateAt: '2',
+    });
+    expect(bench.secret()?.['password']).not.toBe(password);
+  });
+
+  it('counts for what was asked for before its password was written', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    await bench.annotate('mooring.dev/rotate-at', '2');
+    while (bench.status().lastHandledRotateAt === undefined) await bench.pass();
+    expect(bench.status().lastHandledRotateAt).toBe('1');
+    await bench.settle();
+    expect(bench.status().lastHandledRotateAt).toBe('2');
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(2);
+  });
+});
+
+describe('a password that takes effect later', () => {
+  const late = async (bench: UserBench) => {
+    const { simulator } = bench.cluster;
+    const { password = '' } = bench.secret() ?? {};
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    while (!bench.takeCalls().includes('updateUser')) await bench.pass();
+    const { nextPassword = '' } = bench.secret() ?? {};
+    simulator.setPassword('orders', 'app', password);
+    return () => simulator.setPassword('orders', 'app', nextPassword);
+  };
+
+  it('is waited for, and not put once more', async () => {
+    const bench = await readyUserBench();
+    const takeEffect = await late(bench);
+    for (let second = 0; second < 30; second++) {
+      expect(await bench.settle()).toEqual({ next: 'retry', pace: 'soon' });
+      await bench.cluster.clock.advance(1_000);
+    }
+    expect(bench.ready()).toBe('True LoginWorks');
+    const { conditions = [] } = bench.status();
+    expect(conditions.find(({ type }) => type === 'Reconciling')?.message).toContain('does not sign in yet');
+    takeEffect();
+    await settleWatched(bench);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+    expect(bench.status().conditions).toHaveLength(1);
+    expect(bench.status()).toMatchObject({ lastHandledRotateAt: '1' });
+  });
+
+  it('is put again where it has not come to work in a minute', async () => {
+    const bench = await readyUserBench();
+    await late(bench);
+    await bench.cluster.clock.advance(MINUTE_MS);
+    await settleWatched(bench);
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+    expect(bench.status()).toMatchObject({ lastHandledRotateAt: '1' });
+  });
+});
+
 describe('a step that comes late', () => {
   it('leaves a coming password that is on its way alone', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();
     const { nextPassword } = bench.secret() ?? {};
-    const rotation = { lastRotation: '2026-11-20T12:00:00Z', lastHandledRotateAt: '2' };
-    // Nor is a rotation done that has no password of its own.
-    expect(await bench.act({ do: 'PrepareNext', rotation })).toBeUndefined();
+    await bench.act({ do: 'PrepareNext' });
     expect(bench.secret()).toMatchObject({ nextPassword });
   });
 
@@ -179,10 +265,36 @@ describe("a person's own password", () => {
     expect(bench.ready()).toBe('False RefusedByServer');
     expect(bench.secret()).not.toHaveProperty('nextPassword');
     expectOneWorks(bench);
+    // What the own write of the Secret leads to is no other try.
+    bench.takeCalls();
+    bench.takeRequests();
+    await bench.settle();
+    await bench.settle();
+    expect(bench.takeCalls()).not.toContain('updateUser');
+    expect(bench.takeRequests().filter((request) => !request.startsWith('get'))).toEqual([]);
+    expect(bench.ready()).toBe('False RefusedByServer');
     bench.cluster.simulator.faults.clear();
     await bench.putSecret('mine', { password: 'better' });
     await bench.settle();
     expect(bench.works('better')).toBe(true);
+  });
+
+  it('that was set and set again while the server was down is put once, as it was set last', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.settle();
+    bench.takeCalls();
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'outage' });
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ password: 'first of mine', nextPassword: 'second of mine' });
+    await bench.putSecret('mine', { password: 'third of mine' });
+    bench.cluster.simulator.faults.clear();
+    bench.takeCalls();
+    await bench.cluster.clock.advance(MINUTE_MS);
+    await settleWatched(bench);
+    expect(bench.secret()).toMatchObject({ password: 'third of mine' });
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
   });
 
   it('is not rotated on demand: the condition says what to do, and that it was asked', async () => {

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { ActsSince } from '../attempts.ts';
+import { digestOf, PasswordTries } from '../password-tries.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';
@@ -44,6 +44,7 @@ interface Accepted {
 
 /** What is remembered in this process only. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
 export class UserMemory {
+  readonly tries = new PasswordTries();
   readonly #actsSinceMs: ActsSince;
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, string>();
@@ -63,6 +64,7 @@ export class UserMemory {
     const [atMs, monotonicMs] = [clock.now(), clock.monotonic()];
     this.#accepted.set(key, { digest: digestOf(login), where, atMs, monotonicMs });
     this.putOff.forget(key);
+    this.tries.works(key, login);
   }
 
   /** These very bytes signed in there just now. */
@@ -102,6 +104,7 @@ export class UserMemory {
   }
 
   forget(key: ObjectKey): void {
+    this.tries.forget(key);
     this.#accepted.delete(key);
     this.#written.delete(key);
     this.#created.delete(key);
@@ -114,10 +117,4 @@ type CreatedFor = Pick<UserSubject, 'key' | 'metadata' | 'spec'>;
 /** An object that has come in the place of another one has created nothing yet, and may want another name. */
 function creation(subject: CreatedFor, identity: string): string {
   return JSON.stringify([subject.metadata.uid, usernameOf(subject), identity]);
-}
-
-function digestOf({ username, password }: Login): string {
-  return createHash('sha256')
-    .update(JSON.stringify([username, password]))
-    .digest('base64');
 }

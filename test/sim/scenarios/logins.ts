@@ -1,5 +1,5 @@
 import { SECRETS } from '../../../src/kube/api.ts';
-import { isReady, running, type Scenario } from '../scenario.ts';
+import { isReady, NOT_WITH_REFUSALS, running, type Scenario, whileRefused } from '../scenario.ts';
 
 /** The admin login: replaced, moved, lost and found. */
 export const LOGINS: readonly Scenario[] = [
@@ -18,6 +18,13 @@ export const LOGINS: readonly Scenario[] = [
       await world.people.edit({ annotations: { 'mooring.dev/rotate-at': '2' } });
     },
     ends: (world) => isReady(world) && world.view.status().lastHandledRotateAt === '2',
+  },
+  {
+    name: 'rotate-refused',
+    without: NOT_WITH_REFUSALS,
+    prepare: running,
+    act: (world) => whileRefused(world, () => world.people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } })),
+    ends: (world) => isReady(world) && world.view.status().lastHandledRotateAt === '1',
   },
   {
     name: 'move-secret',

@@ -1,5 +1,5 @@
 import { SECRETS } from '../../../src/kube/api.ts';
-import { isReady, running, type Scenario } from '../scenario.ts';
+import { isReady, NOT_WITH_REFUSALS, running, type Scenario, whileRefused } from '../scenario.ts';
 import { USERS } from '../view.ts';
 import type { World } from '../world.ts';
 
@@ -10,6 +10,7 @@ const PUT = /^PUT \/v1\/users\/app$/;
 const subject = { resource: USERS, name: NAME };
 const create = ({ people }: World, spec: object = {}) =>
   people.create(USERS, NAME, { clusterRef: { name: 'orders' }, ...spec });
+const rotate = ({ people }: World) => people.edit({ annotations: { [ROTATE]: '1' } }, NAME, USERS);
 const isUserReady = (world: World) => isReady(world, NAME, USERS);
 const works = (world: World, password = '') => world.simulator.passwordIs('orders', NAME, password);
 const hasUser = ({ view }: World) => view.cluster()?.database.users.has(NAME) ?? false;
@@ -38,7 +39,24 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     name: 'user-rotate',
     subject,
     prepare: (world) => ready(world),
-    act: ({ people }) => people.edit({ annotations: { [ROTATE]: '1' } }, NAME, USERS),
+    act: (world) => rotate(world),
+    ends: (world) => isReadyAndWorks(world) && world.view.status(NAME, USERS).lastHandledRotateAt === '1',
+  },
+  {
+    name: 'user-refused',
+    without: NOT_WITH_REFUSALS,
+    subject,
+    prepare: running,
+    act: (world) => whileRefused(world, () => create(world), NAME, USERS),
+    ends: isReadyAndWorks,
+    never: PUT,
+  },
+  {
+    name: 'user-rotate-refused',
+    without: NOT_WITH_REFUSALS,
+    subject,
+    prepare: (world) => ready(world),
+    act: (world) => whileRefused(world, () => rotate(world), NAME, USERS),
     ends: (world) => isReadyAndWorks(world) && world.view.status(NAME, USERS).lastHandledRotateAt === '1',
   },
   {

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
+import { PasswordTries } from './password-tries.ts';
+
+const KEY = 'shop/app';
+const MINUTE_MS = 60_000;
+const one = { username: 'app', password: 'one' };
+const other = { username: 'app', password: 'other' };
+
+const failure = (kind: ApiErrorKind, status?: number) =>
+  new ApiError({
+    api: 'server',
+    operation: 'updateUser',
+    phrase: 'update',
+    kind,
+    what: 'no',
+    status,
+    idempotent: true,
+  });
+const give = (tries: PasswordTries, nowMs: number, error?: Error) =>
+  tries.give(
+    KEY,
+    one,
+    () => nowMs,
+    () => (error === undefined ? Promise.resolve() : Promise.reject(error)),
+  );
+
+describe('a refusal', () => {
+  it('stands until the first slow retry, while nothing of what it was about has changed', () => {
+    const tries = new PasswordTries();
+    tries.refused(KEY, 'about', new Error('no'), 0);
+    expect(() => tries.throwRefusal(KEY, 'about', MINUTE_MS - 1)).toThrow('no');
+    tries.throwRefusal(KEY, 'about', MINUTE_MS);
+    tries.throwRefusal(KEY, 'something else', 0);
+    tries.throwRefusal('shop/other', 'about', 0);
+    tries.forget(KEY);
+    tries.throwRefusal(KEY, 'about', 0);
+  });
+});
+
+describe('a password that a server took', () => {
+  it('is waited for, after each time twice as long, until it works', async () => {
+    const tries = new PasswordTries();
+    await give(tries, 0);
+    expect([MINUTE_MS - 1, MINUTE_MS].map((ms) => tries.isAwaited(KEY, one, ms))).toEqual([true, false]);
+    expect(tries.isAwaited(KEY, other, 0)).toBe(false);
+    await give(tries, 0);
+    expect([2 * MINUTE_MS - 1, 2 * MINUTE_MS].map((ms) => tries.isAwaited(KEY, one, ms))).toEqual([true, false]);
+    for (let time = 0; time < 20; time++) await give(tries, 0);
+    expect(tries.isAwaited(KEY, one, 30 * MINUTE_MS)).toBe(false);
+    tries.works(KEY, other);
+    expect(tries.isAwaited(KEY, one, 0)).toBe(true);
+    tries.works(KEY, one);
+    expect(tries.isAwaited(KEY, one, 0)).toBe(false);
+  });
+});
+
+describe('a password that was written down', () => {
+  it.each([
+    { what: 'while nothing was sent', error: undefined, sends: false, unsent: true },
+    { what: 'after the server refused it', error: failure('invalid', 400), sends: true, unsent: true },
+    { what: 'after the server was not reached', error: failure('unreachable'), sends: true, unsent: true },
+    { what: 'after the answer was lost', error: failure('lost'), sends: true, unsent: false },
+    { what: 'after the server failed', error: failure('unavailable', 500), sends: true, unsent: false },
+    { what: 'after the server took it', error: undefined, sends: true, unsent: false },
+  ])('$what, is unsent: $unsent', async ({ error, sends, unsent }) => {
+    const tries = new PasswordTries();
+    tries.prepared(KEY, one);
+    if (sends) await give(tries, 0, error).catch(() => {});
+    expect([tries.isUnsent(KEY, one), tries.isUnsent(KEY, other)]).toEqual([unsent, false]);
+    expect(tries.isAwaited(KEY, one, 0)).toBe(sends && error === undefined);
+  });
+});

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../base/api-error.ts';
+import { TerminalError } from '../base/errors.ts';
+import type { ObjectKey } from '../kube/object.ts';
+import type { Login } from './secrets.ts';
+
+/** What was refused is not tried again before the first slow retry, unless what it was about has changed. */
+const REFUSED_MS = 60_000;
+/** A password that a server took is given to it again where it has not come to work in this time, then in twice as long. */
+const AWAITED_MS = 60_000;
+const MAX_AWAITED_MS = 1_800_000;
+
+interface Refused {
+  readonly about: string;
+  readonly error: unknown;
+  readonly atMs: number;
+}
+
+interface Taken {
+  readonly digest: string;
+  /** How often it was. */
+  readonly times: number;
+  readonly atMs: number;
+}
+
+/**
+ * What became of the passwords that servers were given, as far as this process knows: losing it costs a call, and is never a
+ * mistake. Times are of the monotonic clock.
+ */
+export class PasswordTries {
+  readonly #refused = new Map<ObjectKey, Refused>();
+  readonly #taken = new Map<ObjectKey, Taken>();
+  readonly #unsent = new Map<ObjectKey, string>();
+
+  /** The server says no to the password. `about`: what another answer may follow from. */
+  refused(key: ObjectKey, about: string, error: unknown, nowMs: number): void {
+    this.#refused.set(key, { about, error, atMs: nowMs });
+  }
+
+  /**
+   * Throws the refusal again while it stands: that the Secret was written for a try, and put right after it, is no news, and
+   * trying again because of it would go on for ever.
+   */
+  throwRefusal(key: ObjectKey, about: string, nowMs: number): void {
+    const known = this.#refused.get(key);
+    if (known?.about === about && nowMs - known.atMs < REFUSED_MS) throw known.error;
+  }
+
+  /** The password was written down here just now, and no server has heard of it. */
+  prepared(key: ObjectKey, login: Login): void {
+    this.#unsent.set(key, digestOf(login));
+  }
+
+  /** Whether surely no server has taken it, nor will. */
+  isUnsent(key: ObjectKey, login: Login): boolean {
+    return this.#unsent.get(key) === digestOf(login);
+  }
+
+  /** Gives the password to the server. Throws what the call throws. */
+  async give(key: ObjectKey, login: Login, now: () => number, call: () => Promise<unknown>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.effectUnknown) this.#unsent.delete(key);
+      throw error;
+    }
+    this.#unsent.delete(key);
+    const digest = digestOf(login);
+    const known = this.#taken.get(key);
+    this.#taken.set(key, { digest, times: known?.digest === digest ? known.times + 1 : 1, atMs: now() });
+  }
+
+  /** Whether the server took it a short time ago, so that it may come to work by itself: of several machines not all may know it. */
+  isAwaited(key: ObjectKey, login: Login, nowMs: number): boolean {
+    const known = this.#taken.get(key);
+    if (known?.digest !== digestOf(login)) return false;
+    return nowMs - known.atMs < Math.min(AWAITED_MS * 2 ** (known.times - 1), MAX_AWAITED_MS);
+  }
+
+  /** It signs in. */
+  works(key: ObjectKey, login: Login): void {
+    if (this.#taken.get(key)?.digest === digestOf(login)) this.#taken.delete(key);
+  }
+
+  forget(key: ObjectKey): void {
+    this.#refused.delete(key);
+    this.#taken.delete(key);
+    this.#unsent.delete(key);
+  }
+}
+
+/** Of a coming password that the server refuses, and that goes while the one beside it stays. `remedy`: what is done about it, or is to be. */
+export function refusedNext(error: ApiError, remedy: string): TerminalError {
+  const message = `${error.message}. The password before stays: ${remedy}`;
+  return new TerminalError('RefusedByServer', message, { cause: error });
+}
+
+/** Another password each time. */
+export const TRIES_ANOTHER = 'another one is tried now and then';
+
+/** A heap dump shows no password. */
+export function digestOf({ username, password }: Login): string {
+  return createHash('sha256')
+    .update(JSON.stringify([username, password]))
+    .digest('base64');
+}
