@@ -4,7 +4,7 @@ import { generatePassword } from '../../base/random.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
 import { NEXT_ANNOTATIONS, ROTATE_AT, rotated } from '../rotation.ts';
-import { type Login, OWNER_LABEL, ownerValue } from '../secrets.ts';
+import { type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
 import { isOfAnother, loginOf } from './login-of.ts';
@@ -45,8 +45,7 @@ export async function preparePassword(
   // There is one already: it comes to its end first, as the server may be about to take it.
   if (known.next !== undefined) return;
   const { tries } = world.memory;
-  if (!subject.lookNow)
-    tries.throwRefusal(subject.key, refusalAbout(subject, known.secret?.resourceVersion), world.clock.monotonic());
+  if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(subject, known.secret), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from);
   const nextPassword = generatePassword(world.random);
@@ -65,9 +64,9 @@ export async function preparePassword(
 }
 
 /** What the server may say otherwise to: it is another one, or a person changes or asks for something, or the Secret is lost. */
-function refusalAbout({ metadata, status }: ClusterSubject, secretVersion: string | undefined): string {
+function refusalAbout({ metadata, status }: ClusterSubject, secret: SecretContents | undefined): string {
   const { uid, generation, annotations } = metadata;
-  return JSON.stringify([uid, generation, annotations?.[ROTATE_AT], status.createdAt, status.endpoint, secretVersion]);
+  return JSON.stringify([uid, generation, annotations?.[ROTATE_AT], status.createdAt, status.endpoint, secret?.uid]);
 }
 
 export async function putPassword(
@@ -116,11 +115,11 @@ async function refused(
 ): Promise<Error> {
   const said = current === undefined ? error : refusedNext(error, TRIES_ANOTHER);
   if (secret === undefined || !memory.tries.isUnsent(subject.key, next)) return said;
-  const version = await secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
+  memory.tries.refused(subject.key, refusalAbout(subject, secret), said, clock.monotonic());
+  await secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { nextPassword: null },
     annotations: { [NEXT_ANNOTATIONS.answers]: null },
   });
-  memory.tries.refused(subject.key, refusalAbout(subject, version), said, clock.monotonic());
   return said;
 }
 

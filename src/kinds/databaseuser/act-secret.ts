@@ -61,26 +61,17 @@ export async function prepareNext(work: Work): Promise<undefined> {
   if (before !== undefined && !(isUnsent && ref !== undefined)) return;
   const next =
     ref === undefined ? generatePassword(world.random) : (await readOwnPassword(world, subject, ref, signal)).password;
-  if (!subject.lookNow)
-    tries.throwRefusal(subject.key, refusalAbout(work, next, secret?.resourceVersion), world.clock.monotonic());
+  if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(work, next, secret), world.clock.monotonic());
   await write(work, secret, { current, next, answers: subject.metadata.annotations?.[ROTATE_AT] });
   tries.prepared(subject.key, { username, password: next });
 }
 
 /** What the server may say otherwise to: another user or password of a person, or that a person asks for one, or has the Secret. */
-export function refusalAbout({ subject, access }: Work, password: string, secretVersion: string | undefined): string {
+export function refusalAbout({ subject, access }: Work, password: string, secret: SecretContents | undefined): string {
   const { metadata, spec } = subject;
   const own = spec.passwordSecretRef === undefined ? '' : digestOf({ username: usernameOf(subject), password });
   const asked = metadata.annotations?.[ROTATE_AT];
-  return JSON.stringify([
-    metadata.uid,
-    metadata.generation,
-    asked,
-    own,
-    access.identity,
-    access.endpoint,
-    secretVersion,
-  ]);
+  return JSON.stringify([metadata.uid, metadata.generation, asked, own, access.identity, access.endpoint, secret?.uid]);
 }
 
 /** nextPassword signed in. */
@@ -98,20 +89,20 @@ export async function writeSecret(work: Work): Promise<undefined> {
   if (secret !== undefined) await write(work, secret, passwordsIn(secret));
 }
 
-/** A server refused the coming password for good: it cannot stand in the way of a better one. Resolves with the Secret's version. */
-export async function dropNext(work: Work): Promise<string | undefined> {
+/** A server refused the coming password for good: it cannot stand in the way of a better one. */
+export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
   const { current } = passwordsIn(secret);
-  return secret && write(work, secret, { current, next: undefined });
+  if (secret !== undefined) await write(work, secret, { current, next: undefined });
 }
 
-/** Makes the Secret what it should be with these passwords. Resolves with its version. */
+/** Makes the Secret what it should be with these passwords. */
 async function write(
   { world, subject, at }: Work,
   secret: SecretContents | undefined,
   passwords: Passwords,
   changedAt = secret?.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString(),
-): Promise<string> {
+): Promise<void> {
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
   const wanted = wantedSecret(subject, at, passwords, changedAt);
@@ -120,12 +111,12 @@ async function write(
     return create(world, namespace, name, newSecret(wanted));
   }
   const changes = changesTo(secret, wanted);
-  return changes === undefined ? secret.resourceVersion : world.secrets.patch(namespace, name, secret, changes);
+  if (changes !== undefined) await world.secrets.patch(namespace, name, secret, changes);
 }
 
-async function create(world: UserWorld, namespace: string, name: string, secret: NewSecret): Promise<string> {
+async function create(world: UserWorld, namespace: string, name: string, secret: NewSecret): Promise<void> {
   try {
-    return await world.secrets.create(namespace, name, secret);
+    await world.secrets.create(namespace, name, secret);
   } catch (error) {
     throw isAlreadyExists(error) ? secretChanged(name) : error;
   }

@@ -90,12 +90,13 @@ function give(
 /** The server says no to this very password, or to the name, and will again. */
 async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
   const { world, subject } = work;
-  const { current } = passwordsIn(await readConnectionSecret(work));
+  const secret = await readConnectionSecret(work);
+  const { current } = passwordsIn(secret);
   const own = subject.spec.passwordSecretRef?.name;
   const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
   const said = password === 'next' && current !== undefined ? refusedNext(error, remedy) : error;
-  const version = password === 'next' ? await dropNext(work) : undefined;
-  world.memory.tries.refused(subject.key, refusalAbout(work, value, version), said, world.clock.monotonic());
+  world.memory.tries.refused(subject.key, refusalAbout(work, value, secret), said, world.clock.monotonic());
+  if (password === 'next') await dropNext(work);
   throw said;
 }
 

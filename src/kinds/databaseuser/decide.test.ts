@@ -203,13 +203,10 @@ describe('a password that the server took and that does not sign in yet', () => 
     expect(conditionOf(decision, 'Reconciling')?.message).toContain('The server said that it');
   });
 
-  it('makes nobody else of a user that was created for this object', () => {
+  it("is somebody else's where another one took the place of the user that was created", () => {
     const decision = decide(fresh, triedLogin({ ...onlyNext, exists: true, isCreated: true }));
-    expect([outline(decision).ready, decision.steps, decision.retry]).toEqual([
-      'Unknown SettingPassword',
-      undefined,
-      'slowly',
-    ]);
+    expect(outline(decision).ready).toBe('False UserExists');
+    expect(conditionOf(decision, 'Ready')?.message).toContain('that the server said it was created with');
   });
 });
 

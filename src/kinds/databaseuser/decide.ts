@@ -108,7 +108,10 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     step({ do: 'PrepareNext' }, 'SettingPassword', `is being given a password: Secret "${secretName}" is written`);
   const mayTake = known || subject.spec.adoptionPolicy === 'IfExists';
   const exists = () => {
-    const message = `${user} exists already, and was not made by this object: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
+    const whose = login.isCreated
+      ? 'exists, and does not have the password that the server said it was created with, so somebody else may have made it at the same time'
+      : 'exists already, and was not made by this object';
+    const message = `${user} ${whose}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
     return stuck(USER_EXISTS, message);
   };
 
@@ -122,7 +125,6 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     if (login.isUnsent && source.is === 'own' && !source.coming) return prepare();
     if (login.isAwaited) return awaited(subject, seen, login);
     if (login.works === 'none' && !login.exists) return create('next');
-    if (login.works === 'none' && login.isCreated && !mayTake) return awaited(subject, seen, login);
     return login.works === 'current' || mayTake ? put('next') : exists();
   }
   const { previous } = login;
@@ -142,11 +144,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
 }
 
 /** The server said that it took the password, and it does not sign in: it is looked for, and not put once more to make sure. */
-function awaited(
-  subject: UserSubject,
-  seen: UserSeen,
-  { works, exists, isAwaited, isCreated }: TriedLogin,
-): UserDecision {
+function awaited(subject: UserSubject, seen: UserSeen, { works, exists, isCreated }: TriedLogin): UserDecision {
   const user = `user "${usernameOf(subject)}" of DatabaseCluster "${seen.at.clusterName}"`;
   const took = isCreated && works === 'none' ? `created ${user}` : `took the new password of ${user}`;
   const what = exists ? 'the password does not sign in yet' : 'it does not list that user yet';
@@ -154,7 +152,7 @@ function awaited(
   const said = reconciling('SettingPassword', message);
   const under = said.filter(({ type }) => type !== 'Ready');
   const conditions = works === 'current' ? [...readyConditions(subject, seen), ...under] : said;
-  return { conditions, hold: true, retry: isAwaited ? 'soon' : 'slowly' };
+  return { conditions, hold: true, retry: 'soon' };
 }
 
 function unusable({ lasting, reason, message }: Extract<TriedLogin['source'], { is: 'unusable' }>): UserDecision {
