@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.ts';
+import { mistakesIn } from '../kube/annotations.ts';
 import { ALL_NAMESPACES, UsageError } from '../plugin/arguments.ts';
 import {
   type Inventory,
@@ -95,7 +96,7 @@ function forPrograms(inventory: Inventory): object {
       reason,
       paused: isPaused(item),
       blockedBy: blockerOf(inventory, item) ?? null,
-      warning: warningOf(item) ?? null,
+      warning: warningOf(item) ?? mistakesIn(item.metadata) ?? null,
     };
   });
   return { items, refused, operator };

@@ -1,5 +1,5 @@
 import { GROUP } from '../base/group.ts';
-import type { ObjectMeta } from './object.ts';
+import type { ObjectKey, ObjectMeta } from './object.ts';
 
 /* What a person says to the operator about one object of any kind, besides its spec. */
 
@@ -9,6 +9,43 @@ export const PAUSED = `${GROUP}/paused`;
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 /** `true`: when it is deleted, all is left as it is. */
 export const ABANDON = `${GROUP}/abandon`;
+
+/** Those besides are of some kinds only. */
+const OTHERS = ['rotate-at', 'accept-identity'].map((name) => `${GROUP}/${name}`);
+const NAMES: readonly string[] = [PAUSED, RECONCILE_AT, ABANDON, ...OTHERS];
+
+/** What a person seems to have meant something by, and nothing goes by: for them to read; undefined: there is none. */
+export function mistakesIn({ annotations = {} }: Pick<ObjectMeta, 'annotations'>): string | undefined {
+  const values = [PAUSED, ABANDON].flatMap((name) => {
+    const value = annotations[name] ?? '';
+    return ['', 'true', 'false'].includes(value)
+      ? []
+      : `Annotation ${name} is ${JSON.stringify(value.slice(0, 80))}, which means nothing: write "true"`;
+  });
+  const unknown = Object.keys(annotations)
+    .filter((name) => name.startsWith(`${GROUP}/`) && !NAMES.includes(name))
+    .map((name) => `Annotation ${name} means nothing: the names are ${NAMES.join(', ')}`);
+  const mistakes = [...values, ...unknown];
+  return mistakes.length === 0 ? undefined : mistakes.join('. ');
+}
+
+/** What was told of which object, so that each mistake is told once for as long as it stands. */
+export class Mistakes {
+  readonly #told = new Map<ObjectKey, string>();
+
+  /** What is to be told now; undefined: nothing. */
+  news(key: ObjectKey, metadata: ObjectMeta): string | undefined {
+    const mistakes = mistakesIn(metadata);
+    if (mistakes === this.#told.get(key)) return undefined;
+    if (mistakes === undefined) this.#told.delete(key);
+    else this.#told.set(key, mistakes);
+    return mistakes;
+  }
+
+  forget(key: ObjectKey): void {
+    this.#told.delete(key);
+  }
+}
 
 /** Whether a person asked for a look, and no pass has told since. */
 export function isAsked(

@@ -1,3 +1,4 @@
+import { mistakesIn } from '../kube/annotations.ts';
 import { type Inventory, type Item, isPaused, isRecord, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
 import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
@@ -65,7 +66,9 @@ function inTheWay(item: Item, inventory: Inventory): string {
   const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
   const isGoing = item.metadata.deletionTimestamp !== undefined && readinessOf(item).reason !== NOT_SEEN;
   if (blocker === undefined)
-    return [paused, firstSentence(warningOf(item) ?? '')].filter((text) => text !== '').join('; ');
+    return [paused, firstSentence(warningOf(item) ?? ''), shortened(mistakesIn(item.metadata) ?? '')]
+      .filter((text) => text !== '')
+      .join('; ');
   if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))
     return WOULD.test(blocker.message) ? shortened(blocker.message.replace(WOULD, 'paused: Mooring would $1')) : paused;
   // Of what is not there, the message has the name.

@@ -25,6 +25,20 @@ test('Controller looks again when the spec, labels or annotations change', async
   expect(api.all(TOYS)[0]).toMatchObject({ status: { observedGeneration: 2 } });
 });
 
+test('Controller tells once of an annotation that means nothing, and goes on', async () => {
+  const { create, change, passes, events, clock } = await aController();
+  await create('a');
+  await change('a', { metadata: { annotations: { 'mooring.dev/paused': 'True' } } });
+  await change('a', { metadata: { annotations: { other: 'x' } } });
+  await clock.advance(3_600_000);
+  const told = () => events.filter((event) => event.includes('AnnotationIgnored'));
+  expect(told()).toHaveLength(1);
+  expect(passes.length).toBeLessThanOrEqual(4);
+  await change('a', { metadata: { annotations: { 'mooring.dev/paused': 'true' } } });
+  await change('a', { metadata: { annotations: { 'mooring.dev/paused': 'True' } } });
+  expect(told()).toHaveLength(2);
+});
+
 test('Controller mends a status that somebody else wrote, within a minute', async () => {
   const { create, passes, api, clock } = await aController();
   await create('a');

@@ -16,6 +16,7 @@ import type { Random } from '../base/random.ts';
 import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
 import { inSlices } from '../base/slices.ts';
 import { inSpan } from '../base/trace.ts';
+import { Mistakes } from '../kube/annotations.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
@@ -107,6 +108,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Of these another object is in hand: what its pass remembers is not theirs. */
   readonly #replaced = new Set<ObjectKey>();
   readonly #requeuesAtOnce = new Map<ObjectKey, number>();
+  readonly #mistakes = new Mistakes();
   readonly #read: (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined;
 
   constructor(kind: Kind<Spec, Status, Observation, Step>, informer: Informer<KubeObject>, options: ControllerOptions) {
@@ -211,10 +213,21 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   forget(key: ObjectKey, why: Forgotten): void {
     this.queue.forget(key);
     this.#requeuesAtOnce.delete(key);
+    this.#mistakes.forget(key);
     this.#kind.forget(key, why);
   }
 
+  /** Who believes that the object is paused must hear that it is not. */
+  #tellOfMistakes(key: ObjectKey, log: ControllerLog): void {
+    const object = this.#informer.store.get(key);
+    const message = object && this.#mistakes.news(key, object.metadata);
+    if (message === undefined || object === undefined) return;
+    log.warn({}, message);
+    this.#options.events.record(object, { status: 'Unknown', reason: 'AnnotationIgnored', message, warning: true });
+  }
+
   #pass(key: ObjectKey, log: ControllerLog, signal: AbortSignal): Promise<Outcome> {
+    this.#tellOfMistakes(key, log);
     return reconcile(
       this.#kind,
       {

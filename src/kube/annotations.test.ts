@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { mistakesIn } from './annotations.ts';
+
+test.each([
+  ['mooring.dev/paused', 'true'],
+  ['mooring.dev/paused', 'false'],
+  ['mooring.dev/paused', ''],
+  ['mooring.dev/abandon', 'true'],
+  ['mooring.dev/reconcile-at', 'now'],
+  ['mooring.dev/rotate-at', '1'],
+  ['mooring.dev/accept-identity', '2026-11-20T10:00:00Z'],
+  ['example.com/paused', 'True'],
+])('mistakesIn() finds none in %s: "%s"', (name, value) => {
+  expect(mistakesIn({ annotations: { [name]: value } })).toBeUndefined();
+});
+
+test.each([
+  ['mooring.dev/paused', 'True', 'Annotation mooring.dev/paused is "True", which means nothing: write "true"'],
+  ['mooring.dev/paused', ' true', 'Annotation mooring.dev/paused is " true", which means nothing: write "true"'],
+  ['mooring.dev/abandon', 'yes', 'Annotation mooring.dev/abandon is "yes", which means nothing: write "true"'],
+  [
+    'mooring.dev/pause',
+    'true',
+    'Annotation mooring.dev/pause means nothing: the names are mooring.dev/paused, mooring.dev/reconcile-at, mooring.dev/abandon, mooring.dev/rotate-at, mooring.dev/accept-identity',
+  ],
+])('mistakesIn() names %s: "%s"', (name, value, says) => {
+  expect(mistakesIn({ annotations: { [name]: value, a: 'b' } })).toBe(says);
+});
