@@ -171,7 +171,9 @@ function working(
 ): UserDecision {
   const { spec, status } = subject;
   const { passwordSecretRef, rotateEvery } = spec;
-  const rotateInMs = passwordSecretRef === undefined ? untilRotation(subject, rotateEvery, nowMs) : undefined;
+  const isLeft = hasLeftOwnPassword(subject, login);
+  const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
+  const rotateInMs = passwordSecretRef === undefined ? generatedInMs : undefined;
   const rotate: readonly UserStep[] = rotateInMs !== undefined && rotateInMs <= 0 ? [{ do: 'PrepareNext' }] : [];
   // Of an own password, that it was asked for is all that there is to say.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
@@ -184,7 +186,8 @@ function working(
     steps: rotate,
     requeueAfterMs: earlier(verifyInMs, rotateInMs),
   };
-  if (login === undefined) return decision;
+  // What the status tells of an own password is forgotten only when another one stands in the Secret.
+  if (login === undefined || isLeft) return decision;
   const connection = connectionOf(subject, seen, login);
   const first = status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
   const found = {
@@ -196,6 +199,13 @@ function working(
   // Its name is forgotten only when it is gone.
   if (login.previous === undefined) return { ...decision, status: { ...found, connection } };
   return { ...decision, status: found, steps: [{ do: 'RetireSecret', name: login.previous.name, connection }] };
+}
+
+/** The password in the Secret is still the person's own one, and the spec names that no more. */
+function hasLeftOwnPassword({ spec, status }: UserSubject, login: TriedLogin | undefined): boolean {
+  const { sourceResourceVersion, secretResourceVersion } = status.connection ?? {};
+  const isOwn = sourceResourceVersion !== undefined && secretResourceVersion === login?.secretVersion;
+  return spec.passwordSecretRef === undefined && isOwn;
 }
 
 function connectionOf(subject: UserSubject, { at }: UserSeen, { secretVersion, source }: TriedLogin): Connection {

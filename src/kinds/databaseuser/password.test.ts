@@ -249,6 +249,44 @@ describe("a person's own password", () => {
     expect(bench.works('x'.repeat(72))).toBe(true);
   });
 
+  it.each([
+    ['when nothing goes wrong', undefined],
+    ['though the server does not answer', { match: { operation: 'updateUser' }, effect: 'reset', times: 1 } as const],
+    ['though its answer is lost', { match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 } as const],
+  ])('that the spec names no more gives way to a generated one, once, %s', async (_, fault) => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.until('True LoginWorks');
+    if (fault !== undefined) bench.cluster.simulator.faults.add(fault);
+    await bench.edit({ passwordSecretRef: null });
+    await bench.until('True LoginWorks');
+    await bench.settle();
+    const { password, nextPassword } = bench.secret() ?? {};
+    expect(password).toHaveLength(32);
+    expect(nextPassword).toBeUndefined();
+    expect([bench.works('mine'), bench.works(password)]).toEqual([false, true]);
+    expect(bench.status().connection?.sourceResourceVersion).toBeUndefined();
+    bench.takeCalls();
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ password });
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('that the spec names no more stays while the object is paused, and goes then', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.until('True LoginWorks');
+    await bench.annotate('mooring.dev/paused', 'true');
+    await bench.edit({ passwordSecretRef: null });
+    await bench.settle();
+    expect(bench.works('mine')).toBe(true);
+    await bench.annotate('mooring.dev/paused', '');
+    await bench.restart();
+    await bench.until('True LoginWorks');
+    expect(bench.works('mine')).toBe(false);
+  });
+
   it('under a key of its own name is found there', async () => {
     const bench = await userBench({ user: { passwordSecretRef: { name: 'mine', key: 'pw' } } });
     await bench.putSecret('mine', { pw: 'in another place' });
