@@ -67,6 +67,12 @@ describe('An object that is being deleted', () => {
     ['has its database deleted, and goes with that', ours, aServer(), deletes],
     ['has its database deleted while the cluster is going too', ours, aServer({ leaving: true }), deletes],
     ['has a database deleted whose creation was not answered', begun, aServer(), deletes],
+    [
+      'tells that a database is left which its edited status does not name',
+      ours.withStatus({ name: 'edited' }),
+      aServer(),
+      goes('TellLeft'),
+    ],
     ['tells that its database is left, when the cluster went first', ours, noServer('missing'), goes('TellLeft')],
     ['tells that its database is left, when the cluster goes and is kept', ours, noServer('leaving'), goes('TellLeft')],
     [

@@ -7,6 +7,7 @@ import {
   databaseName,
   isAnnounced,
   isOurs,
+  strangeName,
 } from './observation.ts';
 import { asBefore, type DatabaseDecision, owns } from './present.ts';
 
@@ -66,6 +67,11 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
     const landsInMs = created ? attemptedAtMs + LANDING_MS - nowMs : 0;
     // Longer: the wall clock was set back.
     return landsInMs > 0 && landsInMs <= LANDING_MS ? stillLanding(subject, seen, landsInMs) : GO;
+  }
+  const strange = strangeName(subject, seen);
+  if (strange !== undefined && !created) {
+    const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, as status.name was changed to "${strange}": whether it was this object's is not known`;
+    return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
   }
   // Anything else under the name is somebody else's: it stays.
   if (!isOurs(subject, seen) && !created) return GO;

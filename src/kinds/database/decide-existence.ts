@@ -1,6 +1,6 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
-import { type DatabaseSeen, type DatabaseSubject, isAnnounced, isOurs } from './observation.ts';
+import { type DatabaseSeen, type DatabaseSubject, isAnnounced, isOurs, strangeName } from './observation.ts';
 import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 
 const CREATE = 'CreateDatabase';
@@ -58,6 +58,12 @@ function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecisi
       status: { ...NO_SCHEMA, name, cluster: identity, operation: null },
       requeueAfterMs: 0,
     };
+  }
+  const strange = strangeName(subject, seen);
+  if (strange !== undefined) {
+    const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but status.name is "${strange}", so somebody has changed the status, and whether the database is this object's is not known: it is left alone. Set status.name back, or set adoptionPolicy: IfExists to take the database over`;
+    // What the status says stays: a person can put it right.
+    return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
   }
   const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but not by this object: it is left alone. Create this object with another name, or set adoptionPolicy: IfExists to take it over`;
   return {

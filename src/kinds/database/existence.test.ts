@@ -19,6 +19,29 @@ async function withTheirs(bench: DatabaseBench): Promise<DatabaseBench> {
   return bench;
 }
 
+describe('A database whose name in the status a person changed', () => {
+  it('is left alone until the name is set back, and told of when the object goes', async () => {
+    const bench = await readyBench({ database: { deletionPolicy: 'Delete' } });
+    const name = (value: string) =>
+      bench.cluster.kube.patch(
+        DATABASES,
+        { namespace: 'shop', name: 'orders' },
+        { status: { name: value } },
+        { subresource: 'status' },
+      );
+    await name('edited');
+    await bench.until('False DatabaseExists');
+    expect(bench.condition('Ready')?.message).toContain('status.name is "edited"');
+    await name('orders');
+    await bench.until('True DatabaseReady');
+    await name('edited');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.told).toEqual([expect.stringContaining('status.name was changed to "edited"')]);
+    expect(changing(bench)).toEqual([]);
+  });
+});
+
 describe.each(DIALECTS)('In dialect %s, a database that was there before', (dialect) => {
   it('is not made ours: it is left alone, and said whose it is not', async () => {
     const bench = await withTheirs(await databaseBench({ dialect, database: SCHEMA }));

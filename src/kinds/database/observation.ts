@@ -74,6 +74,11 @@ export function isOurs({ status }: Pick<DatabaseSubject, 'status'>, seen: { name
   return status.name === seen.name && status.cluster === seen.identity;
 }
 
+/** Another name than the object's, which never changes: somebody has written to the status, and what it says proves nothing. */
+export function strangeName({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
+  return status.cluster === seen.identity && status.name !== seen.name ? status.name : undefined;
+}
+
 /** Creating it on this very cluster was written down. */
 export function isAnnounced({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
   return status.operation?.target === seen.name && status.cluster === seen.identity;
