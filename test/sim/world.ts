@@ -273,14 +273,18 @@ export class World {
         this.#bury(process);
       },
       freeze: (process, fault) => this.#freeze(process, fault),
-      landLater: (what, work) =>
-        void this.clock.after(LANDING_MS, () => {
+      landLater: (what, work) => {
+        const isDeletion = what.startsWith('DELETE /v1/');
+        if (isDeletion) this.people.lateDeletions++;
+        this.clock.after(LANDING_MS, () => {
           this.#note(`late: ${what}`);
+          if (isDeletion) this.people.lateDeletions--;
           work().then(
             () => this.invariants.check(),
             () => {},
           );
-        }),
+        });
+      },
       isPartitioned: (process) => this.clock.monotonic() < process.partitionedUntil,
       now: () => this.clock.monotonic(),
       travel: () => this.#travel(),
