@@ -1,4 +1,5 @@
 import { TransientError } from '../base/errors.ts';
+import { GROUP } from '../base/group.ts';
 import { ABANDON, PAUSED } from '../kube/annotations.ts';
 import type { KubeApi, Resource } from '../kube/api.ts';
 import type { ObjectMeta } from '../kube/object.ts';
@@ -28,7 +29,13 @@ export async function confirm(
     live?.uid === uid &&
     live.generation === generation &&
     (live.deletionTimestamp !== undefined) === deleting &&
+    isHeld(live) &&
     [PAUSED, ABANDON, ...orders].every((order) => live.annotations?.[order] === annotations?.[order]);
   if (!same)
     throw new TransientError('ObjectChanged', `${resource.kind} "${name}" changed meanwhile: It is looked at again`);
+}
+
+/** Somebody may have taken the finalizer away just now: what is made then would be left behind. */
+function isHeld({ finalizers = [] }: ObjectMeta): boolean {
+  return finalizers.some((finalizer) => finalizer.startsWith(`${GROUP}/`));
 }

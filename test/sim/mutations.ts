@@ -11,11 +11,17 @@ const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
 
 /** Deliberate mistakes, each of which the simulation must find. */
+/** Nor is it asked for right before. */
+const NOT_LOOKED_FOR = ['kinds/confirm.ts', '    isHeld(live) &&\n', ''] as const;
+
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'no-finalizer',
     about: 'The finalizer is not written before something is created',
-    changes: [[RECONCILE, 'includes(this.#kind.finalizer) ?? false', 'includes(this.#kind.finalizer) ?? true']],
+    changes: [
+      [RECONCILE, 'includes(this.#kind.finalizer) ?? false', 'includes(this.#kind.finalizer) ?? true'],
+      NOT_LOOKED_FOR,
+    ],
     hunt: ['deploy'],
   },
   {

@@ -86,6 +86,18 @@ describe('Right before a cluster is changed, the object', () => {
     expect(changes(bench).length).toBe('state' in now ? 0 : 1);
   });
 
+  it('is asked whether its finalizer stands: it may be gone the next moment, and all that is made be left behind', async () => {
+    const bench = await runningBench();
+    await bench.edit({ storageSizeGB: 200 });
+    bench.showAsNow();
+    await bench.kube.patch(DATABASE_CLUSTERS, REF, { metadata: { finalizers: null } });
+    await bench.pass();
+    expect(changes(bench)).toEqual([]);
+    bench.showAsIs();
+    await bench.until('True Running');
+    expect(changes(bench)).toEqual(['update']);
+  });
+
   it('is asked for: a cache that shows what a person said before leads to no resume', async () => {
     const bench = await runningBench();
     await bench.edit({ state: 'Suspended' });
