@@ -10,10 +10,10 @@ const ACT = 'kinds/databasecluster/act.ts';
 const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
 
-/** Deliberate mistakes, each of which the simulation must find. */
 /** Nor is it asked for right before. */
 const NOT_LOOKED_FOR = ['kinds/confirm.ts', '    isHeld(live) &&\n', ''] as const;
 
+/** Deliberate mistakes, each of which the simulation must find. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'no-finalizer',
