@@ -7,11 +7,16 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
+/** The longest that the delay before retry number `attempt` (from 0) may be: doubled each time up to the maximum. */
+export function ceilingMs({ initialMs, maxMs }: Backoff, attempt: number): number {
+  return Math.min(maxMs, initialMs * 2 ** Math.min(attempt, 30));
+}
+
 /**
  * The delay before retry number `attempt` (from 0): doubled each time up to the maximum, then drawn uniformly from its
  * upper half, so that many who failed together do not come back together, and none comes back at once.
  */
 export function backoffMs(backoff: Backoff, attempt: number, random: Random): number {
-  const ceiling = Math.min(backoff.maxMs, backoff.initialMs * 2 ** Math.min(attempt, 30));
+  const ceiling = ceilingMs(backoff, attempt);
   return ceiling / 2 + (ceiling / 2) * random.float();
 }

@@ -36,7 +36,7 @@ export class Logins {
 
   /** Whether the login was accepted and nothing that we did has ended it since. Costs no call. */
   isHeld(login: Login): boolean {
-    return this.#sessions?.has(idOf(login)) ?? false;
+    return this.#sessions?.has(digestOf(login)) ?? false;
   }
 
   /** Tries the login now: one sign-in. Throws ApiError where the server does not say (not reached, for example). */
@@ -46,11 +46,11 @@ export class Logins {
       await session.signIn(signal);
     } catch (error) {
       if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
-      this.#sessions?.delete(idOf(login));
+      this.#sessions?.delete(digestOf(login));
       return 'refused';
     }
     this.#sessions ??= new Map();
-    this.#sessions.set(idOf(login), { session, username: login.username });
+    this.#sessions.set(digestOf(login), { session, username: login.username });
     return 'accepted';
   }
 
@@ -78,7 +78,7 @@ export class Logins {
 
   /** The session of a login that is held, else a new one. */
   session(login: Login): Session {
-    return this.#sessions?.get(idOf(login))?.session ?? new Session(this.#client, login);
+    return this.#sessions?.get(digestOf(login))?.session ?? new Session(this.#client, login);
   }
 
   /**
@@ -114,8 +114,8 @@ function isRefusal(error: ApiError): boolean {
   return error.kind === 'unauthorized';
 }
 
-/** Passwords are not kept as keys: a heap dump shows a digest. */
-function idOf(login: Login): string {
+/** Tells logins apart without their passwords: where these are kept, a heap dump shows a digest. */
+export function digestOf(login: Login): string {
   return createHash('sha256')
     .update(JSON.stringify([login.username, login.password]))
     .digest('base64');

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../base/api-error.ts';
+import { ceilingMs } from '../base/backoff.ts';
 import { TerminalError } from '../base/errors.ts';
+import { digestOf } from '../database/logins.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { Login } from './secrets.ts';
 
 /** What was refused is not tried again before the first slow retry, unless what it was about has changed. */
 const REFUSED_MS = 60_000;
 /** A password that a server took is given to it again where it has not come to work in this time, then in twice as long. */
-const AWAITED_MS = 60_000;
-const MAX_AWAITED_MS = 1_800_000;
+const AWAITED = { initialMs: 60_000, maxMs: 1_800_000 };
 
 interface Refused {
   readonly about: string;
@@ -74,7 +74,7 @@ export class PasswordTries {
   isAwaited(key: ObjectKey, login: Login, nowMs: number): boolean {
     const known = this.#taken.get(key);
     if (known?.digest !== digestOf(login)) return false;
-    return nowMs - known.atMs < Math.min(AWAITED_MS * 2 ** (known.times - 1), MAX_AWAITED_MS);
+    return nowMs - known.atMs < ceilingMs(AWAITED, known.times - 1);
   }
 
   /** It signs in. */
@@ -97,10 +97,3 @@ export function refusedNext(error: ApiError, remedy: string): TerminalError {
 
 /** Another password each time. */
 export const TRIES_ANOTHER = 'another one is tried now and then';
-
-/** A heap dump shows no password. */
-export function digestOf({ username, password }: Login): string {
-  return createHash('sha256')
-    .update(JSON.stringify([username, password]))
-    .digest('base64');
-}

@@ -1,9 +1,7 @@
 import { parseDuration } from '../base/duration.ts';
 import { GROUP } from '../base/group.ts';
+import { ROTATE_AT } from '../kube/annotations.ts';
 import type { ObjectMeta } from '../kube/object.ts';
-
-/** A new value asks for a new password now. */
-export const ROTATE_AT = `${GROUP}/rotate-at`;
 
 /** Annotations of a Secret with a coming password. */
 export const NEXT_ANNOTATIONS = {

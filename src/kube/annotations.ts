@@ -10,9 +10,14 @@ export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 /** `true`: when it is deleted, all is left as it is. */
 export const ABANDON = `${GROUP}/abandon`;
 
-/** Those besides are of some kinds only. */
-const OTHERS = ['rotate-at', 'accept-identity'].map((name) => `${GROUP}/${name}`);
-const NAMES: readonly string[] = [PAUSED, RECONCILE_AT, ABANDON, ...OTHERS];
+/* Of some kinds only: */
+
+/** A new value asks for a new password now. */
+export const ROTATE_AT = `${GROUP}/rotate-at`;
+/** Names, by its creation time, a cluster that is to be taken for this object's. */
+export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
+
+const NAMES: readonly string[] = [PAUSED, RECONCILE_AT, ABANDON, ROTATE_AT, ACCEPT_IDENTITY];
 
 /** What a person seems to have meant something by, and nothing goes by: for them to read; undefined: there is none. */
 export function mistakesIn({ annotations = {} }: Pick<ObjectMeta, 'annotations'>): string | undefined {

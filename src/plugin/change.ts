@@ -1,5 +1,4 @@
-import { ROTATE_AT } from '../kinds/rotation.ts';
-import { PAUSED } from '../kube/annotations.ts';
+import { PAUSED, ROTATE_AT } from '../kube/annotations.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { UsageError } from './arguments.ts';
 import { type Inventory, type Item, isOutOfDate, isRecord, nameOf, readyOf, stalledOf } from './inventory.ts';

@@ -8,7 +8,7 @@
  *   come later: who met a conflict is not to wait for a crowd that fails.
  */
 
-import type { Backoff } from '../base/backoff.ts';
+import { type Backoff, ceilingMs } from '../base/backoff.ts';
 import { Buckets } from '../base/buckets.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -44,16 +44,17 @@ export class RateLimiter {
   }
 
   /** Counts a failure and says after how many milliseconds to try again. */
-  when(key: string, { initialMs, maxMs }: Backoff): number {
+  when(key: string, backoff: Backoff): number {
     const { random } = this.#options;
+    const { initialMs, maxMs } = backoff;
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
-    const ceiling = Math.min(maxMs, initialMs * 2 ** Math.min(failures + 1, 30));
-    const own = initialMs + (ceiling - initialMs) * random.float();
+    const own = initialMs + (ceilingMs(backoff, failures + 1) - initialMs) * random.float();
     // Who does not wait for a turn takes none: a crowd that comes back earlier would have the bucket never full again.
     if (this.backlogMs(key) >= maxMs) return Math.max(own, maxMs * random.float());
-    this.#groups.take(this.#groupOf(key));
-    if (this.#groups.waitMs(this.#groupOf(key)) === 0) this.#all.take(ALL);
+    const group = this.#groupOf(key);
+    this.#groups.take(group);
+    if (this.#groups.waitMs(group) === 0) this.#all.take(ALL);
     return Math.max(own, this.backlogMs(key));
   }
 

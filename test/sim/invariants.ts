@@ -1,5 +1,5 @@
-import { ACCEPT_IDENTITY } from '../../src/kinds/databasecluster/observation.ts';
 import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
+import { ACCEPT_IDENTITY } from '../../src/kube/annotations.ts';
 import { SECRETS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';

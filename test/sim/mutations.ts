@@ -268,9 +268,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'backoff-never-grows',
     about: 'What failed is tried again each second, for ever',
-    changes: [
-      ['runtime/rate-limiter.ts', 'initialMs * 2 ** Math.min(failures + 1, 30)', 'initialMs * (failures < 0 ? 2 : 1)'],
-    ],
+    changes: [['runtime/rate-limiter.ts', 'ceilingMs(backoff, failures + 1)', 'initialMs * (failures < 0 ? 2 : 1)']],
     hunt: ['change'],
   },
   {

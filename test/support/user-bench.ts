@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { API_VERSION } from '../../src/base/group.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseUserKind } from '../../src/kinds/databaseuser/index.ts';
@@ -282,4 +283,18 @@ function recording(api: KubeApi, requests: string[]): KubeApi {
       return api.delete(resource, ref, preconditions, signal);
     },
   };
+}
+
+/** One of the passwords in the Secret signs in. */
+export function expectOneWorks({ secret, works }: UserBench): void {
+  const { password, nextPassword } = secret() ?? {};
+  expect(works(password) || works(nextPassword)).toBe(true);
+}
+
+/** Passes by hand, with a look at the Secret after each. */
+export async function settleWatched(bench: UserBench): Promise<void> {
+  for (let next = 'again'; next === 'again'; ) {
+    next = (await bench.pass()).next;
+    expectOneWorks(bench);
+  }
 }

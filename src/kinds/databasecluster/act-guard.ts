@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../base/api-error.ts';
+import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { confirm as confirmObject } from '../confirm.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { differences } from './differences.ts';
-import { ACCEPT_IDENTITY, type ClusterSubject, isSame } from './observation.ts';
+import { type ClusterSubject, isSame } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 

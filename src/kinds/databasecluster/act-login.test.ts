@@ -1,10 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
-import { expectOneWorkingLogin, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { actOnCluster } from './act.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
+
+/** A cluster that was there before its object, which names a Secret with a login of it. */
+async function adoptingBench(): Promise<KindBench> {
+  const bench = await kindBench({
+    spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef: { name: 'given' } } },
+  });
+  bench.simulator.deployForeign({
+    id: 'orders',
+    provider: 'gcp',
+    region: 'europe-west2',
+    machineType: 'c2d-highcpu-4',
+    storageSizeGB: 100,
+    version: '3.5.0',
+  });
+  bench.simulator.setPassword('orders', 'admin', 'given by a person');
+  return bench;
+}
 
 describe('The password of a DatabaseCluster', () => {
   const moments = [
@@ -91,18 +108,7 @@ describe('The password of a DatabaseCluster', () => {
   });
 
   it('is read from existingSecretRef where the factory login does not work', async () => {
-    const bench = await kindBench({
-      spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef: { name: 'given' } } },
-    });
-    bench.simulator.deployForeign({
-      id: 'orders',
-      provider: 'gcp',
-      region: 'europe-west2',
-      machineType: 'c2d-highcpu-4',
-      storageSizeGB: 100,
-      version: '3.5.0',
-    });
-    bench.simulator.setPassword('orders', 'admin', 'given by a person');
+    const bench = await adoptingBench();
     await bench.putSecret('given', { username: 'admin', password: 'given by a person' });
     await bench.world().connections.get('shop/production')?.poller.refresh();
     await bench.until('True Running');
@@ -111,18 +117,7 @@ describe('The password of a DatabaseCluster', () => {
   });
 
   it('of a user who may not manage others is not replaced, and is said to be of no use, as is one that came to be so', async () => {
-    const bench = await kindBench({
-      spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef: { name: 'given' } } },
-    });
-    bench.simulator.deployForeign({
-      id: 'orders',
-      provider: 'gcp',
-      region: 'europe-west2',
-      machineType: 'c2d-highcpu-4',
-      storageSizeGB: 100,
-      version: '3.5.0',
-    });
-    bench.simulator.setPassword('orders', 'admin', 'given by a person');
+    const bench = await adoptingBench();
     bench.simulator.setPassword('orders', 'reader', 'of the reader');
     await bench.putSecret('given', { username: 'reader', password: 'of the reader' });
     await bench.world().connections.get('shop/production')?.poller.refresh();

@@ -1,9 +1,10 @@
 import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
+import { ROTATE_AT } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
-import { NEXT_ANNOTATIONS, ROTATE_AT, rotated } from '../rotation.ts';
+import { NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';

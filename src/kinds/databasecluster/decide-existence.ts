@@ -1,5 +1,6 @@
 import type { Cluster } from '../../cloud/schema.ts';
-import { findStatusCondition } from '../../kube/condition.ts';
+import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
+import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { failing, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
 import { addressWords } from '../databasespace/connection.ts';
@@ -8,7 +9,6 @@ import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
 import { unusableAddress } from './endpoint.ts';
 import {
-  ACCEPT_IDENTITY,
   type ClusterStep,
   type ClusterSubject,
   createdAtOf,
@@ -223,9 +223,9 @@ function nowhere(subject: ClusterSubject, seen: SpaceSeen, address: string): Clu
   const message = `Cluster "${seen.id}" runs, but what the cloud names as its address is not the host and port of a server: ${addressWords(address)}. It is not called: look into the cloud's console`;
   const status = findStatusCondition(subject.status.conditions, 'Ready')?.status;
   const say = status === 'True' || status === 'False' ? failing : retrying;
-  const others = clusterConditions(subject, seen).filter(({ type }) => type !== 'Available');
+  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   return {
-    conditions: [...say(reason, message), ...others, { type: 'Available', status: 'False', reason, message }],
+    conditions: [...say(reason, message), ...clusterConditions(subject, seen, { available })],
     retry: 'slowly',
   };
 }

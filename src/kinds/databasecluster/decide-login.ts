@@ -166,9 +166,9 @@ function powerless(
   const reason = 'AccessDenied';
   const secret = working === 'existing' ? '' : `, and delete Secret "${secretName}"`;
   const message = `The login of user "${user}" works, but may not manage users, as only the server's default user may: put that one's login into a Secret and name it in adminCredentials.existingSecretRef${secret}`;
-  const others = clusterConditions(subject, seen).filter(({ type }) => type !== 'Available');
+  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   return {
-    conditions: [...stalled(reason, message), ...others, { type: 'Available', status: 'False', reason, message }],
+    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { available })],
     retry: 'slowly',
   };
 }
@@ -228,13 +228,9 @@ function unreachable(
   // A server that asks for fewer calls is there: what was found of it stands.
   const stands = isThrottled && status.credentials?.endpoint === seen.endpoint ? before : undefined;
   const available: ConditionUpdate = stands ?? { type: 'Available', status: 'False', reason, message };
-  const secured = findStatusCondition(clusterConditions(subject, seen), 'CredentialsSecured');
   const say = worked && !isThrottled ? failing : retrying;
   return {
-    conditions: [
-      ...say(reason, message),
-      ...clusterConditions(subject, seen, { secured: secured ?? notSecured(message), available }),
-    ],
+    conditions: [...say(reason, message), ...clusterConditions(subject, seen, { available })],
     mayPass: !heldBack && status.credentials?.endpoint === seen.endpoint,
     retry: 'soon',
   };

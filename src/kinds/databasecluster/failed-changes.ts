@@ -1,4 +1,4 @@
-import type { Backoff } from '../../base/backoff.ts';
+import { type Backoff, ceilingMs } from '../../base/backoff.ts';
 import { failureOf } from '../../kube/failure.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 
@@ -40,9 +40,8 @@ export class FailedChanges {
       const { lasting, heldBack } = failureOf(error);
       // Neither says anything of the change.
       if (lasting === 'conflict' || heldBack !== undefined) throw error;
-      const { initialMs, maxMs } = PAUSES[lasting];
       const times = (before?.times ?? 0) + 1;
-      const untilMs = nowMs() + Math.min(maxMs, initialMs * 2 ** Math.min(times - 1, 30));
+      const untilMs = nowMs() + ceilingMs(PAUSES[lasting], times - 1);
       this.#last.set(key, { what, by, error, times, untilMs });
       throw error;
     }

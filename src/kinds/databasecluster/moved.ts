@@ -1,11 +1,6 @@
+import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { isSamePlace, type Place, placeInFull } from '../databasespace/place.ts';
-import {
-  ACCEPT_IDENTITY,
-  type ClusterObservation,
-  type ClusterSubject,
-  currentID,
-  NO_CREATION_TIME,
-} from './observation.ts';
+import { type ClusterObservation, type ClusterSubject, currentID, NO_CREATION_TIME } from './observation.ts';
 import type { ClusterWorld } from './world.ts';
 
 /*

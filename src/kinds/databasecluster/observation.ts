@@ -1,4 +1,3 @@
-import { GROUP } from '../../base/group.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
@@ -6,9 +5,6 @@ import type { SecretHolder } from '../secret-holder.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
-
-/** Names, by its creation time, a cluster that is to be taken for this object's. */
-export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
 
 /** What was seen of one cluster; no passwords in it. Variants, so that nothing impossible can be written. */
 export type ClusterObservation =

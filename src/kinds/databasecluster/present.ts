@@ -32,13 +32,9 @@ export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterSta
 export function clusterConditions(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  verified?: { readonly secured: ConditionUpdate; readonly available?: ConditionUpdate },
+  known: { readonly secured?: ConditionUpdate; readonly available?: ConditionUpdate } = {},
 ): readonly ConditionUpdate[] {
-  return [
-    synced(subject, seen),
-    verified?.secured ?? secured(subject, seen),
-    verified?.available ?? available(subject, seen),
-  ];
+  return [synced(subject, seen), known.secured ?? secured(subject, seen), known.available ?? available(subject, seen)];
 }
 
 /** There is a cluster, and it is surely this object's. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, NOW_MS } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
-import { ROTATE_AT, untilRotation } from '../rotation.ts';
+import { ROTATE_AT } from '../../kube/annotations.ts';
+import { untilRotation } from '../rotation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,10 @@
 import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
+import { digestOf } from '../../database/logins.ts';
+import { ROTATE_AT } from '../../kube/annotations.ts';
 import { isAlreadyExists } from '../../kube/api.ts';
 import { confirm } from '../confirm.ts';
-import { digestOf } from '../password-tries.ts';
-import { ROTATE_AT, rotated } from '../rotation.ts';
+import { rotated } from '../rotation.ts';
 import type { NewSecret, SecretContents } from '../secrets.ts';
 import type { OpenServer } from '../server/access.ts';
 import {

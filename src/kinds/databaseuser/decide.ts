@@ -1,6 +1,7 @@
+import { ROTATE_AT } from '../../kube/annotations.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { StatusPatch } from '../../runtime/kind.ts';
-import { correctedRotation, ROTATE_AT, rotationAt, untilRotation } from '../rotation.ts';
+import { correctedRotation, rotationAt, untilRotation } from '../rotation.ts';
 import { holderWords } from '../secret-holder.ts';
 import { USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';

@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { digestOf } from '../../database/logins.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { ActsSince } from '../attempts.ts';
-import { digestOf, PasswordTries } from '../password-tries.ts';
+import { PasswordTries } from '../password-tries.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';

@@ -1,4 +1,4 @@
-import { ROTATE_AT } from '../../../src/kinds/rotation.ts';
+import { ROTATE_AT } from '../../../src/kube/annotations.ts';
 import { isReady, running, type Scenario } from '../scenario.ts';
 import { electAnother, loseOne, reorder, replaceLost } from '../servers.ts';
 import { USERS } from '../view.ts';

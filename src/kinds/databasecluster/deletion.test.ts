@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../test/support/simulator.ts';
+import type { Dialect } from '../../simulator/dialect.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
+
+const PROVISION = { provisionMs: [20_000, 20_000] } as const;
+
+const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
+
+describe('Deleting a DatabaseCluster', () => {
+  const remove = (bench: KindBench) => bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+  const isGone = (bench: KindBench) => bench.kube.all(DATABASE_CLUSTERS).length === 0;
+  const goOn = async (bench: KindBench) => {
+    for (let pass = 0; pass < 20 && !isGone(bench); pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+  };
+
+  it.each<Dialect>(['document', 'field'])('destroys it, and its Secret with it (%s)', async (dialect) => {
+    const bench = await runningBench({
+      dialect,
+      spec: { deletionPolicy: 'Delete' },
+      knobs: { destroyMs: [10_000, 10_000] },
+    });
+    remove(bench);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(count(bench, 'destroy')).toBe(1);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+    expect(bench.secret()).toBeUndefined();
+  });
+
+  it('waits for it where the cloud destroys none that is on its way, and says so, as nobody needs to do anything', async () => {
+    const bench = await kindBench({ spec: { deletionPolicy: 'Delete' }, knobs: PROVISION });
+    while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();
+    remove(bench);
+    await bench.pass();
+    await bench.pass();
+    expect(count(bench, 'destroy')).toBeGreaterThan(0);
+    expect(bench.ready()).toBe('Unknown Destroying');
+    expect(bench.told.at(-1)).toContain('is starting, and the cloud does not destroy it yet');
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+  });
+
+  it('says within seconds that it goes where the cloud does not answer, and writes nothing for that where it does', async () => {
+    const hung = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    hung.simulator.faults.add({ match: { api: 'cloud' }, effect: 'hang' });
+    remove(hung);
+    const first = hung.pass();
+    await hung.clock.advance(6_000);
+    expect(hung.ready()).toBe('Unknown Deleting');
+    await hung.clock.advance(60_000);
+    expect(await first).toMatchObject({ next: 'failed' });
+    const quick = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    remove(quick);
+    await quick.until('Unknown Destroying');
+    expect([hung.told, quick.told].map((told) => told.map((line) => line.split(':')[0]))).toEqual([
+      ['Deleting', 'CloudUnreachable'],
+      ['Destroying'],
+    ]);
+  });
+
+  it('destroys it under its new id when the answer to renaming it was lost', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'lostAnswer', times: 1 });
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.pass();
+    expect(clusterNamed(bench.simulator, 'orders-eu')).toBeDefined();
+    remove(bench);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(clusterNamed(bench.simulator, 'orders-eu')).toBeUndefined();
+    expect(bench.secret()).toBeUndefined();
+  });
+
+  it('destroys no cluster that took its place since the last look', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    bench.simulator.replaceCluster('orders');
+    remove(bench);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(count(bench, 'destroy')).toBe(0);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeDefined();
+  });
+
+  it('waits for a cluster that comes into being after the look', async () => {
+    const bench = await kindBench({ spec: { deletionPolicy: 'Delete' } });
+    const { faults } = bench.simulator;
+    faults.add({ match: { operation: 'deploy' }, effect: 'lostAnswer', times: 1 });
+    faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 404, times: 3 });
+    await bench.pass();
+    await bench.pass();
+    remove(bench);
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(isGone(bench)).toBe(false);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+  });
+
+  it('deletes no Secret that is not its own', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    await bench.putSecret('orders-admin', { key: 'value' });
+    remove(bench);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    expect(bench.secret()).toEqual({ key: 'value' });
+  });
+
+  it('destroys nothing when the object changed meanwhile', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    remove(bench);
+    bench.showAsNow();
+    await bench.edit({ deletionProtection: true });
+    expect((await bench.pass()).next).toBe('conflict');
+    bench.showAsIs();
+    await bench.pass();
+    expect(bench.ready()).toBe('False DeletionProtected');
+    expect(count(bench, 'destroy')).toBe(0);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { APP, readyUserBench, userBench } from '../../../test/support/user-bench.ts';
+import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+
+describe('deletion', () => {
+  it('deletes the user by one call, then the object goes', async () => {
+    const bench = await readyUserBench();
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).not.toContain('app');
+    expect(bench.takeCalls()).toEqual(['deleteUser']);
+  });
+
+  it.each([
+    { answer: 'html', status: 404, ready: 'Unknown NotFound' },
+    { answer: 'errorBefore', status: 404, ready: 'Unknown NotFound' },
+    { answer: 'errorBefore', status: 400, ready: 'False RefusedByServer' },
+  ] as const)('goes on where the answer is $status ($answer), and the user is there', async (row) => {
+    const bench = await readyUserBench();
+    const { answer: effect, status, ready } = row;
+    bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect, status, times: 1 });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe(ready);
+    expect(bench.users()).toContain('app');
+    expect(bench.takeCalls()).toEqual(['deleteUser', 'listUsers']);
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  it.each([404, 400])('ends where the answer is %i, as the user is gone already', async (status) => {
+    const bench = await readyUserBench();
+    bench.cluster.simulator.deleteUser('orders', 'app');
+    bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'errorBefore', status });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.takeCalls()).toEqual(['deleteUser', 'listUsers']);
+  });
+
+  it('does not end while no List can be had either', async () => {
+    const bench = await readyUserBench();
+    const operation = ['deleteUser', 'listUsers'];
+    bench.cluster.simulator.faults.add({ match: { operation }, effect: 'html', status: 404 });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown NotFound');
+  });
+
+  it('deletes a user whose creation was on the way', async () => {
+    const bench = await userBench({ user: {} });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'lostAnswer', times: 1 });
+    await bench.pass();
+    await bench.pass();
+    expect(bench.users()).toContain('app');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  /** The namespace goes right after the user was created: the Secret at once, the object when its finalizer does. */
+  async function goingAfterCreation() {
+    const bench = await userBench({ user: {} });
+    while (!bench.users().includes('app')) await bench.pass();
+    expect(bench.status().username).toBeUndefined();
+    bench.removeSecret('app-connection');
+    bench.remove();
+    return bench;
+  }
+
+  it('deletes a user that was just created, though the Secret with its password went first', async () => {
+    const bench = await goingAfterCreation();
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+    expect(bench.told).toEqual([]);
+  });
+
+  it("leaves somebody else's user alone, though an object of that name had created another one", async () => {
+    const bench = await readyUserBench({ user: { username: 'first' } });
+    bench.remove();
+    await bench.pass();
+    // Created again before anybody saw that it was gone.
+    await bench.create(APP, { username: 'bob' });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', times: 1 });
+    while (!bench.takeCalls().includes('createUser')) await bench.pass();
+    bench.cluster.simulator.setPassword('orders', 'bob', 'somebody-elses');
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserExists');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).toContain('bob');
+  });
+
+  it('tells of a user that another process may have created, where its Secret went first', async () => {
+    const bench = await goingAfterCreation();
+    await bench.restart();
+    await bench.until('gone');
+    expect(bench.users()).toContain('app');
+    expect(bench.told).toEqual([expect.stringMatching(/^left: User "app" is on the server .* delete it there/)]);
+  });
+
+  it('tells of it also where one look does not find it', async () => {
+    const bench = await goingAfterCreation();
+    await bench.restart();
+    const match = { operation: 'getUser' };
+    bench.cluster.simulator.faults.add({ match, effect: 'html', status: 404, times: 1 });
+    await bench.until('gone');
+    expect(bench.told).toEqual([expect.stringMatching(/^left: User "app" is on the server/)]);
+  });
+
+  it('tells nothing of a user that was never created', async () => {
+    const bench = await userBench({ user: {} });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore' });
+    await bench.pass();
+    await bench.pass();
+    bench.removeSecret('app-connection');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.told).toEqual([]);
+  });
+
+  it('with Retain needs nobody', async () => {
+    const bench = await readyUserBench({ user: { deletionPolicy: 'Retain' } });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).toContain('app');
+    expect(bench.takeCalls()).toEqual([]);
+  });
+
+  it('stops where the object is not as it was decided on', async () => {
+    const bench = await readyUserBench();
+    bench.remove();
+    const before = bench.object();
+    await bench.edit({ deletionPolicy: 'Retain' });
+    await bench.pass('shop/app', before);
+    expect(bench.users()).toContain('app');
+    await bench.until('gone');
+    expect(bench.users()).toContain('app');
+  });
+
+  it('is not undone by a cache that still shows the object', async () => {
+    const bench = await readyUserBench();
+    const before = bench.object();
+    bench.remove();
+    await bench.until('gone');
+    await bench.cluster.clock.advance(660_000);
+    await bench.pass('shop/app', before);
+    expect(bench.users()).not.toContain('app');
+    expect(bench.takeCalls()).not.toContain('createUser');
+  });
+
+  it('with Retain leaves the password as it is, though a cache still shows the object', async () => {
+    const bench = await readyUserBench({ user: { deletionPolicy: 'Retain' } });
+    const before = bench.object();
+    const { password } = bench.secret() ?? {};
+    bench.remove();
+    await bench.until('gone');
+    bench.removeSecret('app-connection');
+    for (let count = 0; count < 3; count++) await bench.pass('shop/app', before);
+    expect(bench.works(password)).toBe(true);
+  });
+
+  it.each(['before the user', 'after the user'])('goes with the cluster, deleted %s', async (order) => {
+    const bench = await readyUserBench();
+    const { kube } = bench.cluster;
+    const isFirst = order === 'before the user';
+    const removeCluster = async () => {
+      kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+      await bench.cluster.pass();
+      expect(kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    };
+    if (isFirst) await removeCluster();
+    bench.remove();
+    await bench.until('gone');
+    if (!isFirst) await removeCluster();
+    expect(bench.told).toEqual(isFirst ? [expect.stringMatching(/^left: User "app" was not/)] : []);
+    expect(bench.users().includes('app')).toBe(isFirst);
+  });
+
+  it('waits for a cluster that sleeps, and goes on when it runs', async () => {
+    const bench = await readyUserBench();
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    bench.remove();
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    expect(bench.takeCalls()).toEqual([]);
+    await bench.cluster.edit({ state: 'Running' });
+    await bench.cluster.until('True Running');
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  it('waits visibly while the login of the cluster is lost', async () => {
+    const bench = await readyUserBench();
+    await bench.restart();
+    bench.removeSecret('orders-admin');
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterLoginLost');
+    expect(bench.told).toContain('refused shop/orders');
+    expect(bench.users()).toContain('app');
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { expectOneWorks, readyUserBench, settleWatched, userBench } from '../../../test/support/user-bench.ts';
+
+const MINUTE_MS = 60_000;
+const own = { passwordSecretRef: { name: 'mine' } };
+
+describe("a person's own password", () => {
+  it('is applied as it is, and a change of it too', async () => {
+    const bench = await userBench({ user: own });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown SecretNotFound');
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.settle();
+    expect(bench.secret()?.['password']).toBe('first of mine');
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await settleWatched(bench);
+    expect(bench.secret()).toMatchObject({ password: 'second of mine' });
+    expect(bench.works('second of mine')).toBe(true);
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('changed while the one before is on its way follows it', async () => {
+    const bench = await readyUserBench({ user: {} });
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.edit(own);
+    await bench.pass();
+    expect(bench.secret()).toHaveProperty('nextPassword', 'first of mine');
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await settleWatched(bench);
+    expect(bench.works('second of mine')).toBe(true);
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
+  });
+
+  it.each([
+    ['is empty', 'InvalidPassword', { password: '' }, /under key "password" is empty/],
+    ['has more bytes than a server looks at', 'InvalidPassword', { password: 'ü'.repeat(37) }, /has 74 bytes/],
+    ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is no text/],
+    ['stands under another key', 'SecretKeyMissing', { other: 'something' }, /no value under key "password"/],
+  ] as const)('that %s is refused by name, and the one that works stays', async (_what, reason, data, message) => {
+    const bench = await readyUserBench();
+    const before = bench.secret()?.['password'];
+    await bench.putSecret('mine', data);
+    await bench.edit(own);
+    await bench.settle();
+    expect(bench.ready()).toBe(`False ${reason}`);
+    expect(bench.condition()?.message).toMatch(message);
+    expect(bench.condition()?.message).toContain('Secret "mine"');
+    expect(bench.secret()?.['password']).toBe(before);
+    expect(bench.works(before)).toBe(true);
+    await bench.putSecret('mine', { password: 'x'.repeat(72) });
+    await bench.settle();
+    expect(bench.works('x'.repeat(72))).toBe(true);
+  });
+
+  it.each([
+    ['when nothing goes wrong', undefined],
+    ['though the server does not answer', { match: { operation: 'updateUser' }, effect: 'reset', times: 1 } as const],
+    ['though its answer is lost', { match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 } as const],
+  ])('that the spec names no more gives way to a generated one, once, %s', async (_, fault) => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.until('True LoginWorks');
+    if (fault !== undefined) bench.cluster.simulator.faults.add(fault);
+    await bench.edit({ passwordSecretRef: null });
+    await bench.until('True LoginWorks');
+    await bench.settle();
+    const { password, nextPassword } = bench.secret() ?? {};
+    expect(password).toHaveLength(32);
+    expect(nextPassword).toBeUndefined();
+    expect([bench.works('mine'), bench.works(password)]).toEqual([false, true]);
+    expect(bench.status().connection?.sourceResourceVersion).toBeUndefined();
+    bench.takeCalls();
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ password });
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('that the spec names no more stays while the object is paused, and goes then', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.until('True LoginWorks');
+    await bench.annotate('mooring.dev/paused', 'true');
+    await bench.edit({ passwordSecretRef: null });
+    await bench.settle();
+    expect(bench.works('mine')).toBe(true);
+    await bench.annotate('mooring.dev/paused', '');
+    await bench.restart();
+    await bench.until('True LoginWorks');
+    expect(bench.works('mine')).toBe(false);
+  });
+
+  it('under a key of its own name is found there', async () => {
+    const bench = await userBench({ user: { passwordSecretRef: { name: 'mine', key: 'pw' } } });
+    await bench.putSecret('mine', { pw: 'in another place' });
+    await bench.settle();
+    expect(bench.works('in another place')).toBe(true);
+  });
+
+  it('that the server refuses does not stand in the way of a better one', async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('mine', { password: 'refused by a rule of the server' });
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.edit(own);
+    await bench.settle();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
+    expectOneWorks(bench);
+    // What the own write of the Secret leads to is no other try.
+    bench.takeCalls();
+    bench.takeRequests();
+    await bench.settle();
+    await bench.settle();
+    expect(bench.takeCalls()).not.toContain('updateUser');
+    expect(bench.takeRequests().filter((request) => !request.startsWith('get'))).toEqual([]);
+    expect(bench.ready()).toBe('False RefusedByServer');
+    bench.cluster.simulator.faults.clear();
+    await bench.putSecret('mine', { password: 'better' });
+    await bench.settle();
+    expect(bench.works('better')).toBe(true);
+  });
+
+  it('that was set and set again while the server was down is put once, as it was set last', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.settle();
+    bench.takeCalls();
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'outage' });
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ password: 'first of mine', nextPassword: 'second of mine' });
+    await bench.putSecret('mine', { password: 'third of mine' });
+    bench.cluster.simulator.faults.clear();
+    bench.takeCalls();
+    await bench.cluster.clock.advance(MINUTE_MS);
+    await settleWatched(bench);
+    expect(bench.secret()).toMatchObject({ password: 'third of mine' });
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+  });
+
+  it('is not rotated on demand: the condition says what to do, and that it was asked', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.settle();
+    bench.takeCalls();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.settle();
+    expect(bench.status()).toMatchObject({ lastHandledRotateAt: '1' });
+    expect(bench.condition()).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('change Secret "mine"'),
+    });
+    expect(bench.takeCalls()).toEqual([]);
+  });
+});
