@@ -67,9 +67,16 @@ export interface TriedLogin {
   readonly asVerified: boolean;
   readonly content: 'asWanted' | 'differs' | 'wrongType';
   /** The Secret, ours, that held the login before connectionSecret.name changed. */
-  readonly previous: { readonly name: string; readonly hasPassword: boolean } | undefined;
+  readonly previous: PreviousSecret | undefined;
   readonly source: PasswordSource;
   readonly verifyInMs: number | undefined;
+}
+
+export interface PreviousSecret {
+  readonly name: string;
+  readonly hasPassword: boolean;
+  /** It is as it was verified last, and its password is still the one in the Secret. */
+  readonly isCopied: boolean;
 }
 
 /** Where the password comes from. */

@@ -98,7 +98,7 @@ async function tryLogin(
     isCreated: memory.wasCreated(subject, at.identity),
     asVerified: wasVerified(world, subject, secret, passwords.current),
     content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret),
-    previous: await observePrevious(world, subject, signal),
+    previous: await observePrevious(world, subject, passwords, signal),
     source,
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
@@ -199,6 +199,7 @@ function contentOf(
 async function observePrevious(
   world: UserWorld,
   subject: UserSubject,
+  { current: copied }: Passwords,
   signal: AbortSignal,
 ): Promise<TriedLogin['previous']> {
   const { binding, connection } = subject.status;
@@ -211,7 +212,9 @@ async function observePrevious(
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
   const { current, next } =
     secret !== undefined && isOurSecret(subject, secret) ? passwordsIn(secret) : passwordsIn(undefined);
-  return { name, hasPassword: current !== undefined || next !== undefined };
+  const asVerified = name === connection?.secretName && secret?.resourceVersion === connection.secretResourceVersion;
+  const isCopied = asVerified && current !== undefined && current === copied;
+  return { name, hasPassword: current !== undefined || next !== undefined, isCopied };
 }
 
 async function observeSource(

@@ -76,6 +76,27 @@ describe("a person's own password", () => {
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
+  it.each([
+    ['at once', undefined],
+    ['though a process ends on the way', { verb: 'patch', plural: 'secrets', when: 'after' }],
+  ] as const)('goes too where the Secret is renamed by the same edit, once, %s', async (_, crash) => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.settle();
+    await bench.edit({ passwordSecretRef: null, connectionSecret: { name: 'renamed' } });
+    bench.takeCalls();
+    if (crash !== undefined) {
+      bench.cluster.crashAt(crash);
+      expect(await bench.settle()).toMatchObject({ next: 'failed' });
+      await bench.restart();
+    }
+    await bench.until('True LoginWorks');
+    expect(bench.works('mine')).toBe(false);
+    expect(bench.works(bench.secret('renamed')?.['password'])).toBe(true);
+    expect(bench.secret()).toBeUndefined();
+    expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+  });
+
   it('that the spec names no more stays while the object is paused, and goes then', async () => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'mine' });
