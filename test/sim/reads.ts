@@ -8,6 +8,7 @@ export const READ_FAULTS = {
   throttled: 'it is answered 429, with Retry-After: 30',
   failing: 'it is answered 500',
   truncated: 'the answer ends halfway, as if that were all',
+  misshapen: 'what it tells of has numbers where the names belong',
   hang: 'no answer comes for 20 s, from the Kubernetes API for 30 s',
   missing: 'it is answered 404, or a List comes without anything in it, as from a replica that is behind',
   missingTwice: 'it is answered 404, and so is the next one of its sort',
@@ -17,11 +18,13 @@ export type ReadFault = keyof typeof READ_FAULTS;
 
 export const READ_FAULT_NAMES = Object.keys(READ_FAULTS) as readonly ReadFault[];
 
+/** The API server answers gets from what was agreed on, never from what is behind, and checks what it stores. */
+const HTTP_ONLY: ReadonlySet<ReadFault> = new Set<ReadFault>(['misshapen', 'missing', 'missingTwice']);
+
 /** Where each is struck. A server that fails is played with effects, and in flaky weather. */
 export const READ_FAULTS_OF: Readonly<Record<Read['to'], readonly ReadFault[]>> = {
   http: READ_FAULT_NAMES.filter((name) => name !== 'failing'),
-  // It answers gets from what was agreed on, never from what is behind.
-  kube: READ_FAULT_NAMES.filter((name) => name !== 'missing' && name !== 'missingTwice'),
+  kube: READ_FAULT_NAMES.filter((name) => !HTTP_ONLY.has(name)),
 };
 
 /** Whether the fault at this look is something else than others there. That a List lies twice cannot be told from the truth. */
@@ -96,7 +99,7 @@ export async function answerWith(
   const status = STATUSES[fault];
   if (status === undefined) {
     const answer = await send();
-    return { ...answer, body: halfOf(answer.body) };
+    return { ...answer, body: fault === 'misshapen' ? misshapen(answer.body) : halfOf(answer.body) };
   }
   const headers = fault === 'throttled' ? { 'retry-after': String(AFTER_SECONDS) } : {};
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: halfOf([]) };
@@ -121,10 +124,21 @@ export async function kubeAnswerWith(
 }
 
 async function* halfOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const whole = await wholeOf(body);
+  yield whole.subarray(0, Math.floor(whole.byteLength / 2));
+}
+
+const NAMES: ReadonlySet<string> = new Set(['id', 'username', 'name']);
+
+async function* misshapen(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const text = (await wholeOf(body)).toString('utf8');
+  yield Buffer.from(JSON.stringify(JSON.parse(text, (key, value: unknown) => (NAMES.has(key) ? 17 : value))));
+}
+
+async function wholeOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  const whole = Buffer.concat(chunks);
-  yield whole.subarray(0, Math.floor(whole.byteLength / 2));
+  return Buffer.concat(chunks);
 }
 
 /**
