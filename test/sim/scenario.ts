@@ -40,7 +40,7 @@ const WITH_REFUSALS: ReadonlySet<Fault> = new Set<Fault>([
 ]);
 export const NOT_WITH_REFUSALS = FAULT_NAMES.filter((fault) => !WITH_REFUSALS.has(fault));
 /** Long enough for a slow retry. */
-const REFUSED_MS = 150_000;
+export const REFUSED_MS = 150_000;
 
 export const isReady = ({ view }: World, name = 'orders', resource = CLUSTERS) =>
   view.ready(name, resource).startsWith('True');

@@ -1,6 +1,6 @@
 import { findStatusCondition } from '../../../src/kube/condition.ts';
 import { MINUTE_MS } from '../people.ts';
-import { isReady, running, type Scenario } from '../scenario.ts';
+import { isReady, NOT_WITH_REFUSALS, REFUSED_MS, running, type Scenario } from '../scenario.ts';
 import { USERS } from '../view.ts';
 import type { World } from '../world.ts';
 
@@ -52,10 +52,37 @@ export const REFUSALS: readonly Scenario[] = [
     ends: isReady,
     without: ['recreate'],
   },
+  {
+    name: 'refused-suspend-and-resume',
+    prepare: async (world) => {
+      await running(world, { deletionPolicy: 'Delete' });
+      await world.people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+      await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
+    },
+    act: async (world) => {
+      await refusedFirst(world, 'suspend', 'Suspended');
+      await world.wait(() => world.view.cluster()?.status === 'suspended', 'orders is suspended');
+      await refusedFirst(world, 'resume', 'Running');
+      await world.wait(() => world.view.cluster()?.status === 'running', 'orders runs');
+    },
+    ends: (world) => isReady(world) && isReady(world, 'app', USERS),
+    without: NOT_WITH_REFUSALS,
+  },
 ];
 
 /** The cloud answers what the spec asks for with 400 from now on. */
 async function refuse(world: World, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
   await world.people.edit({ spec: { ...REFUSED, ...spec } });
   await world.until(() => world.view.ready() === 'False RefusedByCloud', 'the change is refused');
+}
+
+/** A person asks for the state; the cloud answers 400 until some minutes after that was told, and is asked again. */
+async function refusedFirst(world: World, operation: 'suspend' | 'resume', state: string): Promise<void> {
+  const { clock, people, simulator, view } = world;
+  simulator.faults.add({ match: { operation }, effect: 'errorBefore', status: 400 });
+  await people.edit({ spec: { state } });
+  await world.wait(() => view.ready() === 'False RefusedByCloud', `it is told that the cloud refuses to ${operation}`);
+  await clock.advance(REFUSED_MS);
+  simulator.faults.clear();
+  await people.edit({ annotations: { 'mooring.dev/reconcile-at': operation } });
 }
