@@ -44,6 +44,11 @@ export class Verifications {
     return this.#atMs.get(key) ?? this.#actsSinceMs(key);
   }
 
+  /** Whether it was found to be right here. */
+  has(key: ObjectKey): boolean {
+    return this.#atMs.has(key);
+  }
+
   verified(key: ObjectKey, atMs: number): void {
     this.#atMs.set(key, atMs);
     this.putOff.forget(key);

@@ -39,6 +39,18 @@ describe('The Secret of a cluster that was let go of', () => {
     expect(bench.secret('orders-2-admin')?.['password']).not.toBe(kept?.['password']);
   });
 
+  it('holds the only login of it: a session of the operator is none of another object, which came by that cluster', async () => {
+    const bench = await runningBench();
+    await replaced(bench, { adoptionPolicy: 'IfExists', adminCredentials: { secretName: 'another' } });
+    bench.world().memory.forget('shop/orders', 'deleted');
+    await bench.until('False DefaultLoginRefused');
+    expect(bench.secret('another')).toBeUndefined();
+    expectOneWorkingLogin(bench, 'orders');
+    // As after a restart of the process.
+    await bench.restart();
+    await bench.until('False DefaultLoginRefused');
+  });
+
   it('is said to be of the object that has that cluster and names this Secret, where there is one', async () => {
     const bench = await runningBench();
     await replaced(bench, { clusterID: 'orders-2' });

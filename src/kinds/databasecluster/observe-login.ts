@@ -172,7 +172,7 @@ export async function observeLogin(
     const { tries } = world.memory;
     const isAwaited = known.next !== undefined && tries.isAwaited(subject.key, known.next, world.clock.monotonic());
     const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited }, signal);
-    const working = found === 'none' && logins.heldBy(adminUsername(known)) !== undefined ? 'held' : found;
+    const working = found === 'none' && isHeld(world, subject, logins, known) ? 'held' : found;
     // Nobody else may know the password of a cluster that was let go of: it is not written over.
     const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
     if (isTheirs && isInUse(subject, known.secret, connection)) {
@@ -256,6 +256,17 @@ async function findWorking(
     if (held(login) || (await logins.attempt(login, signal)) === 'accepted') return name;
   }
   return 'none';
+}
+
+/** A session that goes on where the password is lost; of an object that was signed in for before, and not of another one's that had the cluster. */
+function isHeld(
+  { memory }: ClusterWorld,
+  { key, status }: ClusterSubject,
+  logins: Logins,
+  known: KnownLogins,
+): boolean {
+  const hadLogin = status.credentials !== undefined || memory.hadLogin(key);
+  return hadLogin && logins.heldBy(adminUsername(known)) !== undefined;
 }
 
 /** Whose login works and may not manage users; undefined: that is not so. Asked only of another user than the one that new clusters come with. */

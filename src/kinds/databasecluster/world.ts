@@ -101,6 +101,11 @@ export class ClusterMemory {
     return put === secretName ? undefined : put;
   }
 
+  /** Whether a login of its cluster was put for the object, or found to work, in this process. */
+  hadLogin(key: ObjectKey): boolean {
+    return this.#puts.has(key) || this.verifications.has(key);
+  }
+
   /** The published login works, and the factory's does not. */
   verified(key: ObjectKey, atMs: number): void {
     this.verifications.verified(key, atMs);

@@ -383,7 +383,10 @@ describe('Ready', () => {
 
   it('lets the former Secret go last of all', () => {
     const moved = owned.with({ connectionSecret: { name: 'other' } });
-    const decision = decide(moved, triedLogin({ previous: { name: 'app-connection', hasPassword: true, isCopied: true } }));
+    const decision = decide(
+      moved,
+      triedLogin({ previous: { name: 'app-connection', hasPassword: true, isCopied: true } }),
+    );
     const connection = { ...connectionOf(), secretName: 'other' };
     expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'app-connection', connection }]);
     expect(decision.status).toEqual({ username: 'app', binding: { name: 'other' } });
