@@ -170,7 +170,7 @@ function controllerOfClusters(
     const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });
-  wiring.notifyConcerned(clusters, concerns);
+  wiring.notifyConcerned(clusters, (object) => concerns(object, places));
   return controller;
 }
 

@@ -8,10 +8,10 @@ const SECOND_MS = 1_000;
 /** A DatabaseSpace for the same place as `production`, with a token Secret of its own. */
 const AGAIN = 'again';
 
-/** Cluster `orders` runs, and after a restart only the other DatabaseSpace for its place can be connected. */
-async function halfConnected() {
+/** Cluster `orders` runs, and there are two DatabaseSpaces for its place. */
+async function connectedTwice() {
   const world = new World({ scenario: 'same-place', strikes: [] });
-  const { clock, kube, people, view } = world;
+  const { people, view } = world;
   await world.start();
   await running(world, { deletionPolicy: 'Delete' });
   await people.putSecret(AGAIN, { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' });
@@ -20,6 +20,13 @@ async function halfConnected() {
   const apiTokens = [{ level: 'admin', secretRef: { name: AGAIN } }];
   await people.create(SPACES, AGAIN, { ...specOf(production), apiTokens });
   await world.until(() => view.ready(AGAIN, SPACES).startsWith('True'), 'the other space is Ready');
+  return world;
+}
+
+/** After a restart only the other one can be connected. */
+async function halfConnected() {
+  const world = await connectedTwice();
+  const { clock, kube, people, view } = world;
   const link = { isCut: true };
   const get = kube.get.bind(kube);
   kube.get = async (resource, ref) => {
@@ -38,6 +45,25 @@ async function halfConnected() {
   expect(world.trace.some((line) => line.endsWith('process 2 starts'))).toBe(true);
   return { world, link, view, people, clock };
 }
+
+test('A cluster that its object lets go of is free at once for an object of another DatabaseSpace for the same place', async () => {
+  const world = await connectedTwice();
+  const { clock, people, view } = world;
+  await people.createCluster({ spaceRef: { name: AGAIN }, clusterID: 'orders', adoptionPolicy: 'MustExist' }, 'heir');
+  // The space of the first goes on being needed.
+  await people.createCluster({ deletionPolicy: 'Delete' }, 'bills');
+  await clock.advance(600 * SECOND_MS);
+  expect(view.ready('heir')).toBe('False ClusterIDClaimed');
+  await people.edit({ spec: { deletionPolicy: 'Retain' } });
+  const cluster = view.cluster();
+  if (cluster !== undefined) world.invariants.mayBeAdopted(cluster);
+  people.remove('orders');
+  await world.wait(() => view.ready() === 'gone', 'the object is gone');
+  // Nobody gave it the login.
+  await world.wait(() => view.ready('heir') === 'False DefaultLoginRefused', 'it has the cluster', 5 * SECOND_MS);
+  expect([cluster?.status, world.invariants.violations]).toEqual(['running', []]);
+  world.stop();
+});
 
 test('A cluster that another object has recorded is not adopted where the DatabaseSpace of that one is not connected', async () => {
   const { world, link, people, view, clock } = await halfConnected();

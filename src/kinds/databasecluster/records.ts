@@ -1,6 +1,7 @@
 import type { Reference } from '../../base/reference-index.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
+import type { SpacePlaces } from '../databasespace/places.ts';
 import { claims, mayExist, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { currentID, desiredID } from './observation.ts';
@@ -123,11 +124,16 @@ export function placeOf(object: KubeObject): { readonly space: ObjectKey; readon
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }
 
-/** Whom a change of the object concerns: those who want its ids. */
-export function concerns(object: KubeObject | undefined): readonly Reference[] {
+/** Whom a change of the object concerns: those who want its ids, by whatever DatabaseSpace for the place where they are. */
+export function concerns(
+  object: KubeObject | undefined,
+  places: Pick<SpacePlaces, 'same' | 'at'>,
+): readonly Reference[] {
   const record = clusterRecordOf(object);
   if (record === undefined) return [];
-  const space = spaceKeyOf(record);
+  const own = spaceKeyOf(record);
+  const { place } = record.status;
+  const spaces = new Set([own, ...places.same(own), ...(place === undefined ? [] : places.at(place))]);
   const ids = new Set([currentID(record), desiredID(record)]);
-  return [...ids].map((id) => `clusters/${space}/${id}`);
+  return [...spaces].flatMap((space) => [...ids].map((id) => `clusters/${space}/${id}`));
 }

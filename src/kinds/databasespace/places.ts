@@ -33,7 +33,12 @@ export class SpacePlaces {
   /** All DatabaseSpaces that name the same place as this one, itself included. */
   same(space: ObjectKey): Iterable<ObjectKey> {
     const place = this.#places.get(space);
-    return place === undefined ? [] : this.#spaces.get(placeInFull(place));
+    return place === undefined ? [] : this.at(place);
+  }
+
+  /** All DatabaseSpaces that name the place. */
+  at(place: Place): Iterable<ObjectKey> {
+    return this.#spaces.get(placeInFull(place));
   }
 }
 
