@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { earlier, untilVerification } from './verification.ts';
+import { ApiError } from '../base/api-error.ts';
+import { earlier, PutOff, untilVerification } from './verification.ts';
 
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 10 * MINUTE_MS;
@@ -35,3 +36,17 @@ test.each([
 ])('earlier(%s, %s) is %s', (a, b, wanted) => {
   expect(earlier(a, b)).toBe(wanted);
 });
+
+test.each([
+  ['no time', undefined, 10_000],
+  ['a time that is over', 0, 10_000],
+  ['a time that is as good as over', 1, 10_000],
+  ['a time', 120_000, 120_000],
+])(
+  'PutOff.againInMs() does not have a look follow at once where the other side names %s',
+  (_, retryAfterMs, wanted) => {
+    const about = { api: 'server', operation: 'signIn', phrase: 'sign in', idempotent: true, what: 'no' } as const;
+    const error = new ApiError({ ...about, kind: 'throttled', retryAfterMs });
+    expect(new PutOff().againInMs('shop/app', error, 0)).toBe(wanted);
+  },
+);

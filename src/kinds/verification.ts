@@ -4,7 +4,7 @@ import type { ActsSince } from './attempts.ts';
 
 /** Longer than the longest pause that is kept to (`base/retry-after.ts`): one pause is never news. */
 const MAX_PUT_OFF_MS = 15 * 60_000;
-/** Where the other side names no time. */
+/** Where the other side names no time, or one that is over already: nobody is in a hurry. */
 const AGAIN_MS = 10_000;
 
 /**
@@ -19,7 +19,7 @@ export class PutOff {
     if (!(error instanceof ApiError) || error.kind !== 'throttled') return undefined;
     const sinceMs = this.#sinceMs.get(key) ?? nowMs;
     this.#sinceMs.set(key, sinceMs);
-    return nowMs - sinceMs < MAX_PUT_OFF_MS ? (error.retryAfterMs ?? AGAIN_MS) : undefined;
+    return nowMs - sinceMs < MAX_PUT_OFF_MS ? Math.max(error.retryAfterMs ?? 0, AGAIN_MS) : undefined;
   }
 
   /** It was looked at. */
