@@ -130,16 +130,17 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     // Written down before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
   });
-  if (working === 'none') return noLogin(subject, seen, login);
   // Nothing is news before the Secret has it.
   if (working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
+  // Of several machines not all may know of the change, so for a moment neither password may sign in.
   if (hasNext && login.isAwaited) {
     const doing =
       'the server said that it took the new password, which does not sign in yet: it is tried again. If it stays so, look at the server';
     const told = conditions(doing);
     const under = replacing(doing).filter(({ type }) => !told.some((each) => each.type === type));
-    return { conditions: [...told, ...under], hold: true, retry: 'soon' };
+    return { conditions: [...told, ...under], hold: true, mayPass: working === 'none', retry: 'soon' };
   }
+  if (working === 'none') return noLogin(subject, seen, login);
   if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   const found = verifiedLogin(subject, seen, nowMs);

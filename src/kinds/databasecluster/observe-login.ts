@@ -179,7 +179,7 @@ export async function observeLogin(
       const by = ownerOfLogin(world, subject, known.secret, connection);
       return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true, by };
     }
-    if (working === 'none' && known.existingMissing !== undefined) throw known.existingMissing;
+    if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
     world.memory.unreachable.forget(subject.key);

@@ -198,6 +198,34 @@ describe('An admin password that takes effect later', () => {
   });
 });
 
+describe('An admin password of which not all machines of the server know yet', () => {
+  it('is waited for, though neither it nor the one before signs in, and nobody is told to set it back', async () => {
+    const bench = await runningBench();
+    const refuse = { match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 } as const;
+    await bench.annotate(ROTATE_AT, '1');
+    while (!bench.calls.includes('server updateUser')) await bench.pass();
+    bench.forgetCalls();
+    const fault = bench.simulator.faults.add(refuse);
+    for (let second = 0; second < 30; second++) {
+      expect(await bench.pass()).toEqual({ next: 'retry', pace: 'soon' });
+      await bench.clock.advance(1_000);
+    }
+    expect(bench.ready()).toBe('Unknown SecuringCredentials');
+    bench.simulator.faults.remove(fault);
+    await rotate(bench);
+    expect(bench.ready()).toBe('True Running');
+    expect(bench.calls).not.toContain('server updateUser');
+    expectOneWorkingLogin(bench);
+    // Where it stays so, a person must look.
+    await bench.annotate(ROTATE_AT, '2');
+    while (!bench.calls.includes('server updateUser')) await bench.pass();
+    bench.simulator.faults.add(refuse);
+    await bench.clock.advance(HOUR_MS / 60);
+    await bench.pass();
+    expect(bench.ready()).toBe('False AdminLoginRefused');
+  });
+});
+
 describe('A rotation that another secretName overtakes', () => {
   it.each([
     ['before the server has taken the new password', 'errorBefore', false],
