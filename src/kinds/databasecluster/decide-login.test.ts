@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  aCloudCluster,
   aCluster,
   anObservation,
   type ClusterBuilder,
@@ -157,6 +158,16 @@ describe('decideLogin()', () => {
     const seen = anObservation().tried({ working: 'next', hasNext: true, factoryAlive: undefined });
     const decision = decideCluster(fresh.subject, seen.seen, NOW_MS);
     expect(decision).toMatchObject({ conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true });
+  });
+
+  it('tells of drift that comes up while the password is promoted, and leaves what was said of the login', () => {
+    // No storage ever shrinks, so there is nothing to do about it.
+    const cluster = aCloudCluster({ storageSizeGB: 200 });
+    const seen = anObservation().with({ cluster }).tried({ working: 'next', hasNext: true, factoryAlive: undefined });
+    const decision = decideCluster(healthy.subject, seen.seen, NOW_MS);
+    expect(decision).toMatchObject({ status: { drift: [{ field: 'storageSizeGB' }] } });
+    expect(conditionOf(decision, 'Synced')).toMatchObject({ status: 'False', reason: 'Drifted' });
+    for (const type of ['CredentialsSecured', 'Available']) expect(conditionOf(decision, type)?.status).toBe('True');
   });
 
   it('leaves a cluster Ready whose password is being replaced, and waits for one that the server said it took', () => {

@@ -37,12 +37,19 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
     mayPass: false,
     conditions: [
       ...change.summary,
-      ...particulars(login.conditions === 'keep' ? (subject.status.conditions ?? []) : login.conditions),
+      ...particulars(login.conditions === 'keep' ? asBefore(subject, seen) : login.conditions),
     ],
     steps,
     ...(steps.length > 0 || login.requeueAfterMs !== undefined ? {} : { retry: login.retry ?? 'slowly' }),
   };
 };
+
+/** What was said of the login stands. In what the cluster differs is shown beside it. */
+function asBefore(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
+  const isSynced = ({ type }: ConditionUpdate) => type === 'Synced';
+  const before = (subject.status.conditions ?? []).filter((condition) => !isSynced(condition));
+  return [...clusterConditions(subject, seen).filter(isSynced), ...before];
+}
 
 /** A server that is about to come up is looked at soon, whatever becomes of the change. */
 function withPatience(step: ClusterStep, { retry }: ClusterDecision): ClusterStep {
