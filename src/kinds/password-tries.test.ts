@@ -71,3 +71,19 @@ describe('a password that was written down', () => {
     expect(tries.isAwaited(KEY, one, 0)).toBe(sends && error === undefined);
   });
 });
+
+describe('a password that another process wrote down, or of which an answer was lost', () => {
+  it('is unsent once the server has refused it for so long that no earlier call can land', async () => {
+    const tries = new PasswordTries();
+    const refuse = async (nowMs: number) => {
+      await give(tries, nowMs, failure('invalid', 400)).catch(() => {});
+      return tries.isUnsent(KEY, one);
+    };
+    expect([await refuse(0), await refuse(9 * MINUTE_MS), await refuse(10 * MINUTE_MS)]).toEqual([false, false, true]);
+    await give(tries, 11 * MINUTE_MS, failure('lost')).catch(() => {});
+    expect([await refuse(12 * MINUTE_MS), await refuse(21 * MINUTE_MS)]).toEqual([false, false]);
+    expect(await refuse(22 * MINUTE_MS)).toBe(true);
+    tries.forget(KEY);
+    expect(await refuse(40 * MINUTE_MS)).toBe(false);
+  });
+});

@@ -9,6 +9,8 @@ import type { Login } from './secrets.ts';
 const REFUSED_MS = 60_000;
 /** A password that a server took is given to it again where it has not come to work in this time, then in twice as long. */
 const AWAITED = { initialMs: 60_000, maxMs: 1_800_000 };
+/** A call of which nobody knows what became of it has landed long before, and its password works if it was taken. */
+const LANDED_MS = 600_000;
 
 interface Refused {
   readonly about: string;
@@ -31,6 +33,8 @@ export class PasswordTries {
   readonly #refused = new Map<ObjectKey, Refused>();
   readonly #taken = new Map<ObjectKey, Taken>();
   readonly #unsent = new Map<ObjectKey, string>();
+  /** Since when no call can have had an effect, of a password that a call before may have set. */
+  readonly #untaken = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
 
   /** The server says no to the password. `about`: what another answer may follow from. */
   refused(key: ObjectKey, about: string, error: unknown, nowMs: number): void {
@@ -58,16 +62,30 @@ export class PasswordTries {
 
   /** Gives the password to the server. Throws what the call throws. */
   async give(key: ObjectKey, login: Login, now: () => number, call: () => Promise<unknown>): Promise<void> {
+    const digest = digestOf(login);
     try {
       await call();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.effectUnknown) this.#unsent.delete(key);
+      if (error instanceof ApiError && !error.effectUnknown) this.#notTaken(key, digest, now());
+      else this.#maybeTaken(key);
       throw error;
     }
-    this.#unsent.delete(key);
-    const digest = digestOf(login);
+    this.#maybeTaken(key);
     const known = this.#taken.get(key);
     this.#taken.set(key, { digest, times: known?.digest === digest ? known.times + 1 : 1, atMs: now() });
+  }
+
+  /** It was given as it did not work, and surely had no effect: after a while none can have had that were made before either. */
+  #notTaken(key: ObjectKey, digest: string, nowMs: number): void {
+    if (this.#unsent.get(key) === digest) return;
+    const known = this.#untaken.get(key);
+    if (known?.digest !== digest) this.#untaken.set(key, { digest, sinceMs: nowMs });
+    else if (nowMs - known.sinceMs >= LANDED_MS) this.#unsent.set(key, digest);
+  }
+
+  #maybeTaken(key: ObjectKey): void {
+    this.#unsent.delete(key);
+    this.#untaken.delete(key);
   }
 
   /** Whether the server took it a short time ago, so that it may come to work by itself: of several machines not all may know it. */
@@ -85,7 +103,7 @@ export class PasswordTries {
   forget(key: ObjectKey): void {
     this.#refused.delete(key);
     this.#taken.delete(key);
-    this.#unsent.delete(key);
+    this.#maybeTaken(key);
   }
 }
 

@@ -170,6 +170,32 @@ describe('A rotation of the admin password that the server refuses', () => {
   });
 });
 
+describe('A coming admin password that the server refuses, of which the process knows nothing', () => {
+  it.each(['a rotation', 'a new cluster'])('gives way to another one, for %s', async (what) => {
+    const bench = what === 'a rotation' ? await runningBench() : await kindBench();
+    bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.annotate(ROTATE_AT, '1');
+    while (bench.secret()?.['nextPassword'] === undefined) {
+      await bench.pass();
+      await bench.clock.advance(1_000);
+    }
+    const { nextPassword } = bench.secret() ?? {};
+    await bench.restart();
+    // The process before may have given it to the server just now.
+    for (let pass = 0; pass < 5; pass++) await bench.pass();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(bench.secret()).toMatchObject({ nextPassword });
+    await bench.clock.advance(HOUR_MS / 6);
+    for (let pass = 0; pass < 5; pass++) await bench.pass();
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
+    bench.simulator.faults.clear();
+    await bench.clock.advance(HOUR_MS / 60);
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    expect(bench.secret()?.['password']).not.toBe(nextPassword);
+  });
+});
+
 describe('An admin password that takes effect later', () => {
   it.each(['a new cluster', 'a rotation'])('of %s is waited for, and not put once more', async (what) => {
     const bench = what === 'a rotation' ? await runningBench() : await kindBench();
