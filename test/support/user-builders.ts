@@ -98,6 +98,7 @@ export function triedLogin(found: Partial<TriedLogin> = {}): TriedLogin {
     secretVersion: '5',
     hasCurrent: true,
     hasNext: false,
+    isOwn: false,
     works: 'current',
     exists: true,
     isUnsent: false,

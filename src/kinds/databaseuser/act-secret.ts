@@ -54,7 +54,7 @@ export async function prepareNext(work: Work): Promise<undefined> {
   const { world, subject, signal } = work;
   const { tries } = world.memory;
   const secret = await readConnectionSecret(work);
-  const { current, next: before } = passwordsIn(secret);
+  const { current, next: before, own = [] } = passwordsIn(secret);
   const username = usernameOf(subject);
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way comes to its end first: the server may be about to take it.
@@ -63,7 +63,9 @@ export async function prepareNext(work: Work): Promise<undefined> {
   const next =
     ref === undefined ? generatePassword(world.random) : (await readOwnPassword(world, subject, ref, signal)).password;
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(work, next, secret), world.clock.monotonic());
-  await write(work, secret, { current, next, answers: subject.metadata.annotations?.[ROTATE_AT] });
+  const answers = subject.metadata.annotations?.[ROTATE_AT];
+  const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
+  await write(work, secret, { current, next, answers, own: chosen });
   tries.prepared(subject.key, { username, password: next });
 }
 
@@ -78,10 +80,11 @@ export function refusalAbout({ subject, access }: Work, password: string, secret
 /** nextPassword signed in. */
 export async function promotePassword(work: Work): Promise<UserStatusPatch | undefined> {
   const secret = await readConnectionSecret(work);
-  const { next, answers } = passwordsIn(secret);
+  const { next, answers, own = [] } = passwordsIn(secret);
   if (next === undefined) return undefined;
   const nowMs = work.world.clock.now();
-  await write(work, secret, { current: next, next: undefined }, new Date(nowMs).toISOString());
+  const promoted = { current: next, next: undefined, own: own.includes('next') ? (['current'] as const) : [] };
+  await write(work, secret, promoted, new Date(nowMs).toISOString());
   return rotated(work.subject, answers, nowMs);
 }
 
@@ -93,8 +96,8 @@ export async function writeSecret(work: Work): Promise<undefined> {
 /** A server refused the coming password for good: it cannot stand in the way of a better one. */
 export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
-  const { current } = passwordsIn(secret);
-  if (secret !== undefined) await write(work, secret, { current, next: undefined });
+  const { current, own } = passwordsIn(secret);
+  if (secret !== undefined) await write(work, secret, { current, next: undefined, own });
 }
 
 /** Makes the Secret what it should be with these passwords. */

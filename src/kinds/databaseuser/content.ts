@@ -15,7 +15,7 @@ import {
   type SecretContents,
   USER_LABEL,
 } from '../secrets.ts';
-import { type UserPlace, type UserSubject, usernameOf } from './observation.ts';
+import { type PasswordName, type UserPlace, type UserSubject, usernameOf } from './observation.ts';
 import { databaseUserDefinition } from './schema.ts';
 import { type FixedKey, NEXT_PASSWORD, render } from './template.ts';
 
@@ -37,7 +37,11 @@ export const SECRET_ANNOTATIONS = {
   /** Keys of the labels and annotations that are from the spec, so that they go when they go there. */
   applied: `${GROUP}/applied`,
   nextAnswers: NEXT_ANNOTATIONS.answers,
+  /** Keys of the passwords that a person chose, by passwordSecretRef. */
+  own: `${GROUP}/own-password`,
 } as const;
+
+const PASSWORD_KEYS = { current: 'password', next: NEXT_PASSWORD } as const;
 
 /** The passwords in a Secret of ours, as far as a server could take them: for one use, never kept. */
 export interface Passwords {
@@ -45,6 +49,8 @@ export interface Passwords {
   readonly next: string | undefined;
   /** Of the coming one, as NEXT_ANNOTATIONS say. */
   readonly answers?: string | undefined;
+  /** Which of them a person chose. */
+  readonly own?: readonly PasswordName[] | undefined;
 }
 
 export function passwordsIn(secret: SecretContents | undefined): Passwords {
@@ -55,7 +61,14 @@ export function passwordsIn(secret: SecretContents | undefined): Passwords {
       : value;
   };
   const answers = secret?.annotations[SECRET_ANNOTATIONS.nextAnswers];
-  return { current: under('password'), next: under(NEXT_PASSWORD), ...(answers === undefined ? {} : { answers }) };
+  const told = secret?.annotations[SECRET_ANNOTATIONS.own]?.split(',') ?? [];
+  const own = (['current', 'next'] as const).filter((name) => told.includes(PASSWORD_KEYS[name]));
+  return {
+    current: under(PASSWORD_KEYS.current),
+    next: under(PASSWORD_KEYS.next),
+    ...(answers === undefined ? {} : { answers }),
+    ...(own.length === 0 ? {} : { own }),
+  };
 }
 
 /** Why no server could take it as it is; undefined: one can. */
@@ -112,7 +125,7 @@ export interface WantedSecret {
 export function wantedSecret(
   subject: Pick<UserSubject, 'metadata' | 'spec'>,
   where: Where,
-  { current, next, answers }: Passwords,
+  { current, next, answers, own = [] }: Passwords,
   changedAt: string,
 ): WantedSecret {
   const { metadata, spec } = subject;
@@ -124,6 +137,7 @@ export function wantedSecret(
     render(text, values) !== render(text, { ...values, password: `${values.password}?` });
   const texts = Object.entries(template).filter(([, text]) => current !== undefined || !needsPassword(text));
   const custom = [Object.keys(labels), Object.keys(annotations)] as const;
+  const ownKeys = own.filter((name) => ({ current, next })[name] !== undefined).map((name) => PASSWORD_KEYS[name]);
   const checksum = createHash('sha256').update(
     JSON.stringify([open, template, current === undefined ? '' : changedAt]),
   );
@@ -140,6 +154,7 @@ export function wantedSecret(
       [SECRET_ANNOTATIONS.checksum]: checksum.digest('hex').slice(0, 32),
       ...(current === undefined ? {} : { [SECRET_ANNOTATIONS.passwordChangedAt]: changedAt }),
       ...(next === undefined || answers === undefined ? {} : { [SECRET_ANNOTATIONS.nextAnswers]: answers }),
+      ...(ownKeys.length === 0 ? {} : { [SECRET_ANNOTATIONS.own]: ownKeys.join(',') }),
       ...(custom.flat().length === 0 ? {} : { [SECRET_ANNOTATIONS.applied]: JSON.stringify(custom) }),
     },
     owner: { apiVersion: API_VERSION, kind: databaseUserDefinition.kind, name: metadata.name, uid: metadata.uid },

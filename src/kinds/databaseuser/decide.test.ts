@@ -167,7 +167,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
     {
       name: 'copies the passwords to a Secret of another name',
       user: owned.with({ connectionSecret: { name: 'other' } }),
-      found: { ...nothing, previous: { name: 'app-connection', hasPassword: true, isCopied: true } },
+      found: { ...nothing, previous: { name: 'app-connection', hasPassword: true } },
       step: { do: 'CopySecret', from: 'app-connection' },
     },
   ];
@@ -385,7 +385,7 @@ describe('Ready', () => {
     const moved = owned.with({ connectionSecret: { name: 'other' } });
     const decision = decide(
       moved,
-      triedLogin({ previous: { name: 'app-connection', hasPassword: true, isCopied: true } }),
+      triedLogin({ previous: { name: 'app-connection', hasPassword: true } }),
     );
     const connection = { ...connectionOf(), secretName: 'other' };
     expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'app-connection', connection }]);

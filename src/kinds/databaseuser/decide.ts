@@ -203,10 +203,8 @@ function working(
 }
 
 /** The password in the Secret is still the person's own one, and the spec names that no more. */
-function hasLeftOwnPassword({ spec, status }: UserSubject, login: TriedLogin | undefined): boolean {
-  const { sourceResourceVersion, secretResourceVersion } = status.connection ?? {};
-  const isOwn = login?.previous?.isCopied || secretResourceVersion === login?.secretVersion;
-  return spec.passwordSecretRef === undefined && sourceResourceVersion !== undefined && isOwn;
+function hasLeftOwnPassword({ spec }: UserSubject, login: TriedLogin | undefined): boolean {
+  return spec.passwordSecretRef === undefined && login?.isOwn === true;
 }
 
 function connectionOf(subject: UserSubject, { at }: UserSeen, { secretVersion, source }: TriedLogin): Connection {

@@ -53,6 +53,8 @@ export interface TriedLogin {
   readonly secretVersion: string | undefined;
   readonly hasCurrent: boolean;
   readonly hasNext: boolean;
+  /** The Secret's password is one that a person chose, though the spec may name that no more. */
+  readonly isOwn: boolean;
   /** Which of the passwords signs in. */
   readonly works: 'next' | 'current' | 'none';
   /** Whether the server has such a user; asked for only where no password signs in. */
@@ -67,16 +69,9 @@ export interface TriedLogin {
   readonly asVerified: boolean;
   readonly content: 'asWanted' | 'differs' | 'wrongType';
   /** The Secret, ours, that held the login before connectionSecret.name changed. */
-  readonly previous: PreviousSecret | undefined;
+  readonly previous: { readonly name: string; readonly hasPassword: boolean } | undefined;
   readonly source: PasswordSource;
   readonly verifyInMs: number | undefined;
-}
-
-export interface PreviousSecret {
-  readonly name: string;
-  readonly hasPassword: boolean;
-  /** It is as it was verified last, and its password is still the one in the Secret. */
-  readonly isCopied: boolean;
 }
 
 /** Where the password comes from. */

@@ -91,6 +91,7 @@ async function tryLogin(
     secretVersion: secret?.resourceVersion,
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
+    isOwn: passwords.own?.includes('current') === true || isOwnAsVerified(subject, secret),
     works,
     exists: works !== 'none' || (mayExist && (await isListed())),
     isUnsent: passwords.next !== undefined && tried !== undefined && memory.tries.isUnsent(subject.key, tried),
@@ -98,7 +99,7 @@ async function tryLogin(
     isCreated: memory.wasCreated(subject, at.identity),
     asVerified: wasVerified(world, subject, secret, passwords.current),
     content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret),
-    previous: await observePrevious(world, subject, passwords, signal),
+    previous: await observePrevious(world, subject, signal),
     source,
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
@@ -168,6 +169,12 @@ async function signsIn(
   return verdict === 'accepted';
 }
 
+/** The Secret is as it was when a person's own password was verified in it. */
+function isOwnAsVerified({ status }: UserSubject, secret: SecretContents | undefined): boolean {
+  const { sourceResourceVersion, secretResourceVersion } = status.connection ?? {};
+  return sourceResourceVersion !== undefined && secretResourceVersion === secret?.resourceVersion;
+}
+
 /** Of an edited Secret the password is anybody's; of one that is as it was, or of the same bytes, it is ours. */
 function wasVerified(
   world: UserWorld,
@@ -199,7 +206,6 @@ function contentOf(
 async function observePrevious(
   world: UserWorld,
   subject: UserSubject,
-  { current: copied }: Passwords,
   signal: AbortSignal,
 ): Promise<TriedLogin['previous']> {
   const { binding, connection } = subject.status;
@@ -212,9 +218,7 @@ async function observePrevious(
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
   const { current, next } =
     secret !== undefined && isOurSecret(subject, secret) ? passwordsIn(secret) : passwordsIn(undefined);
-  const asVerified = name === connection?.secretName && secret?.resourceVersion === connection.secretResourceVersion;
-  const isCopied = asVerified && current !== undefined && current === copied;
-  return { name, hasPassword: current !== undefined || next !== undefined, isCopied };
+  return { name, hasPassword: current !== undefined || next !== undefined };
 }
 
 async function observeSource(
