@@ -215,3 +215,24 @@ test('Controller that meets one conflict beside a crowd that fails comes back at
     status: { conditions: [{ reason: 'Done' }] },
   });
 });
+
+test('Controller that meets one conflict when what failed for long works again comes back at once, and says nothing of it', async () => {
+  let meets: 'failure' | 'conflict' | 'nothing' = 'failure';
+  const { create, clock, passes, api, pauses } = await aController({
+    observe: () => {
+      if (meets === 'nothing') return Promise.resolve();
+      if (meets === 'failure') return Promise.reject(new TransientError('Busy', 'Later'));
+      meets = 'nothing';
+      return Promise.reject(new KubeError('late', { status: 409, reason: 'Conflict' }));
+    },
+  });
+  await create('a');
+  await clock.advance(600_000);
+  const before = passes.length;
+  meets = 'conflict';
+  while (passes.length === before) await clock.advance(1_000);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Busy' }, {}] } });
+  await clock.advance(5_000);
+  expect(pauses().at(-1)).toBeLessThanOrEqual(5_000);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
+});

@@ -108,6 +108,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Of these another object is in hand: what its pass remembers is not theirs. */
   readonly #replaced = new Set<ObjectKey>();
   readonly #requeuesAtOnce = new Map<ObjectKey, number>();
+  /** Monotonic: when the first pass ended of those that met conflicts, one after the other. */
+  readonly #conflictsSince = new Map<ObjectKey, number>();
   readonly #mistakes = new Mistakes();
   readonly #read: (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined;
 
@@ -186,7 +188,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   #conflictsLast(key: ObjectKey): boolean {
-    return this.queue.failedForMs(key) > CONFLICT_MS;
+    const now = this.#options.clock.monotonic();
+    return now - (this.#conflictsSince.get(key) ?? now) > CONFLICT_MS;
   }
 
   /** After a failure that time may mend; `atLeastMs`: as told. */
@@ -213,6 +216,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   forget(key: ObjectKey, why: Forgotten): void {
     this.queue.forget(key);
     this.#requeuesAtOnce.delete(key);
+    this.#conflictsSince.delete(key);
     this.#mistakes.forget(key);
     this.#kind.forget(key, why);
   }
@@ -266,6 +270,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     const passes = goesOn ? (this.#requeuesAtOnce.get(key) ?? 0) + 1 : 0;
     if (passes === 0) this.#requeuesAtOnce.delete(key);
     else this.#requeuesAtOnce.set(key, passes);
+    const meetsConflict = (outcome.next === 'failed' ? outcome.failure.lasting : outcome.next) === 'conflict';
+    if (meetsConflict) this.#conflictsSince.set(key, this.#conflictsSince.get(key) ?? this.#options.clock.monotonic());
+    else if (!goesOn) this.#conflictsSince.delete(key);
     if (goesOn) {
       if (passes > MAX_REQUEUES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
       else this.queue.requeue(key);

@@ -153,12 +153,7 @@ export class WorkQueue {
 
   /** For how long the key in hand will have failed when its turn comes again, if this pass fails: since it last did well. */
   failsForMs(key: string): number {
-    return this.failedForMs(key) + this.#limiter.backlogMs(key);
-  }
-
-  /** For how long the key in hand has failed until now, if this pass fails. */
-  failedForMs(key: string): number {
-    return this.#options.clock.monotonic() - this.#failsSince(key);
+    return this.#options.clock.monotonic() - this.#failsSince(key) + this.#limiter.backlogMs(key);
   }
 
   #failsSince(key: string): number {
