@@ -50,7 +50,7 @@ export function secretChanged(name: string): TransientError {
 }
 
 /** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
-export async function prepareNext(work: Work): Promise<undefined> {
+export async function prepareNext(work: Work, instead = false): Promise<undefined> {
   const { world, subject, signal } = work;
   const { tries } = world.memory;
   const secret = await readConnectionSecret(work);
@@ -59,7 +59,7 @@ export async function prepareNext(work: Work): Promise<undefined> {
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way comes to its end first: the server may be about to take it.
   const isUnsent = before !== undefined && tries.isUnsent(subject.key, { username, password: before });
-  if (before !== undefined && !(isUnsent && ref !== undefined)) return;
+  if (before !== undefined && !((isUnsent || instead) && ref !== undefined)) return;
   const next =
     ref === undefined ? generatePassword(world.random) : (await readOwnPassword(world, subject, ref, signal)).password;
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(work, next, secret), world.clock.monotonic());

@@ -105,8 +105,12 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     step({ do: 'CreateUser', ...on, password, returns: known }, 'CreatingUser', 'is being created');
   const put = (password: 'next' | 'current', drifted = false) =>
     step({ do: 'PutPassword', ...on, password, drifted }, 'SettingPassword', 'is being given its password');
-  const prepare = () =>
-    step({ do: 'PrepareNext' }, 'SettingPassword', `is being given a password: Secret "${secretName}" is written`);
+  const prepare = (how: { readonly instead?: true } = {}) =>
+    step(
+      { do: 'PrepareNext', ...how },
+      'SettingPassword',
+      `is being given a password: Secret "${secretName}" is written`,
+    );
   const mayTake = known || subject.spec.adoptionPolicy === 'IfExists';
   const exists = () => {
     const whose = login.isCreated
@@ -126,6 +130,8 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     if (login.isUnsent && source.is === 'own' && !source.coming) return prepare();
     if (login.isAwaited) return awaited(subject, seen, login);
     if (login.works === 'none' && !login.exists) return create('next');
+    // The server took it for something else: the person who chose it and now another one need not wait for it.
+    if (login.works === 'none' && mayTake && source.is === 'own' && !source.coming) return prepare({ instead: true });
     return login.works === 'current' || mayTake ? put('next') : exists();
   }
   const { previous } = login;

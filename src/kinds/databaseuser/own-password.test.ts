@@ -174,3 +174,26 @@ describe("a person's own password", () => {
     expect(bench.takeCalls()).toEqual([]);
   });
 });
+
+describe("a person's own password that the server takes, and that never signs in", () => {
+  it('gives way to the next one that the person chooses', async () => {
+    const bench = await readyUserBench();
+    const { simulator, clock } = bench.cluster;
+    const takesOtherwise = async () => {
+      await bench.pass();
+      // As a server may that takes a password for something else than these bytes.
+      if (bench.secret()?.['nextPassword'] === 'first' && bench.takeCalls().includes('updateUser'))
+        simulator.setPassword('orders', 'app', 'something else');
+      await clock.advance(5_000);
+    };
+    await bench.putSecret('mine', { password: 'first' });
+    await bench.edit(own);
+    for (let pass = 0; pass < 100; pass++) await takesOtherwise();
+    expect(bench.ready()).toBe('Unknown SettingPassword');
+    await bench.putSecret('mine', { password: 'second' });
+    for (let pass = 0; pass < 100; pass++) await takesOtherwise();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.secret()).toMatchObject({ password: 'second' });
+    expect(bench.works('second')).toBe(true);
+  });
+});
