@@ -9,6 +9,8 @@ export const PAUSED = `${GROUP}/paused`;
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 /** `true`: when it is deleted, all is left as it is. */
 export const ABANDON = `${GROUP}/abandon`;
+/** Ends a message of an object whose deletion waits for something. */
+export const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 
 /* Of some kinds only: */
 

@@ -1,3 +1,4 @@
+import { LET_GO } from './annotations.ts';
 import type { ConditionUpdate } from './condition.ts';
 import type { Failure } from './failure.ts';
 
@@ -35,6 +36,12 @@ export function stalled(reason: string, message: string): readonly ConditionUpda
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Stalled', status: 'True', reason, message },
   ];
+}
+
+/** What the object is, and was made for, cannot be read: nothing is done for it, nor undone. */
+export function invalidSpec(message: string, deleting: boolean): readonly ConditionUpdate[] {
+  const goes = `${message}. This object is being deleted, and goes when that is corrected. ${LET_GO}`;
+  return stalled('InvalidSpec', deleting ? goes : message);
 }
 
 const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);

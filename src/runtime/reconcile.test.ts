@@ -116,6 +116,15 @@ test('reconcile() says of a spec that it cannot read what is wrong with it, and 
   expect(toy.log).toEqual(['Ready InvalidSpec']);
 });
 
+test('reconcile() says what lets an object go whose spec it cannot read', async () => {
+  const toy = aToy();
+  await toy.create({ spec: { size: 'big' }, finalizers: ['mooring.dev/toy'], status: { size: 1 } });
+  await toy.markDeleted();
+  await toy.reconcile();
+  const message = expect.stringMatching(/spec\.size.* annotate .*\/abandon=true$/);
+  expect(toy.status()).toMatchObject({ conditions: [{ reason: 'InvalidSpec', message }, {}] });
+});
+
 test('reconcile() recovers from a spec that it could not read', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY }) });
   await toy.create({ spec: { size: 'big' } });

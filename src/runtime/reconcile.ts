@@ -14,7 +14,7 @@ import { asTold, type Failure, failureOf, finalizerRefused, lastErrorOf } from '
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
-import { failed, particulars, reconciling, stalled } from '../kube/summary.ts';
+import { failed, invalidSpec, particulars, reconciling } from '../kube/summary.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
 /** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready; nor is one that is slow. */
@@ -130,7 +130,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     }
 
     const parsed = parseSpec(kind.definition, this.#object.spec);
-    if (!parsed.ok) return this.#tell(status, { conditions: stalled('InvalidSpec', parsed.message) }, {}, undefined);
+    if (!parsed.ok) return this.#tell(status, { conditions: invalidSpec(parsed.message, deleting) }, {}, undefined);
     const lookNow = isAsked(metadata, status);
     const key = `${metadata.namespace ?? ''}/${metadata.name}`;
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };

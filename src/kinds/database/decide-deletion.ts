@@ -1,5 +1,5 @@
+import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
-import { LET_GO } from '../let-go.ts';
 import {
   type DatabaseObservation,
   type DatabaseSeen,

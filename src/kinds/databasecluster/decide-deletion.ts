@@ -1,5 +1,5 @@
+import { LET_GO } from '../../kube/annotations.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
-import { LET_GO } from '../let-go.ts';
 import { isFromOperation } from './decide-existence.ts';
 import {
   type ClusterObservation,
