@@ -19,7 +19,7 @@ import {
   type UpdateRequest,
   updateRequestSchema,
 } from './request.ts';
-import { type Cluster, clusterSchema, versionsSchema } from './schema.ts';
+import { type Cluster, clusterSchema, namedSchema, versionsSchema } from './schema.ts';
 import { type AccessLevel, type CloudCredential, isRefusedExchange, TokenSource } from './token.ts';
 
 export interface CloudClientOptions {
@@ -157,14 +157,14 @@ export class CloudClient {
     signal?: AbortSignal,
   ): Promise<Listing<T>> {
     const operation = this.#operations.list();
-    const unreadable: BadAnswer[] = [];
+    const unreadable: string[] = [];
     const make: ReadElement<T | undefined> = (bytes, index) => {
       const cluster = parseJson(bytes);
       try {
         return keep(shaped(clusterSchema, cluster, String(index)));
       } catch (error) {
         if (!(error instanceof BadAnswer)) throw error;
-        unreadable.push(error);
+        unreadable.push(`${error.message}${ofWhich(cluster)}`);
         return undefined;
       }
     };
@@ -174,7 +174,7 @@ export class CloudClient {
     };
     const clusters = await this.#call(operation, readAll, signal);
     const [first] = unreadable;
-    return { clusters, problem: first && errorOf(operation, 'badAnswer', first.message) };
+    return { clusters, problem: first === undefined ? undefined : errorOf(operation, 'badAnswer', first) };
   }
 
   /**
@@ -295,6 +295,12 @@ function errorOf({ name, phrase, idempotent }: CloudOperation, kind: ApiErrorKin
 /** One cluster of a List. */
 function readElement(bytes: Uint8Array, index: number): Cluster {
   return shaped(clusterSchema, parseJson(bytes), String(index));
+}
+
+/** For a person to find what makes no sense: the place in a List says little, and may be another one each time. */
+function ofWhich(cluster: unknown): string {
+  const { data } = namedSchema.safeParse(cluster);
+  return data === undefined ? '' : `, of cluster ${JSON.stringify(data.id.slice(0, 80))}`;
 }
 
 /** One cluster; another one than was asked for is no answer. */

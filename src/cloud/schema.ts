@@ -65,4 +65,7 @@ export const clusterSchema: z.ZodType<Cluster> = z.object({
   servers: serversSchema,
 });
 
+/** What of a cluster that makes no sense otherwise may still be told. */
+export const namedSchema = z.object({ id: z.string().min(1) });
+
 export const versionsSchema = z.object({ availableVersions: z.array(z.string()) });

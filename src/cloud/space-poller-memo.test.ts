@@ -185,6 +185,21 @@ test('SpacePoller comes back as after a failure where a List is not whole, and d
   expect(askedAt.length).toBeLessThan(30);
 });
 
+test('SpacePoller hurries for what is under way, though another cluster of the List makes no sense', async () => {
+  const { list, clock, poller, askedAt } = aPoller();
+  poller.follow('a');
+  await list(shown('a', 'starting'), { id: 7 });
+  expect(poller.isPartial).toBe(true);
+  askedAt.length = 0;
+  await clock.advance(20_000);
+  expect(askedAt.length).toBeGreaterThan(8);
+  await list(shown('a', 'running'), { id: 7 });
+  askedAt.length = 0;
+  await clock.advance(20_000);
+  poller.stop();
+  expect(askedAt.length).toBeLessThan(3);
+});
+
 test('SpacePoller goes by the last of two clusters that a List shows under one id, each time', async () => {
   const { list, statusOf } = aPoller();
   const [one, other] = [shown('a', 'running'), shown('a', 'suspended')];

@@ -69,6 +69,7 @@ export class SpacePoller {
   #intervalMs: number;
   #listedAtMs: number | undefined;
   #error: unknown;
+  #isPartial = false;
   #failures = 0;
   #running: Promise<void> | undefined;
   #again = false;
@@ -92,6 +93,11 @@ export class SpacePoller {
   /** Why the last List failed, or what of it made no sense; undefined if it did not. */
   get error(): unknown {
     return this.#error;
+  }
+
+  /** Whether the last List was believed, but for what of it made no sense, which `error` tells of. */
+  get isPartial(): boolean {
+    return this.#isPartial;
   }
 
   set intervalMs(intervalMs: number) {
@@ -184,6 +190,7 @@ export class SpacePoller {
     try {
       const keep = (cluster: Cluster): Listed => ({ id: cluster.id, ...this.#seen(cluster) });
       const { clusters, problem } = await client.listAs(this.#listed, keep, this.#abort.signal);
+      this.#isPartial = problem !== undefined;
       const changed = new Set<string>();
       const pace = new Pace(clock, yieldNow);
       const list = ++this.#lists;
@@ -198,15 +205,20 @@ export class SpacePoller {
         this.#listedAtMs = clock.now();
       }
       if (changed.size > 0) this.#options.onClusters(changed);
-      if (problem !== undefined) throw problem;
+      if (problem !== undefined) this.#failed(problem);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      this.#error = error;
-      this.#failures++;
+      this.#isPartial = false;
+      this.#failed(error);
     }
     this.#endedAt = clock.monotonic();
     this.#pauseMs = this.#drawPause();
     this.#options.onListed();
+  }
+
+  #failed(error: unknown): void {
+    this.#error = error;
+    this.#failures++;
   }
 
   #seen(cluster: Cluster): Seen {
@@ -256,7 +268,7 @@ export class SpacePoller {
   #nextAt(): number {
     const ended = this.#endedAt ?? Number.NEGATIVE_INFINITY;
     let next = ended + this.#pauseMs;
-    if (this.#failures > 0) return next;
+    if (this.#failures > 0 && !this.#isPartial) return next;
     for (const [id, since] of this.#movingSince) {
       if (!this.#followed.has(id)) continue;
       const from = Math.max(ended, since);

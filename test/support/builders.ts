@@ -290,6 +290,7 @@ export function aSpaceObservation(
     exchanged: true,
     listError: undefined,
     failingSinceMs: undefined,
+    isPartial: false,
     inventory: { total: 2, managed: 1, unmanaged: [{ clusterID: 'other', state: 'running' }] },
     versions: ['3.5.0'],
     canDestroy: true,

@@ -207,6 +207,14 @@ describe('decideSpace()', () => {
     expect(conditionOf(said, 'Ready')?.message).toContain('Check that baseURL is');
   });
 
+  it('sends nobody to look for a proxy because of one cluster that makes no sense', () => {
+    const seen = aSpaceObservation({ listError: apiError('badAnswer', 200), isPartial: true });
+    const said = decideSpace(ready.subject, seen);
+    expect(outline(said)).toMatchObject({ ready: 'False CloudAnswerUnusable', summary: 'Reconciling' });
+    expect(conditionOf(said, 'Ready')?.message).not.toContain('baseURL');
+    expect(conditionOf(said, 'Ready')?.message).toContain("look at it in the cloud's console");
+  });
+
   it('says the same throughout an outage, whether it could try or not', () => {
     const said = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('unreachable') }));
     const conditions = [conditionOf(said, 'Ready')].map((condition) => ({

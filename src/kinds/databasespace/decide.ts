@@ -159,6 +159,10 @@ function inSecrets(names: readonly string[]): string {
 
 /** What changes with each try is not told: a message that stays the same is not written again. */
 const UNREACHABLE = ['CloudUnreachable', 'Next try within a minute'] as const;
+const PARTIAL = [
+  'CloudAnswerUnusable',
+  "All others are looked after, but as long as this one stays so none is created anew, nor taken for gone: look at it in the cloud's console, or ask the cloud's support. Next try within a minute",
+] as const;
 const WORDS: Readonly<Partial<Record<ApiError['kind'], readonly [reason: string, remedy: string]>>> = {
   throttled: [
     'CloudThrottled',
@@ -173,7 +177,7 @@ const WORDS: Readonly<Partial<Record<ApiError['kind'], readonly [reason: string,
 function meaningOf(
   error: unknown,
   subject: SpaceSubject,
-  { place, failingSinceMs, inventory }: CloudSeen,
+  { place, failingSinceMs, inventory, isPartial }: CloudSeen,
 ): ['stalled' | 'again', { readonly word: string; readonly message: string }] {
   const message = messageOf(error);
   if (error instanceof ApiError) {
@@ -192,7 +196,8 @@ function meaningOf(
       ];
     }
   }
-  const [word, remedy] = WORDS[error instanceof ApiError ? error.kind : 'unreachable'] ?? UNREACHABLE;
+  const words = isPartial ? PARTIAL : WORDS[error instanceof ApiError ? error.kind : 'unreachable'];
+  const [word, remedy] = words ?? UNREACHABLE;
   const before = readyOf(subject);
   // A process that found the outage when it began does not know since when; the condition of the one before does.
   const known = inventory === undefined && before?.reason === word ? before.lastTransitionTime : undefined;

@@ -51,6 +51,8 @@ export interface CloudSeen {
   readonly listError: unknown;
   /** Since when, in wall-clock milliseconds. */
   readonly failingSinceMs: number | undefined;
+  /** The last List was believed, but for what `listError` tells of. */
+  readonly isPartial: boolean;
   /** Undefined: not listed yet. */
   readonly inventory:
     | { readonly total: number; readonly managed: number; readonly unmanaged: readonly UnmanagedCluster[] }
@@ -118,6 +120,7 @@ async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: Ab
     // What is held back has no cause of its own: the exchange that was tried does.
     listError: isHeldBack(poller.error) ? (unanswered ?? poller.error) : poller.error,
     failingSinceMs: connection.failingSinceMs(),
+    isPartial: poller.isPartial,
     inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, claimedIn(world, subject.key)),
     versions: await versionsOf(connection, subject, poller.error === undefined && !useless, signal),
     canDestroy: connection.client.canDestroy,
