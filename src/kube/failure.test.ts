@@ -36,6 +36,8 @@ test('failureOf() speaks of tokens to whom the cloud denies access, and of the l
 });
 
 test('failureOf() names the other side', () => {
+  expect(failureOf(apiError('invalid')).message).toContain('what the answer names in the cloud');
+  expect(failureOf(apiError('invalid', 'server')).message).toContain('what the answer names on the server');
   expect(failureOf(apiError('unreachable', 'server')).reason).toBe('ServerUnreachable');
   expect(failureOf(apiError('invalid', 'server')).reason).toBe('RefusedByServer');
 });

@@ -1,4 +1,5 @@
 import { ApiError } from '../../base/api-error.ts';
+import { TerminalError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
 import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
@@ -94,10 +95,17 @@ async function refused(work: Work, password: PasswordName, value: string, error:
   const { current } = passwordsIn(secret);
   const own = subject.spec.passwordSecretRef?.name;
   const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
-  const said = password === 'next' && current !== undefined ? refusedNext(error, remedy) : error;
+  const isFirst = password === 'current' || current === undefined;
+  const said = !isFirst ? refusedNext(error, remedy) : own === undefined ? error : refusedOwn(error, remedy);
   world.memory.tries.refused(subject.key, refusalAbout(work, value, secret), said, world.clock.monotonic());
   if (password === 'next') await dropNext(work);
   throw said;
+}
+
+/** Of the only one that there is, for what may be its fault or not. */
+function refusedOwn(error: ApiError, remedy: string): TerminalError {
+  const message = `${error.message}. If it is the password that the server does not take: ${remedy}`;
+  return new TerminalError('RefusedByServer', message, { cause: error });
 }
 
 function isRefusal(error: unknown): error is ApiError {

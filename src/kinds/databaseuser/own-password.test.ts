@@ -175,6 +175,22 @@ describe("a person's own password", () => {
   });
 });
 
+describe("a person's own password that the server refuses", () => {
+  it('is named as what to change, also where the user is yet to be created', async () => {
+    const bench = await userBench({ user: own });
+    const { faults } = bench.cluster.simulator;
+    await bench.putSecret('mine', { password: 'refused by a rule of the server' });
+    faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', status: 400 });
+    await bench.settle();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(bench.condition()?.message).toContain('change the one in Secret "mine"');
+    faults.clear();
+    await bench.putSecret('mine', { password: 'better' });
+    await bench.settle();
+    expect(bench.works('better')).toBe(true);
+  });
+});
+
 describe("a person's own password that the server takes, and that never signs in", () => {
   it('gives way to the next one that the person chooses', async () => {
     const bench = await readyUserBench();
