@@ -215,8 +215,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Nothing is remembered of the key, which may become another object's. */
   forget(key: ObjectKey, why: Forgotten): void {
     this.queue.forget(key);
-    this.#requeuesAtOnce.delete(key);
-    this.#conflictsSince.delete(key);
+    for (const known of [this.#requeuesAtOnce, this.#conflictsSince, this.#foreignStatus]) known.delete(key);
     this.#mistakes.forget(key);
     this.#kind.forget(key, why);
   }

@@ -45,13 +45,12 @@ export class RateLimiter {
 
   /** Counts a failure and says after how many milliseconds to try again. */
   when(key: string, backoff: Backoff): number {
-    const { random } = this.#options;
     const { initialMs, maxMs } = backoff;
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
-    const own = initialMs + (ceilingMs(backoff, failures + 1) - initialMs) * random.float();
+    const own = initialMs + (ceilingMs(backoff, failures + 1) - initialMs) * this.#options.random.float();
     // Who does not wait for a turn takes none: a crowd that comes back earlier would have the bucket never full again.
-    if (this.backlogMs(key) >= maxMs) return Math.max(own, maxMs * random.float());
+    if (this.backlogMs(key) >= maxMs) return Math.max(own, maxMs * this.#options.random.float());
     const group = this.#groupOf(key);
     this.#groups.take(group);
     if (this.#groups.waitMs(group) === 0) this.#all.take(ALL);

@@ -383,10 +383,7 @@ describe('Ready', () => {
 
   it('lets the former Secret go last of all', () => {
     const moved = owned.with({ connectionSecret: { name: 'other' } });
-    const decision = decide(
-      moved,
-      triedLogin({ previous: { name: 'app-connection', hasPassword: true } }),
-    );
+    const decision = decide(moved, triedLogin({ previous: { name: 'app-connection', hasPassword: true } }));
     const connection = { ...connectionOf(), secretName: 'other' };
     expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'app-connection', connection }]);
     expect(decision.status).toEqual({ username: 'app', binding: { name: 'other' } });
