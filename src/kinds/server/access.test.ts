@@ -18,7 +18,14 @@ beforeAll(async () => {
 
 interface Case {
   /** What is different of the cluster that runs; undefined: there is none. */
-  readonly cluster?: { readonly spec?: Fields; readonly status?: Fields; readonly leaves?: boolean } | undefined;
+  readonly cluster?:
+    | {
+        readonly spec?: Fields;
+        readonly status?: Fields;
+        readonly annotations?: Readonly<Record<string, string>>;
+        readonly leaves?: boolean;
+      }
+    | undefined;
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly unwatched?: string;
@@ -31,7 +38,11 @@ function look(given: Case) {
   const change = 'cluster' in given ? given.cluster : {};
   const object = change && {
     ...running,
-    metadata: { ...running.metadata, ...(change.leaves ? { deletionTimestamp: '2026-11-20T12:00:00Z' } : {}) },
+    metadata: {
+      ...running.metadata,
+      annotations: change.annotations ?? {},
+      ...(change.leaves ? { deletionTimestamp: '2026-11-20T12:00:00Z' } : {}),
+    },
     spec: { ...(running.spec as Fields), ...change.spec },
     status: { ...(running.status as Fields), ...change.status },
   };
@@ -48,6 +59,11 @@ function look(given: Case) {
   const clusterRef = { name: 'orders', ...(namespace === 'shop' ? {} : { namespace: 'shop' }) };
   return serverAccess(world, { metadata, spec: { clusterRef } }, new AbortController().signal);
 }
+
+/** Without a login that works, as its Secret is gone; Ready says why it is still there. */
+const telling = (reason: string): Fields => ({
+  conditions: [{ type: 'Ready', status: 'False', reason, message: 'Why', lastTransitionTime: '2026-11-20T12:00:00Z' }],
+});
 
 const without = (type: string): Fields => ({
   conditions: (running.status as { conditions: readonly { type: string }[] }).conditions.map((condition) =>
@@ -130,15 +146,27 @@ describe('the server of a cluster', () => {
     ],
     ['with a spec that is not valid', () => ({ cluster: { spec: { spaceRef: 7 } } }), { why: 'notReady' }],
     [
-      'while it goes, but is protected from being destroyed',
+      'while it is to go, but is protected',
       () => ({
         cluster: {
           leaves: true,
           spec: { deletionPolicy: 'Delete', deletionProtection: true },
-          status: without('Available'),
+          status: telling('DeletionProtected'),
         },
       }),
-      { why: 'leaving', destroyed: false },
+      { why: 'notReady', message: expect.stringContaining('its condition Ready says DeletionProtected') },
+    ],
+    [
+      'while it is to go, but is paused',
+      () => ({ cluster: { leaves: true, annotations: { 'mooring.dev/paused': 'true' }, status: telling('Paused') } }),
+      { why: 'notReady', message: expect.stringContaining('its condition Ready says Paused') },
+    ],
+    [
+      'while it is to go, but cannot',
+      () => ({
+        cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: telling('DeletionBlocked') },
+      }),
+      { why: 'notReady', message: expect.stringContaining('its condition Ready says DeletionBlocked') },
     ],
     [
       'while it goes and is destroyed',

@@ -104,12 +104,11 @@ function openOf(
   const ready = findStatusCondition(status.conditions, 'Ready');
   const usable = isTrue('CredentialsSecured') && isTrue('Available') && endpoint === credentials?.endpoint;
   if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable) {
-    if (leaving) {
-      // What is protected, paused or blocked may stay after all, with all that is on it.
-      const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
-      const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
-      const destroys = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
-      const destroyed = destroys && !held && !blocked;
+    // What is protected, paused or blocked may stay after all, with all that is on it: what should go from there waits.
+    const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
+    const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
+    if (leaving && !held && !blocked) {
+      const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
     }
     // Also while it is on its way there: what was right stays so, and nobody is to wait for it.

@@ -1,4 +1,6 @@
+import { MINUTE_MS } from '../people.ts';
 import { isReady, running, type Scenario } from '../scenario.ts';
+import { USERS } from '../view.ts';
 
 /** How an object goes, and what becomes of its cluster. */
 export const ENDINGS: readonly Scenario[] = [
@@ -66,6 +68,30 @@ export const ENDINGS: readonly Scenario[] = [
     name: 'namespace-deleted',
     prepare: (world) => running(world, { deletionPolicy: 'Delete' }),
     act: async ({ people }) => people.terminate(),
+    ends: (world) => world.view.isEmpty() && world.view.cluster() === undefined,
+    without: ['wrongToken'],
+  },
+  {
+    // No server answers, and the cluster does not go: what is to go from it is not left on it meanwhile.
+    name: 'protected-namespace-deleted',
+    prepare: async (world) => {
+      await running(world, { deletionPolicy: 'Delete', deletionProtection: true });
+      await world.people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+      await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
+      world.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
+      await world.people.edit({ annotations: { 'mooring.dev/reconcile-at': '1' } });
+      await world.until(() => !isReady(world), 'orders says that no server answers');
+    },
+    act: async (world) => {
+      const { clock, people, simulator, view } = world;
+      people.terminate();
+      await world.wait(() => view.ready() === 'False DeletionProtected', 'orders says that it is protected');
+      await clock.advance(2 * MINUTE_MS);
+      simulator.faults.clear();
+      const isLeft = view.ready('app', USERS) === 'gone' && view.cluster()?.database.users.has('app');
+      await world.wait(() => !isLeft, 'the user is not left on the server');
+      await people.edit({ spec: { deletionProtection: false } });
+    },
     ends: (world) => world.view.isEmpty() && world.view.cluster() === undefined,
     without: ['wrongToken'],
   },
