@@ -192,6 +192,19 @@ test('Controller tells one event for each change of Ready, none for a pass', asy
   expect(events).toEqual(['One', 'Two']);
 });
 
+test('Controller tells no event of a status that is written anew while Ready stays as it is', async () => {
+  let size = 1;
+  const { create, events, controller, clock, api } = await aController({
+    decide: () => ({ conditions: ready('Done', `It has size ${size}`), status: { size } }),
+  });
+  await create('a', { friend: 'x' });
+  size = 2;
+  controller.enqueueDependents('friends/x');
+  await clock.settle();
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { size: 2, conditions: [{ message: 'It has size 2' }] } });
+  expect(events).toEqual(['Done']);
+});
+
 test('Controller that is stopped ends the pass in hand and begins no other', async () => {
   let finish = () => {};
   const { create, stop, running, passes, clock } = await aController(
