@@ -31,6 +31,7 @@ export const FAULTS = {
   edit: 'a person edits the object, without changing what it means',
   replace: 'a person replaces the object by its manifest, which takes away its finalizers',
   pause: 'a person pauses the object for five minutes',
+  meddle: 'another controller has a finalizer and a condition of its own on the object, for five minutes',
   wrongToken: 'a person replaces the API tokens by wrong ones, and puts them right after five minutes',
   delete: 'a person deletes the object',
   recreate: 'a person deletes the object and creates it again',

@@ -19,7 +19,8 @@ export const INVARIANTS = {
   'held by a finalizer': 'A cluster, user or database is created only while our finalizer holds its object',
   'nothing ended unasked':
     'A cluster is destroyed or suspended, a user or database deleted only where a manifest asks for just that',
-  'others left alone': 'Clusters, users, databases and Secrets of others stay as they are',
+  'others left alone':
+    'Clusters, users, databases and Secrets of others stay as they are, and so does what they write on our objects',
   'no identity confused':
     'A status tells of no cluster, user or database but one that its object created, or may take over',
   'one owner a name': 'Of several objects for one user or database, one at most is Ready or stands for it',
@@ -145,6 +146,7 @@ export class Invariants {
     const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [keyOf(secret), secret]));
     for (const object of objects) this.#checkObject(object, secrets);
     this.#world.people.seeHeldAgain();
+    for (const message of this.#world.people.meddling.missing()) this.fail('others left alone', message);
     this.#checkSecrets(objects, secrets);
     for (const user of this.#world.kube.all(USERS)) this.#checkUser(user, secrets);
     for (const [cluster, was] of this.#foreign)

@@ -4,6 +4,7 @@ import { NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { CLUSTER_SPEC } from '../support/specs.ts';
+import { Meddling } from './meddling.ts';
 import { isOurs } from './owned.ts';
 import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, referred, refOf, SPACES, USERS } from './view.ts';
 import type { World } from './world.ts';
@@ -27,9 +28,11 @@ export class People {
   /** The uids of objects whose finalizers somebody took away: what is asked for at that moment is still done. */
   readonly replaced = new Set<string>();
   readonly #terminating = new Set<string>();
+  readonly meddling: Meddling;
 
   constructor(world: World) {
     this.#world = world;
+    this.meddling = new Meddling(world);
   }
 
   /** The space, which is called as in the cloud, and the Secrets that it names. */

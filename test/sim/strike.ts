@@ -6,6 +6,7 @@ import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import type { Fault } from './faults.ts';
 import type { Invariants } from './invariants.ts';
+import { MEDDLING_MS } from './meddling.ts';
 import { MINUTE_MS, type People } from './people.ts';
 import type { Process } from './process.ts';
 import { electAnother, loseOne } from './servers.ts';
@@ -30,6 +31,7 @@ export const LASTS_MS: Partial<Record<Fault, number>> = {
   clockForward: CLOCK_OFF_MS,
   clockBack: CLOCK_OFF_MS,
   pause: 5 * MINUTE_MS,
+  meddle: MEDDLING_MS,
   wrongToken: 5 * MINUTE_MS,
   flaky: 2 * MINUTE_MS,
   serverLeaves: SERVER_GONE_MS,
@@ -115,6 +117,8 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
       return people.replace(name, resource);
     case 'pause':
       return people.pause(name, resource);
+    case 'meddle':
+      return people.meddling.begin(name, resource);
     case 'wrongToken':
       return people.replaceTokens();
     case 'delete':
