@@ -6,6 +6,7 @@ import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
+import { EventsTold } from './events-told.ts';
 import { OnServers } from './on-servers.ts';
 import { clusterOf, FACTORY, isIdentity, isOurs, signsIn } from './owned.ts';
 import { tokenOf } from './people.ts';
@@ -31,6 +32,7 @@ export const INVARIANTS = {
   'one writer': 'Nothing is changed by a process that can know by its clocks that it does not hold the Lease',
   'one writer a space': 'With shards, nobody changes anything in a space before its last writer let go of it',
   'no write without a change': 'No patch leaves an object as it was',
+  'told once': 'Of each change of Ready one Event tells at most, and of what stays as it was none',
   'no secret shown':
     'No password or token is in a status, an Event, a Lease, metadata, a log line or the labels of a metric',
   'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
@@ -61,6 +63,7 @@ export class Invariants {
   /** Clusters of others, as they must stay. */
   readonly #foreign = new Map<Cluster, string>();
   readonly #onServers: OnServers;
+  readonly #events: EventsTold;
   readonly #known = new Set<Cluster>();
   /** Clusters that the operator created, and the uid of the object that asked for it. */
   readonly #createdFor = new Map<Cluster, string>();
@@ -83,6 +86,7 @@ export class Invariants {
   constructor(world: World) {
     this.#world = world;
     this.#onServers = new OnServers(world, (invariant, message) => this.fail(invariant, message));
+    this.#events = new EventsTold(world);
     world.simulator.onChange(() => this.#look());
     for (const level of ['read', 'write', 'admin']) this.#canaries.add(tokenOf(level));
   }
@@ -153,6 +157,7 @@ export class Invariants {
       if (cluster.gone || fingerprint(cluster) !== was)
         this.fail('others left alone', `Foreign cluster ${cluster.id} was touched`);
     this.#onServers.checkStatuses();
+    for (const message of this.#events.tooMany()) this.fail('told once', message);
   }
 
   /** Once, at the end: it reads everything that was ever shown. */

@@ -1,0 +1,56 @@
+import { EVENTS } from '../../src/kube/api.ts';
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
+import { KINDS, statusOf } from './view.ts';
+import type { World } from './world.ts';
+
+/** What was seen of one object's Ready. */
+interface Told {
+  last: string;
+  /** How often it came to have each reason. */
+  readonly times: Map<string, number>;
+}
+
+/** Events of Ready, of which there is one at most for each change: some are lost, and none is told of what stayed as it was. */
+export class EventsTold {
+  readonly #world: World;
+  /** By uid. */
+  readonly #ready = new Map<string, Told>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** To be asked after each effect, as each change counts. */
+  *tooMany(): Iterable<string> {
+    const { view, kube } = this.#world;
+    for (const resource of KINDS) for (const object of view.objects(resource)) this.#look(object);
+    const told = new Map<string, number>();
+    for (const event of kube.all(EVENTS)) {
+      const { regarding, reason, series } = event as unknown as Event;
+      const name = `${regarding.uid} ${reason}`;
+      const count = (told.get(name) ?? 0) + (series?.count ?? 1);
+      told.set(name, count);
+      // Others tell of something else than Ready.
+      const times = this.#ready.get(regarding.uid)?.times.get(reason);
+      if (times !== undefined && count > times)
+        yield `${count} Events tell that ${regarding.name} is ${reason}, which it came to be ${times} times`;
+    }
+  }
+
+  #look(object: FakeObject): void {
+    const { uid } = object.metadata;
+    const ready = statusOf(object).conditions?.find(({ type }) => type === 'Ready');
+    const seen = this.#ready.get(uid) ?? { last: '', times: new Map() };
+    this.#ready.set(uid, seen);
+    const now = `${ready?.status} ${ready?.reason}`;
+    if (ready === undefined || now === seen.last) return;
+    seen.last = now;
+    seen.times.set(ready.reason, (seen.times.get(ready.reason) ?? 0) + 1);
+  }
+}
+
+interface Event {
+  readonly regarding: { readonly uid: string; readonly name: string };
+  readonly reason: string;
+  readonly series?: { readonly count: number };
+}
