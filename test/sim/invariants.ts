@@ -39,6 +39,7 @@ export const INVARIANTS = {
   'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
   'nothing needless':
     'No password is changed where the scenario gives no cause, and no request changes nothing but for a fault',
+  'one List a space': 'At rest each space is listed once an interval, whoever and however many are in it',
   'quiet at rest': 'When all is done, nothing is written and nothing asked for but to look',
   'it comes to an end': 'After the faults, each object is Ready or says why not, within a bound',
   'the same end': 'After the faults, everything is as it would be without them',

@@ -31,6 +31,9 @@ const QUIET_MINUTES_CLEAN = 60;
 /** The longest pause between two tries of what time may mend. */
 const BACKOFF_MINUTES = 5.5;
 const TRACE_LINES = 30;
+/** Of a pollInterval of one minute, a tenth goes by chance. */
+const SHORTEST_POLL_MINUTES = 0.9;
+const LIST = /^GET \S+\/spaces\/[^/]+\/clusters$/;
 
 /** Plays a scenario once. `expectedEnd`: what the run without faults ended in; absent where there may be others. */
 export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
@@ -121,11 +124,22 @@ function restless(world: World): string | undefined {
 
 /** A time in which nobody changes anything: nothing is written, nothing is asked for but to look. */
 async function quiet(world: World, clean: boolean): Promise<void> {
-  const before = world.effects.length;
+  const [before, looked] = [world.effects.length, world.reads.length];
+  const minutes = clean ? QUIET_MINUTES_CLEAN : QUIET_MINUTES;
   world.endStrikes();
-  await world.clock.advance((clean ? QUIET_MINUTES_CLEAN : QUIET_MINUTES) * MINUTE_MS);
+  await world.clock.advance(minutes * MINUTE_MS);
+  for (const [space, lists] of listsIn(world.reads.slice(looked)))
+    if (lists > minutes / SHORTEST_POLL_MINUTES + 1)
+      world.invariants.fail('one List a space', `In ${minutes} quiet minutes ${lists} of ${space}`);
   const noise = world.effects.slice(before).filter(({ what }) => !isLook(what));
   for (const { what } of noise) world.invariants.fail('quiet at rest', `In a quiet time: ${what}`);
+}
+
+/** How often each space was listed. */
+function listsIn(reads: readonly Read[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { what } of reads) if (LIST.test(what)) counts.set(what, (counts.get(what) ?? 0) + 1);
+  return counts;
 }
 
 /** Getting an access token, and a sign-in to verify a login. */
