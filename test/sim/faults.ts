@@ -6,6 +6,7 @@ export const FAULTS = {
   upgrade: 'the process ends, and the next one finds statuses as an older version wrote them',
   lostAnswer: 'the effect takes place, the answer is lost',
   lateLanding: 'the answer is lost, and the effect takes place half a minute later',
+  gatewayTimeout: 'the effect takes place, and who stands before the other side answers 504',
   serverError: 'the other side answers 500 or 503 and does nothing',
   misrouted: 'a router before the other side answers 404 with a page, and nothing is done',
   reset: 'the connection breaks before the request arrives',

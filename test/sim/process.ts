@@ -126,7 +126,7 @@ async function carryOut<T>(
   await world.travel();
   await resumed(process);
   if (fault === 'lostAnswer') throw lost('The answer was lost');
-  return answer();
+  return (fault === 'gatewayTimeout' && failure(fault)) || answer();
 }
 
 /** Resolves with how it ended, to be told later. */
@@ -141,6 +141,11 @@ function settled<T>(work: Promise<T>): Promise<() => T> {
 
 function kubeFailure(fault: Fault): never {
   if (fault === 'reset') throw lost('Connection broke before the request arrived');
+  if (fault === 'gatewayTimeout')
+    throw new KubeError('the server was unable to return a response in the time allotted', {
+      status: 504,
+      reason: 'Timeout',
+    });
   if (fault === 'conflict')
     throw new KubeError('the object has been modified; please apply your changes to the latest version', {
       status: 409,
@@ -327,10 +332,15 @@ export function transportOf(
   };
 }
 
+const PAGES: Partial<Record<Fault, readonly [status: number, title: string]>> = {
+  misrouted: [404, 'Not Found'],
+  gatewayTimeout: [504, 'Gateway Timeout'],
+};
+
 function httpFailure(fault: Fault, request: HttpRequest): HttpResponse | undefined {
   if (fault === 'conflict') return undefined;
   if (fault === 'reset') throw lost(`${request.method}: Connection broke before the request arrived`);
-  const [status, title] = fault === 'misrouted' ? [404, 'Not Found'] : [503, 'Service Unavailable'];
+  const [status, title] = PAGES[fault] ?? [503, 'Service Unavailable'];
   return { status, headers: { 'content-type': 'text/html' }, body: textOf(`<h1>${title}</h1>`) };
 }
 
