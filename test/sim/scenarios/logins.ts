@@ -49,6 +49,16 @@ export const LOGINS: readonly Scenario[] = [
     },
   },
   {
+    // Nothing tells of it but the next verification.
+    name: 'password-changed-elsewhere',
+    prepare: running,
+    act: async (world) => {
+      world.others((simulator) => simulator.setPassword('orders', 'admin', 'set-behind-our-back'));
+      world.invariants.passwordIsLost = true;
+    },
+    ends: ({ view }) => view.ready() === 'False AdminLoginRefused',
+  },
+  {
     name: 'secret-of-others',
     prepare: ({ people }) => people.putSecret('orders-admin', { username: 'somebody', password: 'something-else' }),
     act: ({ people }) => people.createCluster(),

@@ -96,6 +96,17 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     ends: isReadyAndWorks,
   },
   {
+    // Nothing tells of it but the next verification.
+    name: 'user-password-changed-elsewhere',
+    subject,
+    prepare: (world) => ready(world),
+    act: async (world) => {
+      world.others((simulator) => simulator.setPassword('orders', NAME, 'set-behind-our-back'));
+      world.invariants.passwordIsLost = true;
+    },
+    ends: isReadyAndWorks,
+  },
+  {
     name: 'user-of-others',
     subject,
     prepare: async (world) => {
