@@ -43,6 +43,19 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual(['orders']);
   });
 
+  it.each([
+    ['wants it kept', (bench: DatabaseBench) => bench.edit({ deletionPolicy: 'Retain' })],
+    ['paused it', (bench: DatabaseBench) => bench.annotate('mooring.dev/paused', 'true')],
+  ])('deletes nothing by a cache that does not show yet that a person %s', async (_what, say) => {
+    const bench = await readyBench({ dialect, database: deletable });
+    bench.remove();
+    bench.showAsNow();
+    await say(bench);
+    await bench.pass();
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.takeCalls()).not.toContain('deleteDatabase');
+  });
+
   it('waits while transactions are open, says so in the words of the server, and goes when they end', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     const close = await (await bench.outsider()).open('write');
