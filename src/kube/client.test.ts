@@ -70,6 +70,16 @@ test('The client knows the paths of core and other groups, of one namespace and 
   ]);
 });
 
+test('The client takes nothing but a 404 for the absence of an object', async () => {
+  const { api } = aClient(() => status(404, 'NotFound'));
+  expect([await api.get(TOYS, REF), await api.delete(TOYS, REF, { uid: 'u' })]).toEqual([undefined, false]);
+  for (const code of [400, 403, 408, 409, 410, 422, 429, 500, 503, 504]) {
+    const refusing = aClient(() => status(code, 'Other')).api;
+    const errors = [await errorOf(refusing.get(TOYS, REF)), await errorOf(refusing.delete(TOYS, REF, { uid: 'u' }))];
+    expect(errors, String(code)).toEqual([expect.any(KubeError), expect.any(KubeError)]);
+  }
+});
+
 test('The client asks once more with a fresh token after a 401, and tells of both requests', async () => {
   const { api, told, renewals } = aClient((_request, count) =>
     count === 0 ? { status: 401 } : { status: 200, body: OBJECT },
