@@ -178,6 +178,7 @@ test.each([
 ])('A watch from a version that is too old throws Gone, said by $what', async ({ answer }) => {
   const { api, transport } = aClient(() => answer);
   const error = await errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 })));
+  expect(error).toMatchObject({ status: 410 });
   expect([error instanceof KubeError, isGone(error), transport.released()]).toEqual([true, true, 1]);
 });
 
