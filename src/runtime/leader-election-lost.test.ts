@@ -64,6 +64,32 @@ test('LeaderElector that was frozen does not lead when it wakes up, before it do
   expect(world.holder()).toBe('two');
 });
 
+test('LeaderElector counts its time from when it asked for a renewal, however late the answer comes', async () => {
+  const { api, clock } = aWorld();
+  const patch = api.patch.bind(api);
+  let lateMs = 0;
+  api.patch = async (...args) => {
+    const answer = await patch(...args);
+    await new Promise<void>((resolve) => clock.after(lateMs, resolve));
+    return answer;
+  };
+  const elector = new LeaderElector({ ...LEASE, api, clock, random: noChance, identity: 'one' });
+  const stop = new AbortController();
+  const onStartedLeading = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  void elector.run(stop.signal, { onStartedLeading, onStoppedLeading: () => {} });
+  await clock.advance(1_000);
+  lateMs = 4_000;
+  // Asked for at 2 s, answered at 6 s; the next one is not answered.
+  await clock.advance(5_500);
+  lateMs = 3_600_000;
+  await clock.advance(5_000);
+  expect([clock.monotonic(), elector.isLeader()]).toEqual([11_500, true]);
+  await clock.advance(500);
+  expect(elector.isLeader()).toBe(false);
+  stop.abort();
+});
+
 test('LeaderElector stops at once when somebody else took the Lease', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
