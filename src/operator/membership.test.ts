@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { aReplica, aWorld, NAMESPACE, SHARDS, sorted } from '../../test/support/replicas.ts';
 import { KubeError } from '../kube/api.ts';
-import { LEASES } from '../kube/lease.ts';
+import { LEASES, leaseRecord, newLease } from '../kube/lease.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { ownerOf } from './owners.ts';
 
@@ -85,6 +85,28 @@ test('A replica that comes takes its own shards only, once they are let go of', 
   expect(sorted(one.owned(), two.owned(), three.owned())).toEqual([...SHARDS].sort());
   for (const [index, { owned }] of [one, two].entries())
     expect(owned().filter((shard) => !before[index]?.includes(shard))).toEqual([]);
+});
+
+test('A replica begins nothing any more in what it is about to give away, also before it hears that this is published', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one', () => 500);
+  await world.clock.advance(20_000);
+  expect(one.owned()).toEqual(SHARDS);
+  // It has not seen yet that one that was here before has gone, and so does not claim what that one had.
+  const views = [
+    ['one', 'two'],
+    ['gone', 'two'],
+  ] as const;
+  const given = SHARDS.filter((shard) => views.map((view) => ownerOf(shard, view)).join() === 'two,gone');
+  const lease = newLease('mooring-replica-two', leaseRecord('two', 15_000, 0), { 'mooring.dev/members': 'gone,two' });
+  await world.api.create(LEASES, NAMESPACE, lease);
+  const view = () =>
+    world.api.all(LEASES).find(({ metadata }) => metadata.name === 'mooring-replica-one')?.metadata.annotations?.[
+      'mooring.dev/members'
+    ];
+  for (let step = 0; step < 200 && view() !== 'one,two'; step++) await world.clock.advance(50);
+  expect([view(), given.length > 0]).toEqual(['one,two', true]);
+  expect(given.filter((shard) => one.membership.owns(shard))).toEqual([]);
 });
 
 test('What a replica has in hand in one shard holds up no other one', async () => {
