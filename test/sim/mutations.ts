@@ -1,5 +1,6 @@
 import type { Mutation } from './mutate.ts';
 import { OF_CLUSTERS } from './mutations-of-clusters.ts';
+import { OF_PROMISES } from './mutations-of-promises.ts';
 import { OF_REPLICAS } from './mutations-of-replicas.ts';
 import { ON_SERVERS } from './mutations-on-servers.ts';
 
@@ -362,6 +363,7 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['password-lost'],
   },
   ...ON_SERVERS,
+  ...OF_PROMISES,
   {
     name: 'kept-as-the-cache-says',
     about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
