@@ -19,6 +19,8 @@ export interface Scenario {
   readonly act: (world: World) => Promise<void>;
   /** Where it ends, unless a fault has a person ask for something else. */
   readonly ends: (world: World) => boolean;
+  /** What brings it to its end is a look that comes at its time, or a slow retry. */
+  readonly isSlow?: true;
   /** Where it ends depends on when what goes wrong: each object must say why. */
   readonly mayEndElsewhere?: boolean;
   /** After these, which are believed as they may be, something harmless may be left besides. */

@@ -21,6 +21,7 @@ export const LOGINS: readonly Scenario[] = [
   },
   {
     name: 'rotate-refused',
+    isSlow: true,
     without: NOT_WITH_REFUSALS,
     prepare: running,
     act: (world) => whileRefused(world, () => world.people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } })),
@@ -34,6 +35,7 @@ export const LOGINS: readonly Scenario[] = [
   },
   {
     name: 'password-lost',
+    isSlow: true,
     prepare: async (world) => {
       await running(world);
       const password = 'set-behind-our-back';
@@ -51,6 +53,7 @@ export const LOGINS: readonly Scenario[] = [
   {
     // Nothing tells of it but the next verification.
     name: 'password-changed-elsewhere',
+    isSlow: true,
     prepare: running,
     act: async (world) => {
       world.others((simulator) => simulator.setPassword('orders', 'admin', 'set-behind-our-back'));

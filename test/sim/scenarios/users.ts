@@ -44,6 +44,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
   },
   {
     name: 'user-refused',
+    isSlow: true,
     without: NOT_WITH_REFUSALS,
     subject,
     prepare: running,
@@ -53,6 +54,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
   },
   {
     name: 'user-rotate-refused',
+    isSlow: true,
     without: NOT_WITH_REFUSALS,
     subject,
     prepare: (world) => ready(world),
@@ -98,6 +100,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
   {
     // Nothing tells of it but the next verification.
     name: 'user-password-changed-elsewhere',
+    isSlow: true,
     subject,
     prepare: (world) => ready(world),
     act: async (world) => {
