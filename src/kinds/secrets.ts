@@ -78,6 +78,8 @@ export const USER_LABEL = `${GROUP}/user`;
 export const ADMIN_ANNOTATIONS = {
   /** Of which cluster the login is: when that was created, and where it is. */
   loginOf: `${GROUP}/login-of`,
+  /** The Secret with the password that the cluster was given since: whoever goes back to this one finds it there. */
+  movedTo: `${GROUP}/moved-to`,
 } as const;
 const MAX_LABEL = 63;
 

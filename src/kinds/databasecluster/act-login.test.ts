@@ -84,6 +84,38 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it.each([
+    ['the server took it', (bench: KindBench) => bench.calls.includes('server updateUser'), false],
+    [
+      'the server took it, and the process ended',
+      (bench: KindBench) => bench.calls.includes('server updateUser'),
+      true,
+    ],
+    ['it stands there', ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined, false],
+    [
+      'it stands there, and the process ended',
+      ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined,
+      true,
+    ],
+  ] as const)('is found though its Secret was named otherwise until %s', async (_, isUnderWay, restarts) => {
+    const bench = await runningBench();
+    bench.forgetCalls();
+    await bench.edit({ adminCredentials: { secretName: 'elsewhere' } });
+    do await bench.pass();
+    while (!isUnderWay(bench));
+    if (restarts) await bench.restart();
+    await bench.edit({ adminCredentials: { secretName: 'orders-admin' } });
+    bench.simulator.restartServers('orders');
+    await bench.pass();
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    // It is asked for once, and not looked for each time.
+    bench.forgetCalls();
+    await bench.annotate('unrelated', '1');
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(bench.calls).toEqual([]);
+  });
+
   it('is lost with the Secret, when no session is held', async () => {
     const bench = await runningBench();
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });

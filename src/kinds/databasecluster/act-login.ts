@@ -5,7 +5,7 @@ import { ROTATE_AT } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
 import { NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
-import { type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
+import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
 import { isOfAnother, loginOf } from './login-of.ts';
@@ -88,6 +88,7 @@ export async function putPassword(
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
+  await noteMove(world, subject, known.secretName, signal);
   const { clock, memory } = world;
   memory.putting(subject.key, known.secretName);
   const now = () => clock.monotonic();
@@ -104,6 +105,22 @@ export async function putPassword(
       cause: error,
     });
   }
+}
+
+/** From now on the password in the Secret that was verified last may work no more: whoever comes back to that one must know where to look. */
+async function noteMove(
+  { secrets }: ClusterWorld,
+  subject: ClusterSubject,
+  to: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const from = subject.status.credentials?.secretName;
+  if (from === undefined || from === to) return;
+  const namespace = subject.metadata.namespace ?? '';
+  const secret = await secrets.read(namespace, from, signal);
+  if (secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret)) return;
+  if (secret.annotations[ADMIN_ANNOTATIONS.movedTo] === to) return;
+  await secrets.patch(namespace, from, secret, { annotations: { [ADMIN_ANNOTATIONS.movedTo]: to } });
 }
 
 /** The server says no to this very password, and will again: another one is tried later, unless it may have taken this one before. */
@@ -141,7 +158,11 @@ export async function promotePassword(
   if (secret === undefined || next === undefined) return undefined;
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { password: next.password, nextPassword: null },
-    annotations: { ...loginOf(subject, connection.place), [NEXT_ANNOTATIONS.answers]: null },
+    annotations: {
+      ...loginOf(subject, connection.place),
+      [NEXT_ANNOTATIONS.answers]: null,
+      [ADMIN_ANNOTATIONS.movedTo]: null,
+    },
   });
   return rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
 }

@@ -6,7 +6,7 @@ import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
-import { type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
+import { ADMIN_ANNOTATIONS, type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { untilVerification } from '../verification.ts';
 import { claimantsOf } from './claimants.ts';
 import { holdsOwnLogin, isInUse, shownID } from './login-of.ts';
@@ -45,7 +45,7 @@ export async function readLogins(
 ): Promise<KnownLogins> {
   const secretName = adminSecretName(subject);
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
-  const before = await readBefore(world, subject, signal);
+  const before = await readBefore(world, subject, secret, signal);
   return {
     secretName,
     secret,
@@ -86,19 +86,25 @@ async function readExisting(
 async function readBefore(
   world: ClusterWorld,
   subject: ClusterSubject,
+  wanted: SecretContents | undefined,
   signal: AbortSignal,
 ): Promise<SecretContents | undefined> {
   const { metadata, spec, status } = subject;
   const namespace = metadata.namespace ?? '';
+  const secretName = adminSecretName(subject);
   const read = async (owner: Pick<ClusterSubject, 'metadata' | 'status'>, name: string) => {
     const secret = await world.secrets.read(namespace, name, signal);
     return secret !== undefined && isOurSecret(owner, secret) ? secret : undefined;
   };
-  const elsewhere = world.memory.putElsewhere(subject.key, adminSecretName(subject));
+  const elsewhere = world.memory.putElsewhere(subject.key, secretName) ?? movedTo(wanted, secretName);
   // A move was taken back on its way: that Secret may hold the only password that works.
   if (elsewhere !== undefined) return read(subject, elsewhere);
   const before = status.credentials?.secretName;
-  if (before !== undefined) return before === adminSecretName(subject) ? undefined : read(subject, before);
+  if (before !== undefined) {
+    const secret = before === secretName ? undefined : await read(subject, before);
+    const next = movedTo(secret, secretName);
+    return (next === undefined ? undefined : await read(subject, next)) ?? secret;
+  }
   const cloned = spec.cloneFrom?.clusterRef?.name;
   const source = cloned === undefined ? undefined : world.cluster(objectKey(namespace, cloned));
   const theirs = parseStatus(databaseClusterDefinition, source?.status);
@@ -106,6 +112,12 @@ async function readBefore(
   return source === undefined || name === undefined
     ? undefined
     : read({ metadata: source.metadata, status: theirs }, name);
+}
+
+/** Another Secret than that of this name, to which the login of this one was on its way. */
+function movedTo(secret: SecretContents | undefined, wanted: string): string | undefined {
+  const name = secret?.annotations[ADMIN_ANNOTATIONS.movedTo];
+  return name === wanted ? undefined : name;
 }
 
 /** The user whose password the Secret holds, or will. */
@@ -183,7 +195,7 @@ export async function observeLogin(
     const settled = working === 'current' && known.next === undefined;
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
     world.memory.unreachable.forget(subject.key);
-    if (settled && factoryAlive === false) world.memory.verified(subject.key, nowMs);
+    if (settled && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
     return {
       login: 'tried',
       secretName: known.secretName,

@@ -75,7 +75,7 @@ export class ClusterMemory {
   readonly verifications: Verifications;
   readonly failedChanges = new FailedChanges();
   readonly tries = new PasswordTries();
-  /** Of which Secret the server was given the password last, where it may not be verified yet. */
+  /** Of which Secret the password is that the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();
   /** That its last call is to have been made at a time that is yet to come. */
   readonly ahead = new Elapsed();
@@ -95,7 +95,7 @@ export class ClusterMemory {
     this.#puts.set(key, secretName);
   }
 
-  /** Another Secret than this one, of which a password was put since one was found to work; undefined: there is none. */
+  /** Another Secret than this one, whose password the server was given last; undefined: there is none. */
   putElsewhere(key: ObjectKey, secretName: string): string | undefined {
     const put = this.#puts.get(key);
     return put === secretName ? undefined : put;
@@ -107,9 +107,9 @@ export class ClusterMemory {
   }
 
   /** The published login works, and the factory's does not. */
-  verified(key: ObjectKey, atMs: number): void {
+  verified(key: ObjectKey, secretName: string, atMs: number): void {
     this.verifications.verified(key, atMs);
-    this.#puts.delete(key);
+    if (this.#puts.has(key)) this.#puts.set(key, secretName);
   }
 
   /** What was released may come back from another replica: which calls were made here must be known then. */

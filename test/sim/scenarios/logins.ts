@@ -1,5 +1,8 @@
 import { SECRETS } from '../../../src/kube/api.ts';
 import { isReady, NOT_WITH_REFUSALS, running, type Scenario, whileRefused } from '../scenario.ts';
+import type { World } from '../world.ts';
+
+const CALL_MS = 1_000;
 
 /** The admin login: replaced, moved, lost and found. */
 export const LOGINS: readonly Scenario[] = [
@@ -33,6 +36,20 @@ export const LOGINS: readonly Scenario[] = [
     act: ({ people }) => people.edit({ spec: { adminCredentials: { secretName: 'elsewhere' } } }),
     ends: (world) => isReady(world) && world.view.status().credentials?.secretName === 'elsewhere',
   },
+  ...[1_500, 2_500].map((afterMs) => ({
+    // While the server is about to take the password that stands in the other Secret, and when it has.
+    name: `move-secret-taken-back-after-${afterMs}`,
+    prepare: running,
+    act: async (world: World) => {
+      world.simulator.setKnobs({ latencyMs: [CALL_MS, CALL_MS] });
+      await world.people.edit({ spec: { adminCredentials: { secretName: 'elsewhere' } } });
+      await world.clock.advance(afterMs);
+      await world.people.edit({ spec: { adminCredentials: { secretName: 'orders-admin' } } });
+    },
+    ends: (world: World) => isReady(world) && world.view.status().credentials?.secretName === 'orders-admin',
+    // The other Secret is left where it was not in use yet.
+    mayEndElsewhere: true,
+  })),
   {
     name: 'password-lost',
     isSlow: true,
