@@ -361,6 +361,7 @@ describe('without Helm', () => {
 
   test("deploy/install.yaml with the README's command runs the operator, and leaves everything in its place", async () => {
     const [, command = ''] = blocksIn('README.md');
+    expect(blocksIn('docs/guides/upgrading.md')[1]).toBe(command);
     expect(await cluster.shell(command)).toContain('deployment.apps/mooring serverside-applied');
     const image = '--output=jsonpath={.spec.template.spec.containers[*].image}';
     const used = await cluster.kubectl('get', 'deployment', 'mooring', '--namespace=mooring-system', image);
