@@ -85,7 +85,7 @@ describe('on a cluster that is named', () => {
       await process.prints('Ctrl-C ends everything');
       const { output } = process;
       const isMoved = !/Simulated cloud .*http:\/\/127\.0\.0\.1:7080$/m.test(output);
-      expect(output.includes('Port 7080 is taken')).toBe(isMoved);
+      expect(output.includes('Port 7080 is in use')).toBe(isMoved);
       const namespace = /--namespace=(mooring-demo-\w+)/.exec(output)?.[1] ?? '';
       const commands = [...output.matchAll(/^ {2}((?:export|kubectl) .*)$/gm)].map((match) => match[1] ?? '');
       const [setup = '', status, explain, grow, rotate, suspend, resume, remove, exported, ...others] = commands;
@@ -152,8 +152,9 @@ describe('on a cluster that is named', () => {
       await Promise.race([once(other, 'listening'), once(other, 'error')]);
       await using process = demoThere([]);
       await process.prints('Ctrl-C ends everything');
-      expect(process.output).toMatch(
-        /Port 7080 is taken: put http:\/\/127\.0\.0\.1:\d+ into deploy\/samples\/space\.yaml/,
+      const [, moved] = /✓ Simulated cloud .* {2}(http:\/\/\S+), as port 7080 is in use\n/.exec(process.output) ?? [];
+      expect(process.output).toContain(
+        `Port 7080 is in use: the cloud is at ${moved}.\nDo not apply deploy/samples/space.yaml as it is: it names 7080.`,
       );
       const namespace = /--namespace=(mooring-demo-\w+)/.exec(process.output)?.[1] ?? '';
       const pid = Number(/kill -9 (\d+)/.exec(process.output)?.[1]);

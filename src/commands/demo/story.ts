@@ -148,13 +148,17 @@ function goOn({ controlPlane, namespace, cloudURL, operator }: World, { env }: S
       `kubectl mooring export production --unmanaged${inNamespace}`,
     ],
   ];
-  const moved = `Port ${new URL(SAMPLE_URL).port} is taken: put ${cloudURL} into deploy/samples/space.yaml before you apply it here.`;
+  const { port } = new URL(SAMPLE_URL);
+  const moved = [
+    `Port ${port} is in use: the cloud is at ${cloudURL}.`,
+    `Do not apply deploy/samples/space.yaml as it is: it names ${port}. Put that address into it first.\n`,
+  ];
   return [
     '\nGo on in another terminal; what happens shows here:\n',
     `  ${shellSetup(controlPlane, env['PATH'])}\n`,
+    ...(cloudURL === SAMPLE_URL ? [] : moved),
     ...lines.map(([about, command]) => `  # ${about}\n  ${command}`),
     '',
-    ...(cloudURL === SAMPLE_URL ? [] : [moved]),
     `The cloud, with its clusters and faults to try:  ${cloudURL}/`,
     `The operator's log:  ${operator.log}`,
     `To see what becomes of it when the operator dies in the middle:  kill -9 ${operator.pid}`,

@@ -75,7 +75,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const cloudURL = await screen.step(
     'Simulated cloud',
     () => startCloud(options),
-    (url) => url,
+    (url) => (url === SAMPLE_URL ? url : `${url}, as port ${new URL(SAMPLE_URL).port} is in use`),
   );
   if (borrowed) await borrow(kubectl, namespace, options);
   const startOperator = () =>
