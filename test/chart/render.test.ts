@@ -285,7 +285,10 @@ test('notes say the next step, and what is doubtful', async () => {
   };
   expect(await notes({})).toContain('kubectl get mooring --all-namespaces');
   expect(await notes({ watchNamespaces: ['orders'] })).toContain('orders');
-  expect(await notes({})).not.toContain('WARNING');
-  expect(await notes({ allowHTTP: true })).toContain('WARNING: allowHTTP');
+  const image = { registry: 'registry.example.com' };
+  expect(await notes({ image })).not.toMatch(/WARNING|\bruns\b/);
+  expect(await notes({ image: { repository: 'registry.example.com/mooring' } })).not.toContain('WARNING');
+  expect(await notes({})).toContain('WARNING: image.registry is empty');
+  expect(await notes({ image, allowHTTP: true })).toContain('WARNING: allowHTTP');
   expect(await notes({ crds: { install: false } })).toContain(`databaseclusters.${GROUP}`);
 });

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { FLAGS } from '../../src/config.ts';
+import { FLAGS, parseConfig } from '../../src/config.ts';
 import { leaves, readValues } from '../../tools/helm/values.ts';
 import { CHART, createHelm, HELM_BUILD_MS, type Helm } from '../support/helm.ts';
 import { COMPLETE } from './values.ts';
@@ -42,6 +42,7 @@ describe('a typing error is refused, and named', () => {
     [{ watchNamespaces: ['Orders'] }, "at '/watchNamespaces/0'"],
     [{ watchNamespaces: 'orders' }, "at '/watchNamespaces': got string, want array"],
     [{ allowedBaseURLs: ['cloud.example.com'] }, "at '/allowedBaseURLs/0'"],
+    [{ leaderElection: { leaseDuration: '15min' } }, "at '/leaderElection/leaseDuration'"],
     [{ crds: { keep: 'yes' } }, "at '/crds/keep': got string, want boolean"],
     [{ commonLabels: { a: 1 } }, "at '/commonLabels/a': got number, want string"],
     [{ terminationGracePeriodSeconds: 5 }, "at '/terminationGracePeriodSeconds': minimum: got 5, want 30"],
@@ -93,6 +94,27 @@ describe('what contradicts itself is refused, with what to do', () => {
     ],
     [{ health: { port: 8080 } }, 'metrics.port and health.port are the same'],
     [
+      { leaderElection: { renewDeadline: '20s' } },
+      'leaderElection.renewDeadline 20s is not shorter than leaseDuration 15s, so that two could lead at once: make it shorter',
+    ],
+    [{ leaderElection: { renewDeadline: '900s', leaseDuration: '15m' } }, 'renewDeadline 900s is not shorter than'],
+    [
+      { leaderElection: { retryPeriod: '9s' } },
+      'leaderElection.renewDeadline 10s is not longer than 1.2 times retryPeriod 9s, so that no second attempt fits in',
+    ],
+    [{ leaderElection: { retryPeriod: '0s' } }, 'leaderElection.retryPeriod 0s is no time: set 1s or more'],
+    [
+      { allowedNetworks: ['10.0.0.0/8', '10.20'] },
+      'allowedNetworks has "10.20", which is no network: write it such as 10.20.0.0/16 or fd00::/8',
+    ],
+    [{ allowedNetworks: ['10.20.0.0/33'] }, 'allowedNetworks has "10.20.0.0/33"'],
+    [{ allowedNetworks: ['300.0.0.0/8'] }, 'allowedNetworks has "300.0.0.0/8"'],
+    [{ allowedNetworks: ['fd00::1::2/8'] }, 'allowedNetworks has "fd00::1::2/8"'],
+    [
+      { watchNamespaces: ['orders', 'billing', 'orders'] },
+      'watchNamespaces has orders more than once, and each gets one Role: name it once',
+    ],
+    [
       { extraArgs: ['--no-leader-elect'] },
       'extraArgs has --no-leader-elect, which the chart sets itself: set leaderElection',
     ],
@@ -103,6 +125,16 @@ describe('what contradicts itself is refused, with what to do', () => {
   ])('%j', async (values, message) => {
     expect(await refusal(values)).toContain(message);
   });
+});
+
+test('what the operator can start with is taken', async () => {
+  const leaderElection = { leaseDuration: '1m', renewDeadline: '0m59s500ms', retryPeriod: '49s' };
+  const allowedNetworks = ['10.20.0.0/16', '192.0.2.1', 'fd00::/8', '::1', '2001:db8::a:b/64', '1:2:3:4:5:6:7:8/128'];
+  const values = { leaderElection, allowedNetworks: [...allowedNetworks, '::ffff:10.0.0.1/128'] };
+  expect(await helm(['template', 'mooring', CHART], { values })).toMatchObject({ code: 0, stderr: '' });
+  const flags = ['lease-duration=1m', 'renew-deadline=0m59s500ms', 'retry-period=49s'];
+  const argv = [`--allowed-networks=${values.allowedNetworks}`, ...flags.map((flag) => `--leader-elect-${flag}`)];
+  expect(parseConfig(argv, {})).toMatchObject({ allowedNetworks: values.allowedNetworks });
 });
 
 test('a chart that contains this one may pass what Helm passes by itself', async () => {

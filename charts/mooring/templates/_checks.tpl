@@ -1,4 +1,4 @@
-{{/* Values that contradict each other. Each says what is wrong and what to do. */}}
+{{/* Values that contradict each other, or with which the operator would not start. Each says what is wrong and what to do. */}}
 {{- define "mooring.checks" -}}
 {{- $elects := .Values.leaderElection.enabled }}
 {{- if and (gt (int .Values.replicaCount) 1) (not $elects) }}
@@ -9,6 +9,36 @@
 {{- end }}
 {{- if and (eq (default "" .Values.strategy.type) "Recreate") .Values.strategy.rollingUpdate }}
 {{- fail "strategy.rollingUpdate has no meaning with strategy.type Recreate: remove one of them" }}
+{{- end }}
+{{- if $elects }}
+{{- $times := .Values.leaderElection }}
+{{- $lease := include "mooring.milliseconds" $times.leaseDuration | int64 }}
+{{- $deadline := include "mooring.milliseconds" $times.renewDeadline | int64 }}
+{{- $retry := include "mooring.milliseconds" $times.retryPeriod | int64 }}
+{{- if not $retry }}
+{{- fail (printf "leaderElection.retryPeriod %s is no time: set 1s or more" $times.retryPeriod) }}
+{{- end }}
+{{- if ge $deadline $lease }}
+{{- fail (printf "leaderElection.renewDeadline %s is not shorter than leaseDuration %s, so that two could lead at once: make it shorter, or leaseDuration longer" $times.renewDeadline $times.leaseDuration) }}
+{{- end }}
+{{- if le (mul $deadline 10) (mul $retry 12) }}
+{{- fail (printf "leaderElection.renewDeadline %s is not longer than 1.2 times retryPeriod %s, so that no second attempt fits in: make it longer, or retryPeriod shorter" $times.renewDeadline $times.retryPeriod) }}
+{{- end }}
+{{- end }}
+{{- $byte := "(25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])" }}
+{{- $ipv4 := printf "(%s\\.){3}%s" $byte $byte }}
+{{- $last := printf "([0-9a-f]{1,4}|%s)" $ipv4 }}
+{{- $ipv6 := printf "(([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}|([0-9a-f]{1,4}:){6}%s|(([0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::(([0-9a-f]{1,4}:){0,6}%s)?)" $ipv4 $last }}
+{{- $network := printf "(?i)^(%s(/(3[0-2]|[12]?[0-9]))?|%s(/(12[0-8]|1[01][0-9]|[0-9]?[0-9]))?)$" $ipv4 $ipv6 }}
+{{- range .Values.allowedNetworks }}
+{{- if not (regexMatch $network .) }}
+{{- fail (printf "allowedNetworks has %q, which is no network: write it such as 10.20.0.0/16 or fd00::/8" .) }}
+{{- end }}
+{{- end }}
+{{- range $index, $name := .Values.watchNamespaces }}
+{{- if has $name (slice $.Values.watchNamespaces 0 $index) }}
+{{- fail (printf "watchNamespaces has %s more than once, and each gets one Role: name it once" $name) }}
+{{- end }}
 {{- end }}
 {{- with .Values.podDisruptionBudget }}
 {{- if .enabled }}
@@ -64,4 +94,14 @@
 {{- fail (printf "extraArgs has %s, which the chart sets itself: set %s instead" $argument $value) }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* Of a duration such as 1m30s. */}}
+{{- define "mooring.milliseconds" -}}
+{{- $total := 0 }}
+{{- range regexFindAll "[0-9]+(ms|h|m|s)" . -1 }}
+{{- $unit := regexFind "[a-z]+" . }}
+{{- $total = add $total (mul (trimSuffix $unit . | atoi) (get (dict "h" 3600000 "m" 60000 "s" 1000 "ms" 1) $unit)) }}
+{{- end }}
+{{- $total }}
 {{- end }}
