@@ -1,9 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FLAGS, parseConfig } from '../../src/config.ts';
+import { VERSION } from '../../src/version.ts';
 import { leaves, readValues } from '../../tools/helm/values.ts';
 import { CHART, createHelm, HELM_BUILD_MS, type Helm } from '../support/helm.ts';
+import { readDocument } from '../support/readme.ts';
 import { COMPLETE } from './values.ts';
 
 let helm: Helm;
@@ -137,6 +140,22 @@ test('what the operator can start with is taken', async () => {
   expect(parseConfig(argv, {})).toMatchObject({ allowedNetworks: values.allowedNetworks });
 });
 
+test.each([
+  ['deploy/argocd/applications.yaml', ['source', 'helm', 'valuesObject']],
+  ['deploy/flux/mooring.yaml', ['values']],
+])('%s names a registry for the image', async (path, place) => {
+  const specs = loadAll(readDocument(path)).map((manifest) => at(manifest, ['spec', ...place]));
+  const [values] = specs.filter((found) => found !== undefined);
+  const { code, stdout } = await helm(['template', 'mooring', CHART], { values });
+  expect(code).toBe(0);
+  expect(stdout).toContain(` registry.example.com/mooring:${VERSION}\n`);
+});
+
+/** What stands there, by its keys from the outermost. */
+function at(object: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], object);
+}
+
 test('a chart that contains this one may pass what Helm passes by itself', async () => {
   const values = { global: { imageRegistry: 'registry.example.com' }, enabled: true };
   expect((await helm(['template', 'mooring', CHART], { values })).code).toBe(0);
@@ -161,9 +180,7 @@ describe('the values', () => {
   });
 
   test('of the complete example are none of the defaults', () => {
-    const at = (path: readonly string[]) =>
-      path.reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], COMPLETE);
-    const same = values.filter(({ path, preset }) => JSON.stringify(at(path)) === JSON.stringify(preset));
+    const same = values.filter(({ path, preset }) => JSON.stringify(at(COMPLETE, path)) === JSON.stringify(preset));
     expect(same.map(({ path }) => path.join('.'))).toEqual([]);
   });
 });
