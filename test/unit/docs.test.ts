@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { COMMANDS } from '../../src/commands/table.ts';
 import { FLAGS, variableOf } from '../../src/config.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { readRepository } from '../../tools/site/repository.ts';
@@ -147,6 +148,22 @@ test('docs/metrics.md has every metric with its labels, and no other', async () 
     return `${name} ${names.join(', ')}`.trim();
   });
   expect(sorted(document)).toEqual(sorted(defined));
+});
+
+test('CONTRIBUTING.md lists every script', () => {
+  const { scripts } = JSON.parse(readDocument('package.json')) as { scripts: Readonly<Record<string, string>> };
+  const listed = [...readDocument('CONTRIBUTING.md').matchAll(/^npm (?:run )?([a-z-]+)/gm)].map(
+    ([, name = '']) => name,
+  );
+  expect(sorted(listed)).toEqual(sorted(Object.keys(scripts)));
+});
+
+test('A document tells of every command for people', () => {
+  const documents = [readDocument('README.md'), ...sources('docs/**/*.md')].join('\n');
+  const told = (name: string) =>
+    new RegExp(`\\b(?:mooring|npm run) ${name}\\b|^\\|[^|]*\\b${name}\\b[^|]*\\|`, 'm').test(documents);
+  const names = Object.entries(COMMANDS).flatMap(([name, { about }]) => (about === undefined ? [] : [name]));
+  expect(names.filter((name) => !told(name))).toEqual([]);
 });
 
 test('docs/operator.md has every flag with its variable and default, and no other', () => {

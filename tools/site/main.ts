@@ -1,16 +1,17 @@
-// npm run docs: builds the site from the documents into dist/site. With -- --serve it shows them instead, on this machine.
-// --base=/mooring/ is where the site will be on its server: the page for wrong addresses cannot know.
+// npm run docs: builds the site from the documents into dist/site, or shows them on this machine.
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildSite, SiteError, serveSite } from './build.ts';
 
-const { values } = parseArgs({
-  options: {
-    serve: { type: 'boolean', default: false },
-    output: { type: 'string', default: join('dist', 'site') },
-    base: { type: 'string', default: '/' },
-  },
-});
+const USAGE = `Usage: npm run docs -- [options]
+
+Builds the site from the documents.
+  --output FOLDER  where to (default dist/site)
+  --base PATH      where the site will be on its server, such as /mooring/: the page for wrong addresses cannot know (default /)
+  --serve          shows the documents at http://localhost:8090 instead, anew after each change
+`;
+
+const values = argumentsOrExit();
 // As actions/configure-pages tells it: without the slash at its end, and empty at the top.
 const base = values.base.replace(/\/?$/, '/');
 const options = { root: process.cwd(), output: resolve(values.output), base };
@@ -25,4 +26,23 @@ try {
   if (!(error instanceof SiteError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
+}
+
+function argumentsOrExit(): { readonly serve: boolean; readonly output: string; readonly base: string } {
+  try {
+    const { values } = parseArgs({
+      options: {
+        serve: { type: 'boolean', default: false },
+        output: { type: 'string', default: join('dist', 'site') },
+        base: { type: 'string', default: '/' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    if (values.help !== true) return values;
+    process.stdout.write(USAGE);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(2);
+  }
+  return process.exit(0);
 }
