@@ -93,6 +93,11 @@ function previousChart(): string {
   return path;
 }
 
+/** The first commands of "By hand": definitions, namespace and roles. */
+function byHand(): string {
+  return shellBlocks(readDocument('README.md')).find(({ test: how }) => how === 'in order')?.commands ?? '';
+}
+
 /** Objects that carry the release's label, with those that belong to no namespace. */
 async function leftOfRelease(): Promise<readonly string[]> {
   const kinds = 'crd,clusterrole,clusterrolebinding,role,rolebinding,deployment,service,serviceaccount,pod';
@@ -383,5 +388,14 @@ describe('without Helm', () => {
     const path = '--output=jsonpath={.spec.template.spec.containers[*].image} {.status.readyReplicas}';
     const state = await cluster.kubectl('get', 'deployment', 'mooring', '--namespace=mooring-system', path);
     expect(state).toBe('registry.example.com/mooring:v1 2');
+  });
+
+  test('what is there by hand, the chart takes when it is told to', async () => {
+    await cluster.kubectl('delete', 'namespace', 'mooring-system', '--timeout=60s');
+    expect(await cluster.shell(byHand())).toContain('clusterrole.rbac.authorization.k8s.io/mooring ');
+    const [install = []] = commandsIn('README.md');
+    await expect(cluster.helm(install, VALUES)).rejects.toThrow(/invalid ownership metadata/);
+    await cluster.helm([...install, '--take-ownership'], VALUES);
+    expect([...(await cluster.versions(NAMESPACE)).keys()]).toEqual([...before.keys()]);
   });
 });
