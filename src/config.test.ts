@@ -113,6 +113,15 @@ test.each([
   expect(problemsOf(argv)).toEqual([expect.stringMatching(/--metrics-secure, .* go together: give all or none/)]);
 });
 
+test.each(['ftp://x', 'https://a.example.com,cloud.example.com:443', 'https://', 'https://a.example.com,'])(
+  'parseConfig() refuses base URLs that no space could name: %j',
+  (text) => {
+    expect(problemsOf([`--allowed-base-urls=${text}`])).toEqual([
+      `--allowed-base-urls (MOORING_ALLOWED_BASE_URLS) must be http or https URLs such as https://cloud.example.com, with commas, not "${text}"`,
+    ]);
+  },
+);
+
 test('parseConfig() refuses other ways to Secrets', () => {
   expect(problemsOf(['--secrets=list']).join()).toMatch(
     /--secrets \(MOORING_SECRETS\) must be watch or get, not "list"/,

@@ -140,8 +140,8 @@ const schema = z.object({
     .min(1)
     .max(100, 'must be a whole number from 1 to 100'),
   'allowed-base-urls': list.refine(
-    (urls) => urls?.every((url) => URL.canParse(url)) ?? true,
-    'must be URLs, with commas',
+    (urls) => urls?.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')) ?? true,
+    'must be http or https URLs such as https://cloud.example.com, with commas',
   ),
   'allow-http': yesOrNo,
   'allowed-networks': list
