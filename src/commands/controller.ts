@@ -8,7 +8,7 @@ import { createLog } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
 import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
-import type { Resource } from '../kube/api.ts';
+import { type KubeApi, NAMESPACES, type Resource } from '../kube/api.ts';
 import { type KubeConnection, loadKubeConnection } from '../kube/config.ts';
 import { LEASES } from '../kube/lease.ts';
 import { Reachability } from '../kube/reachability.ts';
@@ -114,13 +114,29 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   eventLoop.start();
   log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');
   try {
-    await operator.run(io.signal);
+    const running = operator.run(io.signal);
+    await Promise.all([running, tellAbsent(clients.api, config.namespaces ?? [], log, io.signal)]);
   } finally {
     eventLoop.stop();
     await Promise.all(servers.map((server) => server.close()));
     await clients.close();
   }
   log.info({}, 'Mooring has stopped');
+}
+
+/** A name that is mistaken would show by nothing else. Where that cannot be asked, the watches there tell why. */
+async function tellAbsent(
+  api: KubeApi,
+  names: readonly string[],
+  log: ReturnType<typeof createLog>,
+  signal: AbortSignal,
+): Promise<void> {
+  const flag = `--namespaces (${variableOf('namespaces')})`;
+  for (const name of names) {
+    const found = await api.get(NAMESPACES, { name }, signal).catch(() => null);
+    if (found === undefined)
+      log.warn({}, `Namespace ${name} is not there: nothing happens in it until it is. Check ${flag}`);
+  }
 }
 
 /** In a pod, loopback is the pod itself; elsewhere it is the machine of somebody who tries things out. */

@@ -1,12 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
-import { adminKubeconfig } from '../support/control-plane.ts';
+import { adminKubeconfig, waitUntil } from '../support/control-plane.ts';
 import { cluster, wholeSpace } from '../support/manifests.ts';
 import { startOperator } from '../support/operator.ts';
 import { createNamespace, installOperator } from '../support/operator-bench.ts';
 import { startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
 import { openApi } from './api.ts';
+
+it('an operator that starts says which of its namespaces are not there, and works in the others', async () => {
+  const api = await openApi(adminKubeconfig());
+  onTestFinished(() => api.close());
+  const kubeconfig = await installOperator(api);
+  const [namespace, absent] = [`there-${randomUUID().slice(0, 8)}`, `absent-${randomUUID().slice(0, 8)}`];
+  await createNamespace(api, namespace);
+  const operator = await startOperator({ kubeconfig, namespaces: [absent, namespace] });
+  onTestFinished(async () => void (await operator.stop()));
+  const warnings = () =>
+    operator
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes(' is not there: '));
+  await waitUntil(() => warnings().length > 0, { what: 'it says so' });
+  const message = `Namespace ${absent} is not there: nothing happens in it until it is. Check --namespaces (MOORING_NAMESPACES)`;
+  expect(warnings().map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level: 'warn', msg: message }),
+  ]);
+});
 
 it('an operator that starts looks at spaces first, so that no cluster has to say that it waits for one', async () => {
   const api = await openApi(adminKubeconfig());
