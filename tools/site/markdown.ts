@@ -128,6 +128,20 @@ function setAnchors(tokens: readonly Token[]): void {
     times.set(anchor, before + 1);
     token.attrSet('id', before === 0 ? anchor : `${anchor}-${before}`);
   }
+  setWordAnchors(tokens, times);
+}
+
+/** Rows that explain a word, such as a reason of a condition: a message or an alert may lead there. GitHub makes none of these. */
+function setWordAnchors(tokens: readonly Token[], taken: Map<string, number>): void {
+  for (const [index, token] of tokens.entries()) {
+    if (token.type !== 'tr_open') continue;
+    const [cell, ...others] = tokens[index + 2]?.children ?? [];
+    if (cell?.type !== 'code_inline' || others.length > 0 || !/^[A-Z][A-Za-z]+$/.test(cell.content)) continue;
+    const anchor = cell.content.toLowerCase();
+    if (taken.has(anchor)) continue;
+    taken.set(anchor, 1);
+    token.attrSet('id', anchor);
+  }
 }
 
 const isHTML = ({ type }: Token) => type === 'html_block' || type === 'html_inline';

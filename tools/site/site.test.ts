@@ -155,4 +155,15 @@ describe('a page', () => {
       '<h2 id="a-b">A <code>b</code> <a class="anchor" href="#a-b" aria-label="Link to this">#</a></h2>',
     );
   });
+
+  test('has an anchor for each word that a table explains, where it stands first', () => {
+    const table = (...cells: readonly string[]) => `| A |\n| - |\n${cells.map((cell) => `| ${cell} |\n`).join('')}`;
+    const words = table('`NotSeen`', '`--flag`', 'Not', '`Taken`', '`OneOf`, `Two`');
+    const html = render(`## Taken\n\n${words}\n${table('`NotSeen`', '`Other`')}`);
+    expect([...html.matchAll(/<tr( id="\w+")?>\n<td>/g)].map(([, id]) => id)).toEqual([
+      ' id="notseen"',
+      ...[undefined, undefined, undefined, undefined, undefined],
+      ' id="other"',
+    ]);
+  });
 });
