@@ -35,13 +35,17 @@ export class Meddling {
     this.#world.clock.after(MEDDLING_MS, () => void this.#end(uid));
   }
 
+  /** A person who replaces an object by its manifest takes finalizers of all away. */
+  replaced(uid: string): void {
+    const put = this.#put.get(uid);
+    if (put !== undefined) this.#put.set(uid, { ...put, hasFinalizer: false });
+  }
+
   /** What the other controller wrote and is not there any more. */
   *missing(): Iterable<string> {
     for (const { resource, uid, name, hasFinalizer } of this.#put.values()) {
       const object = this.#find(resource, uid);
-      // A person who replaces the object by its manifest takes finalizers of all away.
-      const isExcused = !hasFinalizer || this.#world.people.replaced.has(uid);
-      if (!isExcused && object?.metadata.finalizers?.includes(FINALIZER) !== true)
+      if (hasFinalizer && object?.metadata.finalizers?.includes(FINALIZER) !== true)
         yield `The finalizer that another controller has on ${name} is gone`;
       if (object !== undefined && !hasCondition(object)) yield `The condition of another controller on ${name} is gone`;
     }

@@ -123,6 +123,7 @@ export class People {
     const { uid, deletionTimestamp } = this.#find(resource, name)?.metadata ?? {};
     if (uid === undefined || deletionTimestamp !== undefined) return;
     this.replaced.add(uid);
+    this.meddling.replaced(uid);
     await this.#patch(resource, name, { metadata: { finalizers: null } });
   }
 
