@@ -8,6 +8,7 @@ import type { FakeKube } from '../sandbox/fake-kube.ts';
 import { type Clouds, FACTORY_LOGIN, SANDBOX_LOGIN, SANDBOX_PASSWORD } from './clouds.ts';
 import { clustersOf, databasesOf, type PlannedObject, securedIn, spacesOf, usersOf } from './objects.ts';
 import { type CopiedSchemas, dataOf } from './schemas.ts';
+import { type SeenSecret, type SeenSecrets, secretsOf } from './secrets.ts';
 
 /** Puts everything into the copy of the Kubernetes API: objects as they are to be, Secrets with logins of the copies only. */
 export function copyObjects(
@@ -15,14 +16,15 @@ export function copyObjects(
   given: {
     readonly objects: readonly PlannedObject[];
     readonly configMaps: readonly AnyObject[];
+    readonly secrets: SeenSecrets;
     readonly namespaces: readonly AnyObject[];
     readonly schemas: CopiedSchemas;
   },
   clouds: Clouds,
 ): void {
-  const { objects, configMaps, namespaces, schemas } = given;
+  const { objects, configMaps, secrets, namespaces, schemas } = given;
   for (const { metadata } of namespaces) kube.put(NAMESPACES, { metadata });
-  const versions = new Map([...copySecrets(kube, objects, clouds), ...copyConfigMaps(kube, configMaps)]);
+  const versions = new Map([...copySecrets(kube, objects, secrets, clouds), ...copyConfigMaps(kube, configMaps)]);
   for (const planned of objects) {
     const resource = resourceOf(planned.definition);
     const { live, wanted } = planned;
@@ -75,32 +77,48 @@ function settled(
 ): unknown {
   const status = (live as { readonly status?: Readonly<Record<string, unknown>> }).status ?? {};
   const { namespace } = splitKey(key);
-  const version = (kind: string, name: unknown) => versions.get(`${kind}/${objectKey(namespace, String(name))}`);
+  // Of what is not there, the version that it had: it is found to be gone.
+  const version = (name: unknown, before: unknown) =>
+    versions.get(`secrets/${objectKey(namespace, String(name))}`) ?? before;
   const merged = { ...status };
   const patch = (field: string, change: (value: Readonly<Record<string, unknown>>) => object) => {
     const value = merged[field];
     if (typeof value === 'object' && value !== null)
       merged[field] = { ...value, ...change(value as Readonly<Record<string, unknown>>) };
   };
-  if (definition.kind === 'DatabaseCluster')
-    patch('credentials', ({ secretName }) => ({ secretResourceVersion: version('secrets', secretName) }));
-  if (definition.kind === 'DatabaseUser')
-    patch('connection', ({ secretName }) => ({ secretResourceVersion: version('secrets', secretName) }));
+  const asVerified = ({ secretName, secretResourceVersion: before }: Readonly<Record<string, unknown>>) => ({
+    secretResourceVersion: version(secretName, before),
+  });
+  if (definition.kind === 'DatabaseCluster') patch('credentials', asVerified);
+  if (definition.kind === 'DatabaseUser') patch('connection', asVerified);
   if (definition.kind === 'Database' && schemaHash !== undefined) merged['schemaHash'] = schemaHash;
   return merged;
 }
 
 /** Returns versions, as `secrets/namespace/name`. */
-function copySecrets(kube: FakeKube, objects: readonly PlannedObject[], clouds: Clouds): Map<string, string> {
+function copySecrets(
+  kube: FakeKube,
+  objects: readonly PlannedObject[],
+  seen: SeenSecrets,
+  clouds: Clouds,
+): Map<string, string> {
   const secrets = new Map<ObjectKey, NewSecret>();
   const put = (key: ObjectKey, { data, ...rest }: NewSecret) =>
     secrets.set(key, { ...rest, data: { ...secrets.get(key)?.data, ...data } });
-  for (const [key, data] of [...tokens(objects, clouds), ...ownPasswords(objects)]) put(key, { data, labels: {} });
+  for (const key of secretsOf(objects)) {
+    const found = seen.get(key);
+    if (found !== undefined) put(key, withUnknownValues(found));
+  }
+  for (const [key, data] of [...tokens(objects, clouds), ...ownPasswords(objects)]) {
+    const keys = seen.get(key)?.keys;
+    const there = Object.entries(data).filter(([name]) => keys === undefined || keys.has(name));
+    put(key, { data: Object.fromEntries(there), labels: {} });
+  }
   for (const cluster of clustersOf(objects)) {
     const { metadata } = cluster;
     const name = securedIn(cluster);
     const labels = { ...MANAGED_BY, [OWNER_LABEL]: ownerValue(metadata.name) };
-    if (name !== undefined) put(objectKey(metadata.namespace ?? '', name), { data: SANDBOX_LOGIN, labels });
+    if (name !== undefined) secrets.set(objectKey(metadata.namespace ?? '', name), { data: SANDBOX_LOGIN, labels });
   }
   for (const user of usersOf(objects)) {
     const { endpoint = '', addresses = '', secretName } = user.status.connection ?? {};
@@ -108,14 +126,23 @@ function copySecrets(kube: FakeKube, objects: readonly PlannedObject[], clouds: 
     const where = { endpoint, addresses, address: addresses.split(',')[0] ?? '' };
     const passwords = { current: SANDBOX_PASSWORD, next: undefined };
     const wanted = wantedSecret(user, where, passwords, user.status.lastRotation ?? '');
-    put(objectKey(user.metadata.namespace ?? '', secretName), newSecret(wanted));
+    secrets.set(objectKey(user.metadata.namespace ?? '', secretName), newSecret(wanted));
   }
+  const isThere = (key: ObjectKey) => !seen.has(key) || seen.get(key) !== undefined;
   return new Map(
-    [...secrets].map(([key, { type = 'Opaque', data, ...metadata }]) => [
-      `secrets/${key}`,
-      store(kube, SECRETS, key, metadata, { type, data: encoded(data) }),
-    ]),
+    [...secrets]
+      .filter(([key]) => isThere(key))
+      .map(([key, { type = 'Opaque', data, ...metadata }]) => [
+        `secrets/${key}`,
+        store(kube, SECRETS, key, metadata, { type, data: encoded(data) }),
+      ]),
   );
+}
+
+/** With what it says of itself, and logins that work nowhere. */
+function withUnknownValues({ labels, annotations, ownerReferences, type, keys }: SeenSecret): NewSecret {
+  const data = Object.fromEntries([...keys].map((key) => [key, 'sandbox-unknown']));
+  return { labels, annotations, ownerReferences, type, data };
 }
 
 type Contents = readonly (readonly [ObjectKey, Readonly<Record<string, string>>])[];

@@ -4,18 +4,26 @@ import { loadAll, YAMLException } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { CONFIG_MAPS } from '../kube/api.ts';
+import { CONFIG_MAPS, SECRETS } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { isRecord } from '../plugin/inventory.ts';
 import { API_VERSION } from '../plugin/kinds.ts';
 
-/** A manifest as a person wrote it: of our kinds, or a ConfigMap. */
+/** A manifest as a person wrote it: of our kinds, or a ConfigMap or Secret. */
 export interface Manifest {
   readonly apiVersion?: string;
   readonly kind?: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec?: unknown;
   readonly data?: Readonly<Record<string, string>>;
+  /** Of a Secret. */
+  readonly type?: string;
+  readonly stringData?: Readonly<Record<string, string>>;
 }
 
 export interface Document {
@@ -122,7 +130,7 @@ function isOurs({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolea
 }
 
 function isWanted(value: unknown): boolean {
-  return isRecord(value) && (isOurs(value) || value['kind'] === CONFIG_MAPS.kind);
+  return isRecord(value) && (isOurs(value) || [CONFIG_MAPS.kind, SECRETS.kind].includes(String(value['kind'])));
 }
 
 /** A kind and a name are there, so all but its apiVersion can be checked. */

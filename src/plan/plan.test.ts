@@ -167,6 +167,61 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('knows of the Secrets that are named which are not there, and which lack a key', async () => {
+    const own = (name: string, key = 'password') => ({ ...ON_ORDERS, passwordSecretRef: { name, key } });
+    const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser stuck': own('nope') };
+    const world = await aWorld(specs);
+    const wanted = {
+      ...specs,
+      'DatabaseUser new': own('nope'),
+      'DatabaseUser keyless': own('factory-login', 'other'),
+      'DatabaseUser well': own('factory-login'),
+    };
+    const input = await world.input(wanted);
+    const endsOf = ({ outcomes }: Plan) => Object.fromEntries(outcomes.map(({ name, end }) => [name, end?.reason]));
+    const plan = await makePlan(input, world.clock);
+    expect(endsOf(plan)).toMatchObject({
+      'DatabaseUser shop/stuck': 'SecretNotFound',
+      'DatabaseUser shop/new': 'SecretNotFound',
+      'DatabaseUser shop/keyless': 'SecretKeyMissing',
+      'DatabaseUser shop/well': 'LoginWorks',
+    });
+    await world.apply(wanted);
+    expect(endsOf(await makePlan(await world.input(wanted), world.clock))).toEqual(endsOf(plan));
+    // Of what may not be read nothing is known, so it is taken to be as it should.
+    expect(endsOf(await makePlan({ ...input, secrets: new Map() }, world.clock))).toMatchObject({
+      'DatabaseUser shop/new': 'LoginWorks',
+    });
+    await world.end();
+  });
+
+  it('knows that a space whose token is not there cannot be worked in', async () => {
+    const world = await aWorld({});
+    const apiTokens = [{ level: 'write', secretRef: { name: 'nope' } }];
+    const { objects, ...rest } = await world.input({
+      'DatabaseSpace other': { ...SPACE, baseURL: 'https://cloud.example.com', apiTokens },
+      'DatabaseCluster orders': { ...CLUSTER_SPEC, spaceRef: { name: 'other' } },
+    });
+    const plan = await makePlan({ ...rest, objects }, world.clock);
+    expect(plan.steps).toEqual([]);
+    expect(plan.outcomes.map(({ name, end }) => `${name} ${end?.ready} ${end?.reason}`)).toEqual([
+      'DatabaseSpace shop/other Unknown SecretNotFound',
+      'DatabaseSpace shop/production True Observed',
+      'DatabaseCluster shop/orders Unknown WaitingForSpace',
+    ]);
+    await world.end();
+  });
+
+  it('knows that the login of a cluster is lost with its Secret', async () => {
+    const specs = { 'DatabaseCluster orders': CLUSTER_SPEC };
+    const world = await aWorld(specs);
+    const input = await world.input(specs);
+    const secrets = new Map([...input.secrets, ['shop/orders-admin', undefined]]);
+    const { outcomes } = await makePlan({ ...input, secrets }, world.clock);
+    expect(outcomes.map(({ end }) => end?.reason)).toEqual(['Observed', 'AdminLoginLost']);
+    await world.end();
+  });
+
   it('knows by the labels of a namespace whom a space admits', async () => {
     const selector = { matchLabels: { team: 'shop' } };
     const space = { ...SPACE, allowedNamespaces: { from: 'Selector', selector } };

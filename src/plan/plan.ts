@@ -20,6 +20,7 @@ import { copyClouds } from './clouds.ts';
 import { copyObjects } from './copy.ts';
 import type { PlannedObject } from './objects.ts';
 import { copySchemas } from './schemas.ts';
+import type { SeenSecrets } from './secrets.ts';
 import { staysOf } from './stays.ts';
 import { type Weight, weightOf } from './weight.ts';
 
@@ -29,6 +30,7 @@ export interface PlanInput {
   /** By DatabaseSpace: what the cloud itself lists, where it could be asked. */
   readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
   readonly configMaps: readonly AnyObject[];
+  readonly secrets: SeenSecrets;
   /** Of the objects: who is admitted may follow from their labels. */
   readonly namespaces: readonly AnyObject[];
 }

@@ -12,10 +12,12 @@ import { sourcesOf } from './copy.ts';
 import { dryRun } from './dry-run.ts';
 import type { Document, Problem } from './manifests.ts';
 import type { PlannedObject } from './objects.ts';
+import { readSecrets, type SeenSecrets } from './secrets.ts';
 
 export interface ReadResult {
   readonly objects: readonly PlannedObject[];
   readonly configMaps: readonly AnyObject[];
+  readonly secrets: SeenSecrets;
   readonly namespaces: readonly AnyObject[];
   /** What keeps manifests from being applied. */
   readonly problems: readonly Problem[];
@@ -55,7 +57,9 @@ export async function readObjects(
   if (objects.some(({ live: object }) => isShared(object)))
     notes.push('Objects of other namespaces, which a space or cluster here admits, were not looked at');
   const configMaps = await configMapsFor(api, given, objects, notes, signal);
-  return { objects, configMaps, namespaces: await namespacesOf(api, objects, notes, signal), problems, notes };
+  const secrets = await readSecrets(api, given, objects, notes, signal);
+  const namespacesRead = await namespacesOf(api, objects, notes, signal);
+  return { objects, configMaps, secrets, namespaces: namespacesRead, problems, notes };
 }
 
 /** What the manifests make of the objects that there are, by name. */

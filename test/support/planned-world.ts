@@ -7,6 +7,7 @@ import { objectKey } from '../../src/kube/object.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { createOperator } from '../../src/operator.ts';
 import type { PlannedObject } from '../../src/plan/objects.ts';
+import { readSecrets } from '../../src/plan/secrets.ts';
 import { resourceOf } from '../../src/plugin/kinds.ts';
 import type { StepTold } from '../../src/runtime/controller.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
@@ -106,16 +107,19 @@ export async function aWorld(specs: Specs) {
         .map(({ kind, key, description }) => `${kind} ${key}: ${description}`);
     },
     /** What `mooring plan` is given. */
-    input: async (wanted: Specs, deleted: readonly string[] = []) => ({
-      objects: objectsOf(
-        kube,
-        { 'DatabaseSpace production': { ...SPACE, baseURL: simulator.baseURL }, ...wanted },
-        deleted,
-      ),
-      listed: new Map([['shop/production', await listed(simulator, clock)]]),
-      configMaps: [],
-      namespaces: kube.all(NAMESPACES),
-    }),
+    input: async (wanted: Specs, deleted: readonly string[] = []) => {
+      const space = { 'DatabaseSpace production': { ...SPACE, baseURL: simulator.baseURL } };
+      const objects = objectsOf(kube, { ...space, ...wanted }, deleted);
+      const notes: string[] = [];
+      const given = { namespace: 'shop', documents: [] };
+      return {
+        objects,
+        listed: new Map([['shop/production', await listed(simulator, clock)]]),
+        configMaps: [],
+        secrets: await readSecrets(kube, given, objects, notes, new AbortController().signal),
+        namespaces: kube.all(NAMESPACES),
+      };
+    },
     end: async () => {
       stop.abort();
       await clock.advance(60_000);

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { aWorld, ON_ORDERS } from '../../test/support/planned-world.ts';
+import { CLUSTER_SPEC } from '../../test/support/specs.ts';
+import { type AnyObject, type KubeApi, KubeError } from '../kube/api.ts';
+import type { Document } from './manifests.ts';
+import { readSecrets } from './secrets.ts';
+
+const { signal } = new AbortController();
+
+async function read(get: KubeApi['get'], documents: readonly Document[] = []) {
+  const own = { ...ON_ORDERS, passwordSecretRef: { name: 'own' } };
+  const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser app': own });
+  const { objects } = await world.input({});
+  await world.end();
+  const notes: string[] = [];
+  const api = { get } as KubeApi;
+  return { seen: await readSecrets(api, { namespace: 'shop', documents }, objects, notes, signal), notes };
+}
+
+describe('readSecrets()', () => {
+  it('looks at each that an object names, and keeps no value of it', async () => {
+    const labels = { team: 'shop' };
+    const data = { password: Buffer.from('very-secret').toString('base64'), empty: '' };
+    const { seen, notes } = await read(async (_resource, { name }) =>
+      name === 'own'
+        ? ({ metadata: { name, uid: 'u', resourceVersion: '1', labels }, type: 'Opaque', data } as AnyObject)
+        : undefined,
+    );
+    expect([...seen.keys()].toSorted()).toEqual(
+      ['app-connection', 'cloud-admin', 'cloud-read', 'cloud-write', 'factory-login', 'orders-admin', 'own'].map(
+        (name) => `shop/${name}`,
+      ),
+    );
+    const own = { labels, annotations: {}, ownerReferences: [], type: 'Opaque', keys: new Set(['password']) };
+    expect(seen.get('shop/own')).toEqual(own);
+    expect(seen.get('shop/cloud-read')).toBeUndefined();
+    expect(notes).toEqual([]);
+  });
+
+  it('takes those of the manifests for there', async () => {
+    const manifest = { kind: 'Secret', metadata: { name: 'own' }, stringData: { password: 'x' } };
+    const { seen } = await read(async () => undefined, [{ where: 'a.yaml', manifest }]);
+    expect(seen.get('shop/own')?.keys).toEqual(new Set(['password']));
+  });
+
+  it('says once of a namespace that its Secrets may not be read', async () => {
+    const { seen, notes } = await read(async () => {
+      throw new KubeError('no', { status: 403 });
+    });
+    expect(seen.size).toBe(0);
+    expect(notes).toEqual([
+      'Secrets of namespace shop may not be read by you (get secrets): those that objects name are taken to be there, with logins that work',
+    ]);
+  });
+});

@@ -1,0 +1,86 @@
+import { adminSecretName } from '../kinds/databasecluster/observation.ts';
+import { connectionSecretName } from '../kinds/databaseuser/observation.ts';
+import { readSecret, type SecretContents } from '../kinds/secrets.ts';
+import { type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
+import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import type { Document, Manifest } from './manifests.ts';
+import { clustersOf, type PlannedObject, spacesOf, usersOf } from './objects.ts';
+
+/** A Secret that an object names, as far as a plan needs it: nothing that is secret. */
+export interface SeenSecret extends Pick<SecretContents, 'labels' | 'annotations' | 'ownerReferences' | 'type'> {
+  /** Those that have a value. */
+  readonly keys: ReadonlySet<string>;
+}
+
+/** By Secret; undefined: there is none. Of one that is not in it nothing is known, as the caller may not read it. */
+export type SeenSecrets = ReadonlyMap<ObjectKey, SeenSecret | undefined>;
+
+/** Secrets that the operator would look at for the objects. */
+export function secretsOf(objects: readonly PlannedObject[]): ReadonlySet<ObjectKey> {
+  const keys = new Set<ObjectKey>();
+  const add = ({ namespace = '' }: { readonly namespace?: string }, ...names: readonly (string | undefined)[]) => {
+    for (const name of names) if (name !== undefined) keys.add(objectKey(namespace, name));
+  };
+  for (const { metadata, next } of spacesOf(objects))
+    add(metadata, ...next.apiTokens.map(({ secretRef }) => secretRef.name), next.defaultCredentialsSecretRef.name);
+  for (const { metadata, spec, next, status } of clustersOf(objects)) {
+    const names = [spec, next].map((each) => adminSecretName({ metadata, spec: each }));
+    add(metadata, ...names, status.credentials?.secretName, next.adminCredentials?.existingSecretRef?.name);
+  }
+  for (const { metadata, next, status } of usersOf(objects)) {
+    const { binding, connection } = status;
+    const own = connectionSecretName({ metadata, spec: next });
+    add(metadata, own, binding?.name, connection?.secretName, next.passwordSecretRef?.name);
+  }
+  return keys;
+}
+
+/** Those of the manifests before those that are there. Of what was read, no value is kept. */
+export async function readSecrets(
+  api: KubeApi,
+  given: { readonly namespace: string; readonly documents: readonly Document[] },
+  objects: readonly PlannedObject[],
+  notes: string[],
+  signal: AbortSignal,
+): Promise<SeenSecrets> {
+  const written = new Map(
+    given.documents
+      .map(({ manifest }) => manifest)
+      .filter(({ kind }) => kind === SECRETS.kind)
+      .map((manifest) => [
+        objectKey(manifest.metadata.namespace ?? given.namespace, manifest.metadata.name),
+        ofManifest(manifest),
+      ]),
+  );
+  const seen = new Map<ObjectKey, SeenSecret | undefined>();
+  const refused = new Set<string>();
+  await Promise.all(
+    [...secretsOf(objects)].map(async (key) => {
+      const { namespace, name } = splitKey(key);
+      try {
+        seen.set(key, written.get(key) ?? withoutValues(await readSecret(api, namespace, name, signal)));
+      } catch (error) {
+        if (!(error instanceof KubeError) || error.status !== 403) throw error;
+        refused.add(namespace);
+      }
+    }),
+  );
+  for (const namespace of [...refused].toSorted())
+    notes.push(
+      `Secrets of namespace ${namespace} may not be read by you (get secrets): those that objects name are taken to be there, with logins that work`,
+    );
+  return seen;
+}
+
+function withoutValues(secret: SecretContents | undefined): SeenSecret | undefined {
+  if (secret === undefined) return undefined;
+  const { labels, annotations, ownerReferences, type, data } = secret;
+  const keys = new Set([...data].filter(([, value]) => value !== '').map(([key]) => key));
+  return { labels, annotations, ownerReferences, type, keys };
+}
+
+function ofManifest({ type = 'Opaque', metadata, data, stringData }: Manifest): SeenSecret {
+  const { labels = {}, annotations = {} } = metadata;
+  const keys = Object.entries({ ...data, ...stringData }).filter(([, value]) => value !== '');
+  return { labels, annotations, ownerReferences: [], type, keys: new Set(keys.map(([key]) => key)) };
+}
