@@ -75,8 +75,8 @@ export const plan = onCluster({
     const { listed, notes } = await listClouds(on, read);
     const whole = await makePlan({ ...read, listed }, systemClock);
     const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
-    const all = [...read.notes, ...notes];
-    io.stdout(output === 'text' ? planText(shown, all, style) : printed(output, { ...shown, notes: all }));
+    const all = { ...shown, notes: [...read.notes, ...notes, ...shown.notes] };
+    io.stdout(output === 'text' ? planText(all, style) : printed(output, all));
     return args.is('exit-code') ? EXIT_CODES[severityOf(shown)] : 0;
   },
 });
@@ -99,8 +99,9 @@ function problemsText(problems: readonly Problem[]): string {
   return `${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} cannot be applied:\n${lines.join('\n')}\n`;
 }
 
-function narrowed({ outcomes, steps }: Plan, named: ReadonlySet<string>): Plan {
+function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>): Plan {
   return {
+    ...rest,
     outcomes: outcomes.filter(({ name }) => named.has(name)),
     steps: steps.filter(({ name }) => named.has(name)),
   };

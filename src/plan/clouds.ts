@@ -2,23 +2,22 @@ import type { Clock } from '../base/clock.ts';
 import { HttpError, type HttpTransport } from '../base/http.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
-import { clusterKeyOf } from '../kinds/server/access.ts';
+import type { Login } from '../kinds/secrets.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { SavedState } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { hashPassword } from '../simulator/server/state.ts';
 import { createSimulator, createTeam, DEFAULT_VERSIONS, type Simulator } from '../simulator/simulator.ts';
+import { type Admin, type Contents, contentsOf, ownerOf } from './contents.ts';
 import {
   clustersOf,
-  databasesOf,
   type PlannedCluster,
   type PlannedObject,
   type PlannedSpace,
   referred,
-  securedIn,
   spacesOf,
-  usersOf,
 } from './objects.ts';
+import type { SeenSecrets } from './secrets.ts';
 
 /* Copies of the clouds that the spaces are in, for the operator to be run against: a simulator for each, however its address is spelled. */
 
@@ -26,6 +25,15 @@ import {
 export const SANDBOX_LOGIN = { username: 'admin', password: 'sandbox-admin' } as const;
 export const SANDBOX_PASSWORD = 'sandbox-password';
 export const FACTORY_LOGIN = { username: 'admin', password: 'sandbox-factory' } as const;
+/** Of a cluster that had a login before it was ours. */
+export const EXISTING_LOGIN = { username: 'admin', password: 'sandbox-existing' } as const;
+
+const ADMIN_LOGINS: Readonly<Record<Admin, Login>> = {
+  own: SANDBOX_LOGIN,
+  existing: EXISTING_LOGIN,
+  factory: FACTORY_LOGIN,
+  none: { username: 'admin', password: 'sandbox-lost' },
+};
 
 /** Things take so little time that the plan is there soon, and more than none, so that what waits is seen to wait. */
 const SOON = [200, 400] as const;
@@ -34,17 +42,29 @@ export interface Clouds {
   readonly transport: HttpTransport;
   /** The API token of each level for a space. */
   token(spaceKey: ObjectKey, level: string): { readonly clientID: string; readonly clientSecret: string };
+  /** What is on the server of a DatabaseCluster's cluster, and where that is; undefined: none has been copied. */
+  server(clusterKey: ObjectKey): CopiedServer | undefined;
 }
 
-/** `listed`: what the cloud itself says of a space's clusters, where it could be asked. */
-export function copyClouds(
-  objects: readonly PlannedObject[],
-  listed: ReadonlyMap<ObjectKey, readonly Cluster[]>,
-  clock: Clock,
-): Clouds {
-  const spaces = spacesOf(objects);
+export interface CopiedServer extends Contents {
+  readonly clusterID: string;
+  readonly login: Login;
+  /** Undefined: none runs. */
+  readonly endpoint: string | undefined;
+}
+
+interface Given {
+  readonly objects: readonly PlannedObject[];
+  /** What the cloud itself says of a space's clusters, where it could be asked. */
+  readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
+  readonly secrets: SeenSecrets;
+}
+
+export function copyClouds(given: Given, clock: Clock): Clouds {
+  const spaces = spacesOf(given.objects);
+  const servers = new Map<ObjectKey, CopiedServer>();
   const simulators = [...Map.groupBy(spaces, cloudOf)].map(
-    ([baseURL, sharing]) => [baseURL, simulatorFor(sharing, objects, listed, clock)] as const,
+    ([baseURL, sharing]) => [baseURL, simulatorFor(sharing, given, servers, clock)] as const,
   );
   const bySpace = new Map(spaces.map((space) => [space.object.key, space]));
   return {
@@ -56,13 +76,15 @@ export function copyClouds(
       const found = team?.apiTokens.find((token) => token.level === level && token.spaceID === space?.spec.spaceID);
       return found ?? { clientID: 'none', clientSecret: 'none' };
     },
+    server: (clusterKey) => servers.get(clusterKey),
   };
 }
 
+/** Adds what is on the servers to `servers`. */
 function simulatorFor(
   spaces: readonly PlannedSpace[],
-  objects: readonly PlannedObject[],
-  listed: ReadonlyMap<ObjectKey, readonly Cluster[]>,
+  given: Given,
+  servers: Map<ObjectKey, CopiedServer>,
   clock: Clock,
 ): Simulator {
   const teams = [...Map.groupBy(spaces, ({ spec }) => spec.teamID)].map(([teamID, ofTeam]) =>
@@ -71,7 +93,7 @@ function simulatorFor(
   const versions = spaces.flatMap(({ status }) => status.availableVersions ?? []);
   const clusters = new Map<string, SavedCluster>();
   for (const space of spaces) {
-    for (const cluster of clustersIn(space, objects, listed.get(space.object.key), clock.now())) {
+    for (const cluster of clustersIn(space, given, servers, clock.now())) {
       clusters.set([cluster.teamID, cluster.spaceID, cluster.id].join('/'), cluster);
     }
   }
@@ -104,8 +126,8 @@ type SavedCluster = SavedState['clusters'][number];
 
 function clustersIn(
   space: PlannedSpace,
-  objects: readonly PlannedObject[],
-  listed: readonly Cluster[] | undefined,
+  { objects, listed, secrets }: Given,
+  servers: Map<ObjectKey, CopiedServer>,
   nowMs: number,
 ): readonly SavedCluster[] {
   // Several DatabaseSpaces may mean the same space of the cloud.
@@ -113,10 +135,23 @@ function clustersIn(
   const same = spacesOf(objects).filter(({ spec }) => isSamePlace(placeOf(spec), place));
   const keys = new Set(same.map(({ object }) => object.key));
   const ofSpace = clustersOf(objects).filter(({ spec, metadata }) => keys.has(referred(spec.spaceRef, metadata)));
-  const byID = new Map(ofSpace.map((cluster) => [cluster.status.clusterID, cluster]));
-  const found = listed ?? [...ofSpace.flatMap(asSeen), ...unmanagedIn(space)];
-  return found.map((cluster) => saved(cluster, space, byID.get(cluster.id), objects, nowMs));
+  const found = listed.get(space.object.key) ?? [...ofSpace.flatMap(asSeen), ...unmanagedIn(space)];
+  return found.map((cluster) => {
+    const owner = ownerOf(cluster, ofSpace);
+    const contents = owner === undefined ? EMPTY : contentsOf(cluster, owner, objects, secrets);
+    const login = ADMIN_LOGINS[contents.admin];
+    if (owner !== undefined) {
+      const [address] = cluster.servers.map((server) => server.address);
+      const shown = address === undefined ? undefined : serverURL(space.spec.serverURL, address);
+      const endpoint = owner.status.endpoint ?? shown;
+      servers.set(owner.object.key, { ...contents, clusterID: cluster.id, login, endpoint });
+    }
+    return saved(cluster, space, owner, { ...contents, login }, nowMs);
+  });
 }
+
+/** As a cluster is that was just deployed. */
+const EMPTY: Contents = { admin: 'factory', users: [], databases: [], guesses: [] };
 
 /** The cluster as its object's status tells of it. */
 function asSeen({ status, spec }: PlannedCluster): readonly Cluster[] {
@@ -163,7 +198,7 @@ function saved(
   cluster: Cluster,
   { spec: { teamID, spaceID } }: PlannedSpace,
   owner: PlannedCluster | undefined,
-  objects: readonly PlannedObject[],
+  { login, users, databases }: Contents & { readonly login: Login },
   nowMs: number,
 ): SavedCluster {
   const status = wordOf(cluster.status);
@@ -188,7 +223,10 @@ function saved(
     isReplacement: false,
     servers: cluster.servers.map(({ address }) => ({ address, status: 'running' })),
     defaultUser: SANDBOX_LOGIN.username,
-    ...(owner === undefined ? { users: [factoryUser()], databases: [] } : contentsOf(owner, objects)),
+    users: [login, ...users.map((username) => ({ username, password: SANDBOX_PASSWORD }))].map(
+      ({ username, password }) => ({ username, passwordHash: hashPassword(password) }),
+    ),
+    databases: databases.map((name) => ({ name, lastIid: 0, types: [], functions: [], things: [] })),
   };
 }
 
@@ -196,43 +234,6 @@ function saved(
 function wordOf(word: string): SavedCluster['status'] {
   const known = ['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying'] as const;
   return known.find((each) => each === word) ?? 'starting';
-}
-
-/** Users and databases that objects stand for; what else is on the server nobody asks for. */
-function contentsOf(
-  owner: PlannedCluster,
-  objects: readonly PlannedObject[],
-): Pick<SavedCluster, 'users' | 'databases'> {
-  const on = (each: {
-    readonly metadata: PlannedCluster['metadata'];
-    readonly spec: { readonly clusterRef: { name: string } };
-  }) => clusterKeyOf(each) === owner.object.key;
-  const admin =
-    securedIn(owner) !== undefined
-      ? { ...SANDBOX_LOGIN, passwordHash: hashPassword(SANDBOX_LOGIN.password) }
-      : factoryUser();
-  const users = usersOf(objects).filter((user) => on(user) && user.status.username !== undefined);
-  const databases = databasesOf(objects).filter((database) => on(database) && database.status.name !== undefined);
-  return {
-    users: [
-      { username: admin.username, passwordHash: admin.passwordHash },
-      ...users.map(({ status }) => ({
-        username: status.username ?? '',
-        passwordHash: hashPassword(SANDBOX_PASSWORD),
-      })),
-    ],
-    databases: databases.map(({ status }) => ({
-      name: status.name ?? '',
-      lastIid: 0,
-      types: [],
-      functions: [],
-      things: [],
-    })),
-  };
-}
-
-function factoryUser() {
-  return { username: FACTORY_LOGIN.username, passwordHash: hashPassword(FACTORY_LOGIN.password) };
 }
 
 /** Requests go to the copy of what they name: a base URL, or the URL that a space makes of a server's address. */

@@ -1,3 +1,4 @@
+import { adminSecretName } from '../kinds/databasecluster/observation.ts';
 import { newSecret, wantedSecret } from '../kinds/databaseuser/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
@@ -5,8 +6,16 @@ import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { FakeKube } from '../sandbox/fake-kube.ts';
-import { type Clouds, FACTORY_LOGIN, SANDBOX_LOGIN, SANDBOX_PASSWORD } from './clouds.ts';
-import { clustersOf, databasesOf, type PlannedObject, securedIn, spacesOf, usersOf } from './objects.ts';
+import { type Clouds, EXISTING_LOGIN, FACTORY_LOGIN, SANDBOX_LOGIN, SANDBOX_PASSWORD } from './clouds.ts';
+import {
+  clustersOf,
+  databasesOf,
+  type PlannedCluster,
+  type PlannedObject,
+  securedIn,
+  spacesOf,
+  usersOf,
+} from './objects.ts';
 import { type CopiedSchemas, dataOf } from './schemas.ts';
 import { type SeenSecret, type SeenSecrets, secretsOf } from './secrets.ts';
 
@@ -109,15 +118,15 @@ function copySecrets(
     const found = seen.get(key);
     if (found !== undefined) put(key, withUnknownValues(found));
   }
-  for (const [key, data] of [...tokens(objects, clouds), ...ownPasswords(objects)]) {
+  for (const [key, data] of [...tokens(objects, clouds), ...ownPasswords(objects), ...existingLogins(objects)]) {
     const keys = seen.get(key)?.keys;
     const there = Object.entries(data).filter(([name]) => keys === undefined || keys.has(name));
     put(key, { data: Object.fromEntries(there), labels: {} });
   }
   for (const cluster of clustersOf(objects)) {
     const { metadata } = cluster;
-    const name = securedIn(cluster);
     const labels = { ...MANAGED_BY, [OWNER_LABEL]: ownerValue(metadata.name) };
+    const name = securedIn(cluster) ?? takenOver(cluster, clouds);
     if (name !== undefined) secrets.set(objectKey(metadata.namespace ?? '', name), { data: SANDBOX_LOGIN, labels });
   }
   for (const user of usersOf(objects)) {
@@ -137,6 +146,12 @@ function copySecrets(
         store(kube, SECRETS, key, metadata, { type, data: encoded(data) }),
       ]),
   );
+}
+
+/** The Secret that holds the login of a cluster which is to be taken over. */
+function takenOver({ object, metadata, next }: PlannedCluster, clouds: Clouds): string | undefined {
+  const isKnown = clouds.server(object.key)?.admin === 'own';
+  return isKnown ? adminSecretName({ metadata, spec: next }) : undefined;
 }
 
 /** With what it says of itself, and logins that work nowhere. */
@@ -174,6 +189,16 @@ function ownPasswords(objects: readonly PlannedObject[]): Contents {
       ? []
       : [[objectKey(metadata.namespace ?? '', source.name), { [source.key ?? 'password']: SANDBOX_PASSWORD }] as const],
   );
+}
+
+/** What clusters are said to have been set up with. */
+function existingLogins(objects: readonly PlannedObject[]): Contents {
+  return clustersOf(objects).flatMap(({ metadata, next: { adminCredentials: { existingSecretRef: ref } = {} } }) => {
+    if (ref === undefined) return [];
+    const { name, usernameKey = 'username', passwordKey = 'password' } = ref;
+    const data = { [usernameKey]: EXISTING_LOGIN.username, [passwordKey]: EXISTING_LOGIN.password };
+    return [[objectKey(metadata.namespace ?? '', name), data] as const];
+  });
 }
 
 function copyConfigMaps(kube: FakeKube, configMaps: readonly AnyObject[]): readonly (readonly [string, string])[] {

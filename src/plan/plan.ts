@@ -15,6 +15,7 @@ import type { StepTold } from '../runtime/controller.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { assumptionsOf } from './assumptions.ts';
 import { type Change, changesOf } from './changes.ts';
 import { copyClouds } from './clouds.ts';
 import { copyObjects } from './copy.ts';
@@ -61,6 +62,8 @@ export interface Plan {
   readonly outcomes: readonly Outcome[];
   /** All steps in their order, with whose they are. */
   readonly steps: readonly (PlannedStep & { readonly name: string })[];
+  /** What the plan takes for granted, and nobody can know before it is done. */
+  readonly notes: readonly string[];
 }
 
 /** Time in the copy: longer than any pause before something that is going to happen. */
@@ -76,7 +79,7 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   const time = virtualClock(clock.now());
   const random = createSeededRandom(1);
   const kube = new FakeKube({ now: time.now, random, statusDefaults: STATUS_DEFAULTS });
-  const clouds = copyClouds(input.objects, input.listed, time);
+  const clouds = copyClouds(input, time);
   const schemas = await copySchemas(input, clouds, time);
   copyObjects(kube, { ...input, schemas }, clouds);
 
@@ -105,7 +108,8 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   stop.abort();
   await time.runUntil(() => time.timers() === 0, 'the copy has stopped').catch(() => {});
   await running;
-  return planOf(input.objects, kube, told);
+  const plan = planOf(input.objects, kube, told);
+  return { ...plan, notes: assumptionsOf(input.objects, clouds) };
 }
 
 const STATUS_DEFAULTS = Object.fromEntries(
@@ -115,7 +119,7 @@ const STATUS_DEFAULTS = Object.fromEntries(
   ]),
 );
 
-function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Plan {
+function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Omit<Plan, 'notes'> {
   const withLogin = new Set(objects.filter(hasLogin).map(nameOfPlanned));
   // What a space does is to look after its own Secrets' finalizers: nobody needs to plan for that.
   const meant = told.filter(({ kind }) => kind !== databaseSpaceDefinition.kind);

@@ -2,12 +2,13 @@ import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import { ServerClient } from '../database/client.ts';
 import { digestOf, schemaDigest } from '../kinds/database/schema-plan.ts';
+import type { Login } from '../kinds/secrets.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { type Clouds, SANDBOX_LOGIN } from './clouds.ts';
-import { clustersOf, databasesOf, type PlannedObject } from './objects.ts';
+import type { Clouds } from './clouds.ts';
+import { databasesOf, type PlannedObject } from './objects.ts';
 
 /*
  * The schemas of the databases, in the copies of their servers: the sources that are as they were applied, run again. Of a
@@ -22,12 +23,11 @@ export async function copySchemas(
   clouds: Clouds,
   clock: Clock,
 ): Promise<CopiedSchemas> {
-  const clusters = new Map(clustersOf(input.objects).map((cluster) => [cluster.object.key, cluster]));
   const copied = new Map<ObjectKey, string>();
   for (const database of databasesOf(input.objects)) {
     const { name, appliedSchema = [] } = database.status;
-    const endpoint = clusters.get(clusterKeyOf(database))?.status.endpoint;
-    if (name === undefined || endpoint === undefined || appliedSchema.length === 0) continue;
+    const { endpoint, login } = clouds.server(clusterKeyOf(database)) ?? {};
+    if (name === undefined || endpoint === undefined || login === undefined || appliedSchema.length === 0) continue;
     const applied = new Set(appliedSchema.map(({ hash }) => hash));
     const texts = textsOf(database, input.configMaps).filter((text) => applied.has(digestOf(text)));
     const client = new ServerClient({
@@ -37,7 +37,7 @@ export async function copySchemas(
       transport: clouds.transport,
     });
     try {
-      copied.set(database.object.key, schemaDigest(await define(client, name, texts)));
+      copied.set(database.object.key, schemaDigest(await define(client, login, name, texts)));
     } catch (error) {
       // Its cluster has no server in the copy: the space may not be read, or the cloud shows it gone or elsewhere.
       if (!(error instanceof ApiError)) throw error;
@@ -47,8 +47,8 @@ export async function copySchemas(
 }
 
 /** What the simulator does not understand is left out: the copy knows less than a server. Returns the schema. */
-async function define(client: ServerClient, name: string, texts: readonly string[]): Promise<string> {
-  const { token } = await client.signIn(SANDBOX_LOGIN);
+async function define(client: ServerClient, login: Login, name: string, texts: readonly string[]): Promise<string> {
+  const { token } = await client.signIn(login);
   for (const query of texts) {
     const request = { databaseName: name, transactionType: 'schema', query, commit: true } as const;
     await client.oneShotQuery(token, request).catch(() => undefined);

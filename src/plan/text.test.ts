@@ -9,8 +9,9 @@ const same: Outcome = { name: 'DatabaseSpace shop/production', change: 'none', f
 const planOf = (...outcomes: readonly Outcome[]): Plan => ({
   outcomes,
   steps: outcomes.flatMap(({ name, steps }) => steps.map((step) => ({ ...step, name }))),
+  notes: [],
 });
-const show = (plan: Plan, notes: readonly string[] = []) => planText(plan, notes, styleFor(false));
+const show = (plan: Plan) => planText(plan, styleFor(false));
 
 describe('planText()', () => {
   it('says of nothing that there is nothing to do', () => {
@@ -58,7 +59,9 @@ describe('planText()', () => {
       steps: [{ description: 'delete user "app"', weight: 'destroys' }],
       end: undefined,
     };
-    expect(show(planOf(same, changed, gone), ['Nobody was asked'])).toBe(`This destroys data or access for good
+    expect(
+      show({ ...planOf(same, changed, gone), notes: ['Nobody was asked'] }),
+    ).toBe(`This destroys data or access for good
   - DatabaseUser shop/app: delete user "app"
 
 This interrupts: servers stop, or sessions end

@@ -12,13 +12,13 @@ const CALLED: Readonly<Record<Weight, string>> = {
 };
 
 /** The plan for people: what must be looked at first, then each object with its fields, steps and end. */
-export function planText(plan: Plan, notes: readonly string[], style: Style): string {
+export function planText(plan: Plan, style: Style): string {
   const told = plan.outcomes.filter(isTold);
   const parts = [
     ...WEIGHTS.filter((weight) => weight !== 'changes').map((weight) => heavy(plan, weight, style)),
     failing(plan, style),
     ...told.map((outcome) => outcomeText(outcome, style)),
-    notes.map((note) => `Note: ${note}`).join('\n'),
+    plan.notes.map((note) => `Note: ${note}`).join('\n'),
     summary(plan),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;

@@ -93,6 +93,7 @@ export async function aWorld(specs: Specs) {
   return {
     clock,
     kube,
+    simulator,
     apply,
     remove: async (name: string) => {
       const { definition, ref } = named(name);

@@ -1,0 +1,100 @@
+import type { Cluster } from '../cloud/schema.ts';
+import { databaseName } from '../kinds/database/observation.ts';
+import { adminSecretName, desiredID, identityOf, isSame } from '../kinds/databasecluster/observation.ts';
+import { usernameOf } from '../kinds/databaseuser/observation.ts';
+import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
+import { clusterKeyOf } from '../kinds/server/access.ts';
+import { objectKey } from '../kube/object.ts';
+import { databasesOf, type PlannedCluster, type PlannedObject, securedIn, usersOf } from './objects.ts';
+import type { SeenSecret, SeenSecrets } from './secrets.ts';
+
+/* What is on the server of a cluster, as far as that follows from objects and Secrets: no server is asked for a plan. */
+
+/**
+ * Which login works: that in the cluster's own Secret, that in the Secret which its object names (existingSecretRef), the one
+ * that new clusters come with; or none of these.
+ */
+export type Admin = 'own' | 'existing' | 'factory' | 'none';
+
+export interface Contents {
+  readonly admin: Admin;
+  readonly users: readonly string[];
+  readonly databases: readonly string[];
+  /** What the plan takes it for and nobody knows, each to go on after "that"; none: the object has the cluster already. */
+  readonly guesses: readonly string[];
+}
+
+/** The object that has the cluster, by its status; else one that would take it over. */
+export function ownerOf(cluster: Cluster, ofSpace: readonly PlannedCluster[]): PlannedCluster | undefined {
+  const has = ofSpace.find(({ status }) => status.clusterID === cluster.id);
+  return has ?? ofSpace.find((each) => wouldTakeOver(each, cluster));
+}
+
+function wouldTakeOver({ metadata, next, status }: PlannedCluster, { id }: Cluster): boolean {
+  const isForAny = next.adoptionPolicy !== 'Never' && next.managementPolicy === 'Manage';
+  return isForAny && status.createdAt === undefined && desiredID({ metadata, spec: next }) === id;
+}
+
+export function contentsOf(
+  cluster: Cluster,
+  owner: PlannedCluster,
+  objects: readonly PlannedObject[],
+  secrets: SeenSecrets,
+): Contents {
+  const { status } = owner;
+  const isHeld = isSame(owner, cluster) && status.createdAt !== undefined && !status.observedOnly;
+  const identity = isHeld ? status.createdAt : identityOf(cluster);
+  // Those of another cluster, which had this one's place, are not here.
+  const isHere = (was: string | undefined) => (was ?? identity) === identity;
+  const on = (each: Parameters<typeof clusterKeyOf>[0]) => clusterKeyOf(each) === owner.object.key;
+  const users = usersOf(objects).filter(on);
+  const databases = databasesOf(objects).filter(on);
+  const usersHere = users.filter(({ status: { username, connection } }) => username && isHere(connection?.cluster));
+  const databasesHere = databases.filter(({ status: { name, cluster: was } }) => name && isHere(was));
+  const found = {
+    users: usersHere.map(({ status: { username = '' } }) => username),
+    databases: databasesHere.map(({ status: { name = '' } }) => name),
+  };
+  if (isHeld) return { ...found, admin: securedIn(owner) === undefined ? newLogin(owner) : 'own', guesses: [] };
+  const wasOurs = usersHere.length + databasesHere.length > 0;
+  const login = takenLogin(owner, identity, wasOurs, secrets);
+  const others = [
+    ...users
+      .filter((user) => user.object.wanted && !usersHere.includes(user))
+      .map((user) => `user "${usernameOf(user)}"`),
+    ...databases
+      .filter((database) => database.object.wanted && !databasesHere.includes(database))
+      .map((database) => `database "${databaseName(database)}"`),
+  ];
+  const absent = others.length === 0 ? [] : [`${others.join(' and ')} ${others.length === 1 ? 'is' : 'are'} not there`];
+  return { ...found, admin: login.admin, guesses: [...login.guesses, ...absent] };
+}
+
+function newLogin({ next }: PlannedCluster): Admin {
+  return next.adminCredentials?.existingSecretRef === undefined ? 'factory' : 'existing';
+}
+
+/** Of a cluster that is taken over. `wasOurs`: objects have users or databases there, so its first login was replaced. */
+function takenLogin(
+  cluster: PlannedCluster,
+  identity: string,
+  wasOurs: boolean,
+  secrets: SeenSecrets,
+): Pick<Contents, 'admin' | 'guesses'> {
+  const { metadata, next } = cluster;
+  const name = adminSecretName({ metadata, spec: next });
+  const key = objectKey(metadata.namespace ?? '', name);
+  const secret = secrets.get(key);
+  if (secret !== undefined && isLoginOf(cluster, identity, secret)) return { admin: 'own', guesses: [] };
+  if (wasOurs && !secrets.has(key)) return { admin: 'own', guesses: [`the login in Secret "${name}" works`] };
+  if (newLogin(cluster) === 'existing') return { admin: 'existing', guesses: ['the login in existingSecretRef works'] };
+  if (wasOurs) return { admin: 'none', guesses: [] };
+  return { admin: 'factory', guesses: ['the login that new clusters come with works'] };
+}
+
+/** It is the object's, and its login is, by what it says, the one of the cluster that was created then. */
+function isLoginOf({ metadata }: PlannedCluster, identity: string, { labels, annotations, keys }: SeenSecret): boolean {
+  const [createdAt = ''] = (annotations[ADMIN_ANNOTATIONS.loginOf] ?? '').split(' ');
+  const isOurs = labels[OWNER_LABEL] === ownerValue(metadata.name);
+  return isOurs && keys.has('password') && (createdAt === '' || createdAt === identity);
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { aWorld, ON_ORDERS, type Specs } from '../../test/support/planned-world.ts';
+import { CLUSTER_SPEC } from '../../test/support/specs.ts';
+import { SECRETS } from '../kube/api.ts';
+import { makePlan, type Plan } from './plan.ts';
+
+/* Clusters that are there, and that an object takes over: what is on their servers nobody asks for a plan. */
+
+const CLUSTER = 'DatabaseCluster orders';
+const TAKEN = { [CLUSTER]: { ...CLUSTER_SPEC, adoptionPolicy: 'IfExists' } };
+const BESIDE: Specs = {
+  'DatabaseUser app': ON_ORDERS,
+  'Database orders': { ...ON_ORDERS, schema: [{ inline: 'define entity person;' }] },
+};
+
+type World = Awaited<ReturnType<typeof aWorld>>;
+const stepsOf = ({ steps }: Plan) => steps.map(({ name, description }) => `${name}: ${description}`).toSorted();
+const endsOf = ({ outcomes }: Plan) => outcomes.map(({ name, end }) => `${name} ${end?.reason}`);
+const plan = async (world: World, specs: Specs) => makePlan(await world.input(specs), world.clock);
+const done = async (world: World, specs: Specs) => (await world.stepsSince(() => world.apply(specs))).toSorted();
+
+/** Its object was deleted, and it stayed, with what is on it. */
+async function keptWorld(): Promise<World> {
+  const world = await aWorld({ [CLUSTER]: CLUSTER_SPEC, ...BESIDE });
+  await world.remove(CLUSTER);
+  return world;
+}
+
+describe('makePlan() of a cluster that is taken over', () => {
+  it('has nothing to do for one that was kept, as its login, users and databases are known', async () => {
+    const world = await keptWorld();
+    const planned = await plan(world, { ...TAKEN, ...BESIDE });
+    expect(stepsOf(planned)).toEqual([]);
+    expect(endsOf(planned)).toEqual([
+      'DatabaseSpace shop/production Observed',
+      'DatabaseCluster shop/orders Running',
+      'Database shop/orders DatabaseReady',
+      'DatabaseUser shop/app LoginWorks',
+    ]);
+    expect(planned.notes).toEqual([]);
+    expect(await done(world, { ...TAKEN, ...BESIDE })).toEqual([]);
+    await world.end();
+  });
+
+  it('does what is due besides, and says what it cannot know', async () => {
+    const world = await keptWorld();
+    const wanted = { ...TAKEN, ...BESIDE, 'DatabaseUser report': ON_ORDERS };
+    const planned = await plan(world, wanted);
+    expect(stepsOf(planned)).toEqual(await done(world, wanted));
+    expect(stepsOf(planned)).toContain('DatabaseUser shop/report: create user "report"');
+    expect(planned.notes).toEqual([
+      'What is on the server of cluster "orders", which DatabaseCluster shop/orders takes over, is not known before that server is asked: this plan takes it that user "report" is not there',
+    ]);
+    await world.end();
+  });
+
+  it('says so where its Secret may not be read', async () => {
+    const world = await keptWorld();
+    const planned = await makePlan(
+      { ...(await world.input({ ...TAKEN, ...BESIDE })), secrets: new Map() },
+      world.clock,
+    );
+    expect(stepsOf(planned)).toEqual([]);
+    expect(planned.notes.join()).toMatch(/this plan takes it that the login in Secret "orders-admin" works$/);
+    await world.end();
+  });
+
+  it('knows that its login is lost where its Secret is gone', async () => {
+    const world = await keptWorld();
+    const input = await world.input({ ...TAKEN, ...BESIDE });
+    const secrets = new Map([...input.secrets, ['shop/orders-admin', undefined] as const]);
+    const planned = await makePlan({ ...input, secrets }, world.clock);
+    expect(stepsOf(planned)).toEqual([]);
+    expect(endsOf(planned)).toContain('DatabaseCluster shop/orders DefaultLoginRefused');
+    await world.end();
+  });
+
+  it('takes it that a foreign one has the login of new clusters, or the one that the object names', async () => {
+    const world = await aWorld({});
+    world.simulator.deployForeign({ id: 'orders', version: CLUSTER_SPEC.version });
+    await world.clock.advance(100_000);
+    const foreign = await plan(world, TAKEN);
+    expect(foreign.notes.join()).toMatch(/this plan takes it that the login that new clusters come with works$/);
+    const named = (name: string) => ({
+      [CLUSTER]: { ...TAKEN[CLUSTER], adminCredentials: { existingSecretRef: { name } } },
+    });
+    const data = { username: 'YWRtaW4=', password: 'ZXhpc3Rpbmc=' };
+    await world.kube.create(SECRETS, 'shop', { metadata: { name: 'theirs' }, data });
+    const existing = await plan(world, named('theirs'));
+    expect(existing.notes.join()).toMatch(/this plan takes it that the login in existingSecretRef works$/);
+    expect(endsOf(existing)).toContain('DatabaseCluster shop/orders Running');
+    expect(endsOf(await plan(world, named('nope')))).toContain('DatabaseCluster shop/orders SecretNotFound');
+    await world.end();
+  });
+});
