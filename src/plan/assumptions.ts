@@ -1,8 +1,36 @@
+import { type Item, isOutOfDate, itemOf, nameOf, readyOf } from '../plugin/inventory.ts';
 import type { Clouds } from './clouds.ts';
 import { clustersOf, type PlannedObject } from './objects.ts';
+import type { Outcome } from './plan.ts';
 
 /** What a plan takes for granted that nobody can know before it is done. */
-export function assumptionsOf(objects: readonly PlannedObject[], clouds: Clouds): readonly string[] {
+export function assumptionsOf(
+  objects: readonly PlannedObject[],
+  outcomes: readonly Outcome[],
+  clouds: Clouds,
+): readonly string[] {
+  return [...overBy(objects, outcomes), ...onServers(objects, clouds)];
+}
+
+/** What is wrong now, such as a token that the cloud refuses, and right in the plan, with nothing in between. */
+function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[]): readonly string[] {
+  const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+  const items = objects.flatMap(({ definition, live }) => (live === undefined ? [] : [itemOf(definition, live)]));
+  const parents = new Map(items.map((item) => [nameOf(item), item.parent]));
+  const isLeft = (name: string | undefined): boolean =>
+    name === undefined || (byName.get(name)?.change === 'none' && isLeft(parents.get(name)));
+  const isMended = (item: Item) => {
+    const outcome = byName.get(nameOf(item));
+    const wasWrong = readyOf(item)?.status === 'False' && !isOutOfDate(item);
+    return wasWrong && outcome?.end?.ready === 'True' && outcome.steps.length === 0 && isLeft(nameOf(item));
+  };
+  return items.filter(isMended).map((item) => {
+    const { reason, message } = readyOf(item) ?? {};
+    return `${nameOf(item)} is not Ready now, and nothing in this plan changes that: ${reason}: ${message}. A plan tries no login: it takes it that this is put right before`;
+  });
+}
+
+function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly string[] {
   return clustersOf(objects).flatMap(({ object }) => {
     const { clusterID, guesses } = clouds.server(object.key) ?? { guesses: [] };
     if (object.wanted === undefined || guesses.length === 0) return [];

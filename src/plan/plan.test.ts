@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, SPACE, type Specs, specOf } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
-import type { AnyObject } from '../kube/api.ts';
+import { type AnyObject, SECRETS } from '../kube/api.ts';
 import { makePlan, type Plan } from './plan.ts';
 
 const stepsOf = ({ steps }: Plan) => steps.map(({ name, description }) => `${name}: ${description}`);
@@ -208,6 +208,22 @@ describe('makePlan()', () => {
       'DatabaseSpace shop/other Unknown SecretNotFound',
       'DatabaseSpace shop/production True Observed',
       'DatabaseCluster shop/orders Unknown WaitingForSpace',
+    ]);
+    await world.end();
+  });
+
+  it('says what is wrong now and that it cannot try, such as a token that the cloud refuses', async () => {
+    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
+    const ref = { namespace: 'shop', name: 'cloud-write' };
+    await world.kube.patch(SECRETS, ref, { data: { clientSecret: 'd3Jvbmc=' } });
+    await world.clock.advance(10_000);
+    const larger = { 'DatabaseCluster orders': { ...CLUSTER_SPEC, storageSizeGB: 200 } };
+    const plan = await makePlan(await world.input(larger), world.clock);
+    expect(plan.outcomes.map(({ end }) => end?.ready)).toEqual(['True', 'True']);
+    expect(plan.notes).toEqual([
+      expect.stringMatching(
+        /^DatabaseSpace shop\/production is not Ready now, and nothing in this plan changes that: CredentialsInvalid: .*cloud-write.*\. A plan tries no login: it takes it that this is put right before$/,
+      ),
     ]);
     await world.end();
   });

@@ -109,7 +109,7 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   await time.runUntil(() => time.timers() === 0, 'the copy has stopped').catch(() => {});
   await running;
   const plan = planOf(input.objects, kube, told);
-  return { ...plan, notes: assumptionsOf(input.objects, clouds) };
+  return { ...plan, notes: assumptionsOf(input.objects, plan.outcomes, clouds) };
 }
 
 const STATUS_DEFAULTS = Object.fromEntries(
