@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { objectKey } from '../kube/object.ts';
+import { markDue, usersOfSources } from '../plan/due.ts';
 import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
 import { spacesOf } from '../plan/objects.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
@@ -73,7 +74,13 @@ export const plan = onCluster({
       return isMissing ? 1 : 0;
     }
     const { listed, notes } = await listClouds(on, read);
-    const whole = await makePlan({ ...read, listed }, systemClock);
+    const planned = await makePlan({ ...read, listed }, systemClock);
+    const changed = args.is('delete') ? named : changedBy(documents, namespace, read);
+    const isAsked = args.is('delete') || paths.length > 0;
+    // What there is stays as it is.
+    const objects = read.objects.flatMap((each) => (each.live === undefined ? [] : [{ ...each, wanted: each.live }]));
+    const without = () => makePlan({ ...read, objects, listed }, systemClock);
+    const whole = isAsked ? await markDue(planned, changed, read.objects, without) : planned;
     const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
     const all = { ...shown, notes: [...read.notes, ...notes, ...shown.notes] };
     io.stdout(output === 'text' ? planText(all, style) : printed(output, all));
@@ -97,6 +104,14 @@ function problemsText(problems: readonly Problem[]): string {
   const lines = problems.map(({ where, text }) => `  ${where}: ${text}`);
   const manifests = new Set(problems.map(({ where }) => where)).size;
   return `${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} cannot be applied:\n${lines.join('\n')}\n`;
+}
+
+/** What stands in the files, and what takes something from a Secret or ConfigMap that does. */
+function changedBy(documents: readonly Document[], namespace: string, { objects }: ReadResult): ReadonlySet<string> {
+  const sources = documents.flatMap(({ manifest: { apiVersion, metadata } }) =>
+    apiVersion === API_VERSION ? [] : [objectKey(metadata.namespace ?? namespace, metadata.name)],
+  );
+  return new Set([...namesIn(documents, namespace), ...usersOfSources(new Set(sources), objects)]);
 }
 
 function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>): Plan {

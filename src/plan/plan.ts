@@ -22,7 +22,7 @@ import { copyObjects } from './copy.ts';
 import type { PlannedObject } from './objects.ts';
 import { copySchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
-import { staysOf } from './stays.ts';
+import { laterOf, staysOf } from './stays.ts';
 import { type Weight, weightOf } from './weight.ts';
 
 /** What is known before anything is done. */
@@ -55,6 +55,10 @@ export interface Outcome {
   readonly end: { readonly ready: string; readonly reason: string; readonly message: string } | undefined;
   /** Where the object goes and what it stands for does not: what stays where. */
   readonly stays?: string;
+  /** It goes, and waits: what is destroyed when that is over, without a further plan. */
+  readonly later?: string;
+  /** It is so whatever becomes of what was asked for, and has nothing to do with it. */
+  readonly alsoDue?: true;
 }
 
 export interface Plan {
@@ -194,6 +198,7 @@ function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps'])
   const found = foundIn(kube, planned);
   const own = steps.filter((step) => step.name === name).map(({ name: _, ...step }) => step);
   const stays = found === undefined && wanted === undefined ? staysOf(planned, steps) : undefined;
+  const later = found !== undefined && wanted === undefined ? laterOf(planned, own) : undefined;
   const fields = live !== undefined && wanted !== undefined ? changesOf(specOf(live), specOf(wanted)) : [];
   return {
     name,
@@ -202,6 +207,7 @@ function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps'])
     steps: own,
     end: found === undefined ? undefined : endOf(itemOf(definition, found)),
     ...(stays === undefined ? {} : { stays }),
+    ...(later === undefined ? {} : { later }),
   };
 }
 

@@ -2,7 +2,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import { nodeName } from '../plugin/inventory.ts';
 import { clustersOf, databasesOf, type PlannedObject, usersOf } from './objects.ts';
-import type { Plan } from './plan.ts';
+import type { Outcome, Plan } from './plan.ts';
 
 /** What an object that goes leaves behind: nothing, if steps of the plan destroy it, or the cluster that it is on. */
 export function staysOf(planned: PlannedObject, steps: Plan['steps']): string | undefined {
@@ -17,5 +17,23 @@ export function staysOf(planned: PlannedObject, steps: Plan['steps']): string | 
     return user.status.username === undefined ? undefined : onServer(user, `user "${user.status.username}"`);
   for (const database of databasesOf([planned]))
     return database.status.name === undefined ? undefined : onServer(database, `database "${database.status.name}"`);
+  return undefined;
+}
+
+/** What is destroyed with an object that waits to go; nothing, if it would leave that, or a step of its own has done it. */
+export function laterOf(planned: PlannedObject, own: Outcome['steps']): string | undefined {
+  if (own.some(({ weight, fails }) => weight === 'destroys' && fails !== true)) return undefined;
+  for (const { spec, status } of clustersOf([planned])) {
+    const isDestroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+    return isDestroyed && status.createdAt !== undefined
+      ? `destroy cluster "${status.clusterID}" and its data`
+      : undefined;
+  }
+  for (const { spec, status } of usersOf([planned]))
+    return spec.deletionPolicy === 'Delete' && status.username ? `delete user "${status.username}"` : undefined;
+  for (const { spec, status } of databasesOf([planned]))
+    return spec.deletionPolicy === 'Delete' && status.name
+      ? `delete database "${status.name}" and its data`
+      : undefined;
   return undefined;
 }

@@ -121,6 +121,43 @@ Note: Nobody was asked
 `);
   });
 
+  it('says of a deletion that waits what is destroyed later', () => {
+    const waits: Outcome = {
+      name: 'DatabaseUser shop/app',
+      change: 'delete',
+      fields: [],
+      steps: [],
+      end: { ready: 'Unknown', reason: 'ClusterSuspended', message: 'It waits' },
+      later: 'delete user "app"',
+    };
+    expect(show(planOf(waits))).toBe(`This destroys data or access for good
+  - DatabaseUser shop/app: later: delete user "app"
+
+- DatabaseUser shop/app (delete)
+    then Ready is Unknown ClusterSuspended: It waits
+    later, without a further plan: - delete user "app"
+
+0 steps; 1 object does not become Ready.
+`);
+  });
+
+  it('shows apart, and does not count, what is due anyway', () => {
+    const due: Outcome = {
+      ...same,
+      steps: [{ description: 'resume it', weight: 'costs' }],
+      end: { ready: 'False', reason: 'CloudUnreachable', message: 'No answer' },
+      alsoDue: true,
+    };
+    expect(show(planOf(due))).toBe(`Also due, and not because of this (not counted):
+
+  DatabaseSpace shop/production
+    1. $ resume it
+    then Ready is False CloudUnreachable: No answer
+
+Nothing to do because of this.
+`);
+  });
+
   it('says why something does not become Ready', () => {
     const stuck: Outcome = {
       ...same,

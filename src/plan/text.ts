@@ -1,6 +1,7 @@
 import type { Style } from '../plugin/text.ts';
 import type { Change } from './changes.ts';
 import { differenceOf, isManyLines } from './difference.ts';
+import { isTold, ownOf } from './due.ts';
 import type { Outcome, Plan } from './plan.ts';
 import { WEIGHTS, type Weight } from './weight.ts';
 
@@ -13,27 +14,34 @@ const CALLED: Readonly<Record<Weight, string>> = {
 
 /** The plan for people: what must be looked at first, then each object with its fields, steps and end. */
 export function planText(plan: Plan, style: Style): string {
-  const told = plan.outcomes.filter(isTold);
+  const own = ownOf(plan);
+  const due = plan.outcomes.filter(({ alsoDue }) => alsoDue);
   const parts = [
-    ...WEIGHTS.filter((weight) => weight !== 'changes').map((weight) => heavy(plan, weight, style)),
-    failing(plan, style),
-    ...told.map((outcome) => outcomeText(outcome, style)),
+    ...WEIGHTS.filter((weight) => weight !== 'changes').map((weight) => heavy(own, weight, style)),
+    failing(own, style),
+    ...own.outcomes.filter(isTold).map((outcome) => outcomeText(outcome, style)),
+    due.length === 0 ? '' : style.dim(ALSO_DUE),
+    ...due.map((outcome) => outcomeText(outcome, style)),
     plan.notes.map((note) => `Note: ${note}`).join('\n'),
-    summary(plan),
+    summary(own, due.length > 0),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function isTold({ change, steps, end }: Outcome): boolean {
-  return change !== 'none' || steps.length > 0 || (end !== undefined && end.ready !== 'True');
-}
+const ALSO_DUE = 'Also due, and not because of this (not counted):';
 
-function heavy({ steps }: Plan, weight: Weight, style: Style): string {
-  const found = steps.filter((step) => step.weight === weight && !step.fails);
+function heavy({ steps, outcomes }: Plan, weight: Weight, style: Style): string {
+  const now = steps.filter((step) => step.weight === weight && !step.fails);
+  const later = weight === 'destroys' ? outcomes.flatMap(laterStep) : [];
+  const found = [...now, ...later];
   if (found.length === 0) return '';
   const paint = weight === 'destroys' ? style.bad : style.going;
   const lines = found.map(({ name, description }) => `  ${paint(MARKS[weight])} ${name}: ${description}`);
   return [paint(`This ${CALLED[weight]}`), ...lines].join('\n');
+}
+
+function laterStep({ name, later }: Outcome) {
+  return later === undefined ? [] : [{ name, description: `later: ${later}` }];
 }
 
 function failing({ steps }: Plan, style: Style): string {
@@ -48,13 +56,13 @@ const MARKS: Readonly<Record<Weight, string>> = { destroys: '-', interrupts: '!'
 const CHANGE_MARKS = { create: '+', update: '~', delete: '-', none: ' ' } as const;
 
 /** An object may go without anything being destroyed. */
-function markOf({ change, steps }: Outcome): string {
-  const destroys = steps.some(({ weight, fails }) => weight === 'destroys' && !fails);
+function markOf({ change, steps, later }: Outcome): string {
+  const destroys = later !== undefined || steps.some(({ weight, fails }) => weight === 'destroys' && !fails);
   return change === 'delete' && !destroys ? MARKS.changes : CHANGE_MARKS[change];
 }
 
 function outcomeText(outcome: Outcome, style: Style): string {
-  const { name, change, fields, steps, end, stays } = outcome;
+  const { name, change, fields, steps, end, stays, later } = outcome;
   const lines = [
     `${style.strong(`${markOf(outcome)} ${name}`)}${change === 'none' ? '' : style.dim(` (${change})`)}`,
     ...fields.map((field) => fieldText(field, style)),
@@ -62,6 +70,7 @@ function outcomeText(outcome: Outcome, style: Style): string {
       ({ description, weight, fails }, index) => `    ${index + 1}. ${fails ? FAILS : MARKS[weight]} ${description}`,
     ),
     endText(end, stays, style),
+    ...(later === undefined ? [] : [`    later, without a further plan: ${MARKS.destroys} ${later}`]),
   ];
   return lines.join('\n');
 }
@@ -84,10 +93,10 @@ function shown(value: unknown): string {
   return value === undefined ? '(not set)' : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function summary({ steps, outcomes }: Plan): string {
+function summary({ steps, outcomes }: Plan, isMoreDue: boolean): string {
   const stuck = outcomes.filter(({ end }) => end !== undefined && end.ready !== 'True').length;
   if (steps.length === 0 && stuck === 0 && outcomes.every(({ change }) => change === 'none'))
-    return 'Nothing to do: everything is as it is declared.';
+    return isMoreDue ? 'Nothing to do because of this.' : 'Nothing to do: everything is as it is declared.';
   const words = { destroys: 'destructive', interrupts: 'interrupting', costs: 'costly', changes: 'other' };
   const counts = WEIGHTS.map(
     (weight) => [steps.filter((step) => step.weight === weight && !step.fails).length, words[weight]] as const,

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { aWorld, ON_ORDERS, type Specs } from '../../test/support/planned-world.ts';
+import { CLUSTER_SPEC } from '../../test/support/specs.ts';
+import { markDue, ownOf, usersOfSources } from './due.ts';
+import { makePlan } from './plan.ts';
+import { severityOf } from './severity.ts';
+
+const CLUSTER = 'DatabaseCluster orders';
+const ON_MORE = { clusterRef: { name: 'more' } };
+
+/** As the command makes it: of these files, or of a deletion. */
+async function planned(world: Awaited<ReturnType<typeof aWorld>>, files: Specs, deleted: readonly string[] = []) {
+  const names = [...Object.keys(files), ...deleted].map((name) => name.replace(' ', ' shop/'));
+  const input = await world.input(files, deleted);
+  const before = await world.input({});
+  const plan = await makePlan(input, world.clock);
+  return markDue(plan, new Set(names), input.objects, () => makePlan(before, world.clock));
+}
+
+describe('markDue()', () => {
+  it('counts nothing of what is due anyway', async () => {
+    const waits = { ...ON_MORE, passwordSecretRef: { name: 'nope' } };
+    const world = await aWorld({
+      [CLUSTER]: CLUSTER_SPEC,
+      'DatabaseCluster more': CLUSTER_SPEC,
+      'DatabaseUser stuck': waits,
+    });
+    const plan = await planned(world, { [CLUSTER]: CLUSTER_SPEC });
+    expect(plan.outcomes.filter(({ alsoDue }) => alsoDue).map(({ name }) => name)).toEqual(['DatabaseUser shop/stuck']);
+    expect(severityOf(plan)).toBe('nothing');
+    expect(ownOf(plan).outcomes.map(({ name }) => name)).not.toContain('DatabaseUser shop/stuck');
+    const whole = await planned(world, { 'DatabaseCluster more': { ...CLUSTER_SPEC, storageSizeGB: 200 } });
+    expect(whole.outcomes.filter(({ alsoDue }) => alsoDue)).toEqual([]);
+    await world.end();
+  });
+
+  it('counts what becomes of others because of it', async () => {
+    const world = await aWorld({ [CLUSTER]: { ...CLUSTER_SPEC, deletionPolicy: 'Delete' } });
+    await world.apply({ 'DatabaseCluster second': { ...CLUSTER_SPEC, clusterID: 'orders' } });
+    const kept = await planned(world, { 'DatabaseUser app': ON_ORDERS });
+    expect(kept.outcomes.filter(({ alsoDue }) => alsoDue).map(({ name }) => name)).toEqual([
+      'DatabaseCluster shop/second',
+    ]);
+    const freed = await planned(world, {}, [CLUSTER]);
+    expect(freed.outcomes.filter(({ alsoDue }) => alsoDue)).toEqual([]);
+    expect(ownOf(freed).steps.map(({ name, description }) => `${name}: ${description}`)).toContain(
+      'DatabaseCluster shop/second: deploy cluster "orders"',
+    );
+    await world.end();
+  });
+
+  it('takes what names a Secret or ConfigMap of the files for changed by them', async () => {
+    const own = { ...ON_ORDERS, passwordSecretRef: { name: 'own' } };
+    const schema = [{ configMapKeyRef: { name: 'schema', key: 'all' } }];
+    const world = await aWorld({ 'DatabaseUser app': own, 'Database orders': { ...ON_ORDERS, schema } });
+    const { objects } = await world.input({});
+    expect(usersOfSources(new Set(['shop/own']), objects)).toEqual(['DatabaseUser shop/app']);
+    expect(usersOfSources(new Set(['shop/schema']), objects)).toEqual(['Database shop/orders']);
+    await world.end();
+  });
+});
+
+describe('what a deletion that waits destroys later', () => {
+  it('is nothing of a space, and what belongs to any other object', async () => {
+    const suspended = { ...CLUSTER_SPEC, state: 'Suspended' };
+    const world = await aWorld({ [CLUSTER]: CLUSTER_SPEC, 'DatabaseUser app': ON_ORDERS, 'Database kept': ON_ORDERS });
+    const laterOf = async (deleted: readonly string[]) => {
+      const plan = await planned(world, {}, deleted);
+      return [severityOf(plan), plan.outcomes.flatMap(({ later }) => later ?? [])];
+    };
+    expect(await laterOf(['DatabaseSpace production'])).toEqual(['changes', []]);
+    await world.apply({ [CLUSTER]: suspended });
+    expect(await laterOf(['DatabaseUser app', 'Database kept'])).toEqual(['destroys', ['delete user "app"']]);
+    await world.end();
+  });
+});
