@@ -98,6 +98,30 @@ describe('dryRun()', () => {
     });
   });
 
+  it('asks again without what there is not, for all of that and what the rules say', async () => {
+    const asked: unknown[] = [];
+    const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
+      const { spec } = object as unknown as { readonly spec: Readonly<Record<string, unknown>> };
+      asked.push(Object.keys(spec));
+      const unknown = ['foo', 'storageSizeGb'].find((name) => name in spec);
+      if (unknown !== undefined)
+        throw new KubeError(`failed to create typed patch object (…): .spec.${unknown}: field not declared in schema`, {
+          status: 500,
+        });
+      const message = 'Required value: storageSizeGB is needed to deploy a cluster: set it';
+      throw new KubeError('invalid', { status: 422, fields: [{ field: 'spec.storageSizeGB', message }] });
+    };
+    const { storageSizeGB: _, ...spec } = CLUSTER_SPEC;
+    expect(await run({ applyDryRun } as KubeClient, { ...spec, storageSizeGb: 100, foo: 1 })).toEqual({
+      problems: [
+        'spec.foo cannot be 1: there is no such field: correct its name, or remove it',
+        'spec.storageSizeGb cannot be 100: there is no such field: correct its name, or remove it',
+        'spec.storageSizeGB: Required value: storageSizeGB is needed to deploy a cluster: set it',
+      ],
+    });
+    expect(asked).toHaveLength(3);
+  });
+
   it('tells each field that the server refuses', async () => {
     const fields = [
       { field: 'spec.region', message: 'Forbidden: region cannot change' },

@@ -26,15 +26,11 @@ export async function dryRun(
 ): Promise<DryRun> {
   const spec = { ...(live === undefined ? {} : recordOf(specOf(live))), ...recordOf(manifest.spec) };
   const own = specIssues(definition, spec).map(({ field, text }) => ({ field, text: `${field} ${text}` }));
+  const told = new Map(own.map(({ field, text }) => [field, text]));
   try {
-    return { object: await asked(api, definition, manifest, live, signal) };
+    return await allRefused(manifest, told, (rest) => asked(api, definition, rest, live, signal));
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    const wrong = refusedFields(error, manifest);
-    if (wrong.length > 0) {
-      const known = new Set(own.map(({ field }) => field));
-      return { problems: [...own, ...wrong.filter(({ field }) => !known.has(field))].map(({ text }) => text) };
-    }
     if (error.status !== 403 && error.status !== 404) throw error;
     if (own.length > 0) return { problems: own.map(({ text }) => text) };
     const { namespace, name } = manifest.metadata;
@@ -43,6 +39,44 @@ export async function dryRun(
     const metadata = { ...live?.metadata, ...manifest.metadata };
     return { object: { metadata, spec: parsed.success ? parsed.data : spec } as unknown as AnyObject, note };
   }
+}
+
+/**
+ * What the server says to the manifest. It looks at rules only where every field is one that it knows, of the right type, and
+ * names but the first that is not: so it is asked again without those, until it says nothing new.
+ */
+async function allRefused(
+  manifest: Manifest,
+  told: Map<string, string>,
+  ask: (manifest: Manifest) => Promise<AnyObject>,
+): Promise<DryRun> {
+  let isRefused = false;
+  for (let rest = manifest; ; ) {
+    let wrong: ReturnType<typeof refusedFields> = [];
+    try {
+      const object = await ask(rest);
+      return isRefused ? { problems: [...told.values()] } : { object };
+    } catch (error) {
+      if (error instanceof KubeError) wrong = refusedFields(error, manifest);
+      if (wrong.length === 0 && !isRefused) throw error;
+    }
+    isRefused = true;
+    for (const { field, text } of wrong) if (!told.has(field)) told.set(field, text);
+    const next = wrong.reduce((left, { field, isRule }) => (isRule ? left : without(left, field)), rest);
+    if (next === rest) return { problems: [...told.values()] };
+    rest = next;
+  }
+}
+
+/** The same manifest where there is no such field, or no object that it is a field of. */
+function without(manifest: Manifest, field: string): Manifest {
+  const steps = stepsOf(field);
+  const parent = valueAt(manifest, steps.slice(0, -1).join('.'));
+  const last = steps.at(-1) ?? '';
+  if (!isRecord(parent) || !(last in parent)) return manifest;
+  const copy = structuredClone(manifest);
+  delete (valueAt(copy, steps.slice(0, -1).join('.')) as Record<string, unknown>)[last];
+  return copy;
 }
 
 function asked(
@@ -109,13 +143,17 @@ const TYPED = /\.(spec\.[\w.[\]]+): ([^\n]*)/g;
 /** `strict decoding error: unknown field "spec.nonsense"`: what a patch with fieldValidation=Strict is answered. */
 const UNKNOWN = /unknown field "([\w.[\]]+)"/g;
 
-function refusedFields(error: KubeError, manifest: Manifest) {
+/** `isRule`: more than the name and type of the field was looked at. */
+function refusedFields(
+  error: KubeError,
+  manifest: Manifest,
+): readonly { readonly field: string; readonly text: string; readonly isRule?: true }[] {
   if (error.status === 403 || error.status === 404 || error.status === 401) return [];
   // Of a patch, that message holds the whole object before it comes to the point.
   const strict = error.fields.flatMap(({ message }) => [...message.matchAll(UNKNOWN)].map(([, field = '']) => field));
   if (strict.length > 0) return strict.map((field) => ({ field, text: unknownField(manifest, field) }));
   if (error.fields.length > 0)
-    return error.fields.map(({ field, message }) => ({ field, text: `${field}: ${message}` }));
+    return error.fields.map(({ field, message }) => ({ field, text: `${field}: ${message}`, isRule: true }));
   return [...error.message.matchAll(TYPED)].map(([, field = '', message = '']) => {
     const isUnknown = message.includes('not declared in schema');
     const text = `${field} cannot be ${JSON.stringify(valueAt(manifest, field))}: ${message}`;
@@ -129,8 +167,14 @@ function unknownField(manifest: Manifest, field: string): string {
 }
 
 function valueAt(manifest: Manifest, path: string): unknown {
-  const steps = path.split(/[.[\]]+/).filter((step) => step !== '');
-  return steps.reduce<unknown>((parent, step) => (parent as Record<string, unknown> | undefined)?.[step], manifest);
+  return stepsOf(path).reduce<unknown>(
+    (parent, step) => (parent as Record<string, unknown> | undefined)?.[step],
+    manifest,
+  );
+}
+
+function stepsOf(path: string): readonly string[] {
+  return path.split(/[.[\]]+/).filter((step) => step !== '');
 }
 
 function specOf(object: AnyObject): unknown {
