@@ -47,6 +47,29 @@ describe('explainText()', () => {
     );
   });
 
+  it('says of what is paused that nothing comes before it is unpaused', () => {
+    const paused = { annotations: { 'mooring.dev/paused': 'true' }, ready: ['Unknown', 'Paused', 'It is'] as const };
+    expect(explain(anItem('DatabaseCluster', 'shop/orders', paused))).toContain(
+      'Next try\n  Not before it is unpaused.\n',
+    );
+  });
+
+  it('tells of annotations that mean nothing, as status does', () => {
+    const item = anItem('DatabaseCluster', 'shop/orders', { annotations: { 'mooring.dev/paused': 'True' } });
+    const mistake = 'Annotation mooring.dev/paused is "True", which means nothing: write "true"';
+    expect(explain(item)).toContain(`Annotations\n  ${mistake}\n`);
+    expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({ mistakes: [mistake] });
+  });
+
+  it('gives the whole command that takes over a cluster which came in the place of another', () => {
+    const message =
+      'It is left alone. To take it over, annotate mooring.dev/accept-identity=2026-11-21T10:00:00.000Z, but there is "b"';
+    const item = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', 'IdentityChanged', message] });
+    expect(explain(item)).toContain(
+      '  To take it over: kubectl annotate databasecluster orders --namespace shop --overwrite mooring.dev/accept-identity=2026-11-21T10:00:00.000Z\n',
+    );
+  });
+
   it('follows the cause to the object that is really in the way', () => {
     const space = anItem('DatabaseSpace', 'shop/production', {
       ready: ['False', 'CredentialsInvalid', 'Secret "cloud" is refused'],
@@ -58,7 +81,7 @@ describe('explainText()', () => {
     });
     const text = explain(cluster, [space, cluster]);
     expect(text).toContain('Comes from\n  DatabaseSpace shop/production: Ready is False CredentialsInvalid');
-    expect(text).toContain('What to do\n  Correct client id and client secret');
+    expect(text).toContain('What to do\n  For DatabaseSpace shop/production: Correct client id and client secret');
   });
 
   it('says of what nobody has looked at yet what was before, and that no operator seems to be running', () => {
@@ -74,7 +97,7 @@ Why
   ${operator}
 
 Deletion
-  It is being deleted since 30m
+  Deletion began 30m ago
 `);
     const json = explanationOf({ items: [item], hidden: new Set(), operator }, item);
     expect(json).toMatchObject({ ready: 'Unknown', reason: 'NotSeen', operator, missing: [], nextTry: [] });
@@ -123,7 +146,7 @@ Deletion
     });
     expect(explain(item)).toContain(`
 Deletion
-  It is being deleted since 30m, and held by mooring.dev/cluster, example.com/audit
+  Deletion began 30m ago, and the object is held by mooring.dev/cluster, example.com/audit
   Mooring holds it until its work there is done. To have it go at once, and leave what it stands for as it is: kubectl annotate databasecluster orders --namespace shop mooring.dev/abandon=true
   Not held by Mooring, but by whoever set it: example.com/audit
 `);
@@ -144,6 +167,8 @@ Deletion
     expect(failed('Reconcile')).toBe('Reconcile, 60s ago');
     expect(failed('Reconcile', { httpStatus: 500 })).toBe('Reconcile, 60s ago: HTTP 500');
     expect(failed('list')).toBe('list, 60s ago: no answer');
+    // All of it stands above.
+    expect(failed('Reconcile', { message: 'Secret "cloud" has no key' })).toBeUndefined();
   });
 
   it('says of what is Ready nothing that is not the case', () => {

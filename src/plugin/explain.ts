@@ -1,5 +1,5 @@
 import { GROUP } from '../base/group.ts';
-import { ABANDON } from '../kube/annotations.ts';
+import { ABANDON, ACCEPT_IDENTITY, mistakesIn, RECONCILE_AT } from '../kube/annotations.ts';
 import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
 import { specFields, statusFields } from './fields.ts';
@@ -29,6 +29,7 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
     `${style.strong(nameOf(item))}: ${isSeen ? `Ready is ${paint(`${status} ${reason}`)}${lasting(item, nowMs)}` : paint('not looked at yet')}`,
     section('Why', why(inventory, item), style),
     section('Paused', pausedLines(item), style),
+    section('Annotations', annotationLines(item), style),
     section('Deletion', deletionLines(item, nowMs), style),
     section('What to do', whatToDo(inventory, item), style),
     section('Comes from', causes(inventory, item), style),
@@ -54,6 +55,7 @@ export function explanationOf(inventory: Inventory, item: Item): object {
     message,
     operator: inventory.operator ?? null,
     paused: isPaused(item),
+    mistakes: annotationLines(item),
     deletedAt: metadata.deletionTimestamp ?? null,
     finalizers: metadata.finalizers ?? [],
     blockedBy: blockerOf(inventory, item) ?? null,
@@ -75,18 +77,30 @@ function pausedLines(item: Item): readonly string[] {
   return isPaused(item) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
 }
 
+/** What a person seems to have meant something by, and nothing goes by. */
+function annotationLines({ metadata }: Item): readonly string[] {
+  const mistakes = mistakesIn(metadata);
+  return mistakes === undefined ? [] : [mistakes];
+}
+
+/** What a person types to annotate it. */
+function annotate({ kind, metadata }: Item, what: string): string {
+  return `kubectl annotate ${kind.toLowerCase()} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
+}
+
 /** What keeps it from going, and how to have it go all the same. */
-function deletionLines({ kind, metadata }: Item, nowMs: number): readonly string[] {
+function deletionLines(item: Item, nowMs: number): readonly string[] {
+  const { metadata } = item;
   if (metadata.deletionTimestamp === undefined) return [];
   const finalizers = metadata.finalizers ?? [];
   const [others, ours] = [false, true].map((is) => finalizers.filter((name) => name.startsWith(`${GROUP}/`) === is));
-  const since = `It is being deleted since ${age(metadata.deletionTimestamp, nowMs)}`;
+  const since = `Deletion began ${age(metadata.deletionTimestamp, nowMs)} ago`;
   return [
-    `${since}${finalizers.length === 0 ? '' : `, and held by ${finalizers.join(', ')}`}`,
+    `${since}${finalizers.length === 0 ? '' : `, and the object is held by ${finalizers.join(', ')}`}`,
     ...(ours?.length === 0
       ? []
       : [
-          `Mooring holds it until its work there is done. To have it go at once, and leave what it stands for as it is: kubectl annotate ${kind.toLowerCase()} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${ABANDON}=true`,
+          `Mooring holds it until its work there is done. To have it go at once, and leave what it stands for as it is: ${annotate(item, `${ABANDON}=true`)}`,
         ]),
     ...(others?.length === 0 ? [] : [`Not held by Mooring, but by whoever set it: ${others?.join(', ')}`]),
   ];
@@ -114,8 +128,21 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   if (blocker.reason === NOT_THERE) return [`Create ${blocker.name}, or correct the reference to it`];
   const help = reasonHelp(kind, blocker.reason);
   if (help === undefined) return [];
-  return [help.remedy ?? `Nothing but to wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`];
+  const remedy = help.remedy ?? `Nothing but to wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`;
+  // The message that a remedy speaks of is that one's, and stands below.
+  return [blocker.name === nameOf(item) ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(item)];
 }
+
+/** What has it take over the cluster that has come in the place of its own. */
+function takeOver(item: Item): readonly string[] {
+  const { reason, message } = readinessOf(item);
+  const [, createdAt] = reason === 'IdentityChanged' ? (ACCEPTED.exec(message) ?? []) : [];
+  return createdAt === undefined
+    ? []
+    : [`To take it over: ${annotate(item, `--overwrite ${ACCEPT_IDENTITY}=${createdAt}`)}`];
+}
+
+const ACCEPTED = new RegExp(`${ACCEPT_IDENTITY}=([^\\s,]+)`);
 
 /** Up to the object that is really in the way. */
 function causes(inventory: Inventory, item: Item): readonly string[] {
@@ -133,8 +160,9 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
 function nextTry(item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
+  if (isPaused(item)) return ['Not before it is unpaused.'];
   const stalled = stalledOf(item) !== undefined;
-  const now = `At once after any change of what is named above, or with: kubectl annotate ${item.kind.toLowerCase()} ${item.metadata.name} --namespace ${item.metadata.namespace ?? ''} --overwrite mooring.dev/reconcile-at="$(date +%s)"`;
+  const now = `At once after any change of what is named above, or with: ${annotate(item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
   const pace = stalled
     ? 'By itself only now and then (after 1 minute, growing to 30): a person must act first.'
     : reasonHelp(item.kind, ready.reason)?.chapter === 'Tried again'
@@ -153,10 +181,12 @@ function lastError(item: Item, nowMs: number): readonly string[] {
     ...(error['code'] === undefined ? [] : [`code ${String(error['code'])}`]),
   ];
   const message = String(error['message']);
+  const isSaid = readinessOf(item).message.includes(message);
+  if (isSaid && operation === PASS && answers.length === 0) return [];
   return [
     `${operation}, ${age(String(error['time']), nowMs)} ago${answers.length === 0 ? '' : `: ${answers.join(', ')}`}`,
     // It stands above already.
-    ...(readinessOf(item).message.includes(message) ? [] : [message]),
+    ...(isSaid ? [] : [message]),
   ];
 }
 

@@ -44,7 +44,9 @@ export function parseTarget(words: readonly string[]): {
   const slash = first.indexOf('/');
   const [word, name] = slash < 0 ? [first, second] : [first.slice(0, slash), first.slice(slash + 1)];
   if (name === undefined || name === '' || words.length > (slash < 0 ? 2 : 1))
-    throw new UsageError(`Name one object, such as databasecluster/orders, not "${words.join(' ')}"`);
+    throw new UsageError(
+      `Name one object, such as databasecluster/orders${words.length === 0 ? '' : `, not "${words.join(' ')}"`}`,
+    );
   return { definition: definitionOf(word), name };
 }
 
