@@ -78,7 +78,18 @@ describe('obstacleOf()', () => {
   });
 
   it('lets a new state mend what is stalled', () => {
-    expect(obstacle('resume', cluster(stuck('InvalidSpec')))).toBeUndefined();
+    const own = { status: { createdAt: '2026-11-21T10:00:00.000Z' } };
+    expect(obstacle('resume', cluster({ ...stuck('InvalidSpec'), ...own }))).toBeUndefined();
+    expect(obstacle('suspend', cluster({ ...stuck('StorageCannotShrink'), ...own }))).toBeUndefined();
+  });
+
+  it.each(['suspend', 'resume'])('keeps %s from what has no cluster of its own', (name) => {
+    const told = /^It is stalled, and a person must act first: \w+: No$/;
+    expect(obstacle(name, cluster(stuck('ClusterIDInUse')))).toMatch(told);
+    const own = { status: { createdAt: '2026-11-21T10:00:00.000Z' } };
+    for (const reason of ['ClusterMissing', 'IdentityChanged'])
+      expect(obstacle(name, cluster({ ...stuck(reason), ...own }))).toMatch(told);
+    expect(obstacle(name, cluster({ ...stuck('ClusterIDInUse'), generation: 2 }))).toBeUndefined();
   });
 
   it('says of what is being deleted that it goes', () => {

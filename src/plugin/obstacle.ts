@@ -1,6 +1,6 @@
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
-import { isStatusConditionTrue } from '../kube/condition.ts';
+import { type Condition, isStatusConditionTrue } from '../kube/condition.ts';
 import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { ancestorsOf, blockerOf } from './tree.ts';
@@ -17,7 +17,19 @@ export function obstacleOf(name: string, inventory: Inventory, item: Item): stri
   if (isPaused(item)) return `It is paused: Mooring changes nothing about it. First: ${commandFor('unpause', item)}`;
   if (isOnlyObserved(item))
     return 'It is only observed (managementPolicy: Observe): Mooring changes nothing about it. First set Manage there.';
-  return (name === 'rotate' ? againstRotation(inventory, item) : undefined) ?? inTheWay(inventory, item);
+  return (name === 'rotate' ? againstRotation(inventory, item) : withoutCluster(item)) ?? inTheWay(inventory, item);
+}
+
+/** A state is set of a cluster that is there, and is the object's. */
+function withoutCluster(item: Item): string | undefined {
+  const stalled = stalledOf(item);
+  if (stalled === undefined || isOutOfDate(item)) return undefined;
+  const isOwn = isRecord(item.status) && item.status['createdAt'] !== undefined;
+  return isOwn && !['ClusterMissing', 'IdentityChanged'].includes(stalled.reason) ? undefined : mustAct(stalled);
+}
+
+function mustAct({ reason, message }: Pick<Condition, 'reason' | 'message'>): string {
+  return `It is stalled, and a person must act first: ${reason}: ${message}`;
 }
 
 function isOnlyObserved({ kind, spec }: Item): boolean {
@@ -39,7 +51,7 @@ function againstRotation(inventory: Inventory, item: Item): string | undefined {
   // A cluster may be stuck on something else, and its login be looked after.
   const works = isStatusConditionTrue(item.conditions, 'Available');
   if (stalled === undefined || works || isOutOfDate(item)) return undefined;
-  return `It is stalled, and a person must act first: ${stalled.reason}: ${stalled.message}`;
+  return mustAct(stalled);
 }
 
 /** Another object that a person must do something about. What is on its way is not in the way. */
