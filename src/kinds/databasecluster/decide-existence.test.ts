@@ -275,6 +275,15 @@ describe('decideExistence()', () => {
   });
 
   it.each([
+    ['is being created', aCluster().announced(), foreign],
+    ['being taken over', aCluster().with({ adoptionPolicy: 'IfExists' }), anObservation()],
+    ['observed from now on', aCluster().with({ managementPolicy: 'Observe' }), anObservation()],
+  ])('says of a cluster that it finds that it is %s', (words, given, seen) => {
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toContain(words);
+  });
+
+  it.each([
     ['runs', anObservation()],
     ['is suspended', anObservation().status('suspended')],
     ['tells no creation time', anObservation().cluster({ createdAt: undefined })],

@@ -106,15 +106,12 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
 function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
   const { spec } = subject;
   const createdAt = identityOf(cluster);
-  const claim = (extra: ClusterDecision['status']): ClusterDecision => ({
+  const claim = (doing: string, extra: ClusterDecision['status']): ClusterDecision => ({
     hold: spec.managementPolicy === 'Manage',
     // Of one that was observed until now all is said already.
     conditions: subject.status.observedOnly
       ? 'keep'
-      : [
-          ...reconciling('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`),
-          ...clusterConditions(subject, seen),
-        ],
+      : [...reconciling('Deploying', `Cluster "${seen.id}" ${doing}`), ...clusterConditions(subject, seen)],
     status: {
       ...shown(seen),
       drift: null,
@@ -127,9 +124,13 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
     requeueAfterMs: 0,
   });
   // What this object asked for is its own, though it only observes by now.
-  if (isFromOperation(subject, seen)) return claim({ backup: acceptedBackup(subject), observedOnly: null });
+  if (isFromOperation(subject, seen))
+    return claim(`is being created in ${seen.place}`, { backup: acceptedBackup(subject), observedOnly: null });
   if (cluster.status === 'destroying') return outgoing(subject, seen);
-  if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') return claim({});
+  if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') {
+    const doing = spec.managementPolicy === 'Observe' ? 'observed from now on' : 'being taken over';
+    return claim(`is there in ${seen.place}, and is ${doing}`, {});
+  }
   const message =
     `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
     'Choose another clusterID, or set adoptionPolicy: IfExists to take it over';

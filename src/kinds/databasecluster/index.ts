@@ -79,7 +79,7 @@ function describe(step: ClusterStep): string {
     case 'Update':
       return `update cluster "${step.id}": ${Object.keys(step.changes).join(', ')}`;
     case 'PreparePassword':
-      return 'write a new password to the admin Secret, beside the one that works';
+      return `write a new password to the admin Secret${step.from === 'current' ? ', beside the one that works' : ''}`;
     case 'PutPassword':
       return 'have the server take the new password';
     case 'PromotePassword':

@@ -123,7 +123,7 @@ export type ClusterStep =
   | { readonly do: 'Resume'; readonly id: string }
   | ({ readonly do: 'Rename'; readonly id: string; readonly to: string } & Patience)
   | ({ readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges } & Patience)
-  /** Writes a new password into the Secret as nextPassword, beside the one that works. */
+  /** Writes a new password into the Secret as nextPassword, beside the one that works if that stands there. */
   | { readonly do: 'PreparePassword'; readonly from: UsableLogin }
   /** Has the server take the Secret's nextPassword. */
   | { readonly do: 'PutPassword'; readonly as: UsableLogin }

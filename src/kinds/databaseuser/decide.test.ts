@@ -39,7 +39,11 @@ const put = (password: 'next' | 'current', drifted = false): UserStep => ({
 
 const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Partial<TriedLogin>; step: UserStep }[] =
   [
-    { name: 'writes the password down before there is a user', found: nothing, step: { do: 'PrepareNext' } },
+    {
+      name: 'writes the password down before there is a user',
+      found: nothing,
+      step: { do: 'PrepareNext', isOnly: true },
+    },
     { name: 'creates the user with what was written down', found: onlyNext, step: create('next') },
     {
       name: 'promotes what signs in',
@@ -63,7 +67,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       name: 'takes an existing user over with a new password, written down first',
       user: adopting,
       found: { ...nothing, exists: true },
-      step: { do: 'PrepareNext' },
+      step: { do: 'PrepareNext', isOnly: true },
     },
     {
       name: 'takes an existing user over with the password that was written down',
@@ -75,7 +79,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       name: 'gives a user of ours a new password when the Secret was deleted',
       user: owned,
       found: { ...nothing, exists: true },
-      step: { do: 'PrepareNext' },
+      step: { do: 'PrepareNext', isOnly: true },
     },
     {
       name: 'creates a user that was deleted elsewhere with the same password',
@@ -105,7 +109,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       name: 'replaces a password that was edited in the Secret',
       user: owned,
       found: { ...refused, asVerified: false },
-      step: { do: 'PrepareNext' },
+      step: { do: 'PrepareNext', isOnly: true },
     },
     {
       name: 'puts the Secret right',

@@ -107,7 +107,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     step({ do: 'PutPassword', ...on, password, drifted }, 'SettingPassword', 'is being given its password');
   const prepare = (how: { readonly instead?: true } = {}) =>
     step(
-      { do: 'PrepareNext', ...how },
+      { do: 'PrepareNext', ...how, ...(isReady ? {} : { isOnly: true }) },
       'SettingPassword',
       `is being given a password: Secret "${secretName}" is written`,
     );

@@ -48,7 +48,7 @@ export function databaseUserKind(
 function describe(step: UserStep): string {
   switch (step.do) {
     case 'PrepareNext':
-      return 'write a new password to the connection Secret, beside the one that works';
+      return `write a new password to the connection Secret${step.isOnly ? '' : ', beside the one that works'}`;
     case 'CopySecret':
       return `write the connection Secret anew, with the passwords of Secret "${step.from}"`;
     case 'CreateUser':

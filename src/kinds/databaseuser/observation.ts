@@ -89,10 +89,10 @@ export type PasswordSource =
 /** One effect. */
 export type UserStep =
   /**
-   * Writes a coming password into the connection Secret as nextPassword, beside the one that works. `instead`: of one that
-   * the server took and that does not sign in, nor does the one beside it.
+   * Writes a coming password into the connection Secret as nextPassword, beside the one that works; `isOnly`: none does.
+   * `instead`: of one that the server took and that does not sign in, nor does the one beside it.
    */
-  | { readonly do: 'PrepareNext'; readonly instead?: true }
+  | { readonly do: 'PrepareNext'; readonly isOnly?: true; readonly instead?: true }
   /** Writes the connection Secret under its new name, with the passwords of the one before. */
   | { readonly do: 'CopySecret'; readonly from: string }
   /** `returns`: it was deleted on the server by somebody else. */
