@@ -2,8 +2,8 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Cluster } from '../cloud/schema.ts';
-import { objectKey } from '../kube/object.ts';
-import { markDue, usersOfSources } from '../plan/due.ts';
+import { objectKey, splitKey } from '../kube/object.ts';
+import { markDue } from '../plan/due.ts';
 import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
 import { spacesOf } from '../plan/objects.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
@@ -75,12 +75,16 @@ export const plan = onCluster({
     }
     const { listed, notes } = await listClouds(on, read);
     const planned = await makePlan({ ...read, listed }, systemClock);
-    const changed = args.is('delete') ? named : changedBy(documents, namespace, read);
+    const asked = args.is('delete') ? named : new Set(namesIn(documents, namespace));
+    // In the same namespaces.
+    const without = async () => {
+      const alsoIn = [...asked].map((name) => splitKey(name.split(' ')[1] ?? '').namespace);
+      const nothing = { documents: [], deleted: new Set<string>() };
+      const before = await readObjects(api, { namespace, ...nothing, alsoIn }, io.signal);
+      return makePlan({ ...before, listed }, systemClock);
+    };
     const isAsked = args.is('delete') || paths.length > 0;
-    // What there is stays as it is.
-    const objects = read.objects.flatMap((each) => (each.live === undefined ? [] : [{ ...each, wanted: each.live }]));
-    const without = () => makePlan({ ...read, objects, listed }, systemClock);
-    const whole = isAsked ? await markDue(planned, changed, read.objects, without) : planned;
+    const whole = isAsked ? await markDue(planned, asked, without) : planned;
     const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
     const all = { ...shown, notes: [...read.notes, ...notes, ...shown.notes] };
     io.stdout(output === 'text' ? planText(all, style) : printed(output, all));
@@ -104,14 +108,6 @@ function problemsText(problems: readonly Problem[]): string {
   const lines = problems.map(({ where, text }) => `  ${where}: ${text}`);
   const manifests = new Set(problems.map(({ where }) => where)).size;
   return `${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} cannot be applied:\n${lines.join('\n')}\n`;
-}
-
-/** What stands in the files, and what takes something from a Secret or ConfigMap that does. */
-function changedBy(documents: readonly Document[], namespace: string, { objects }: ReadResult): ReadonlySet<string> {
-  const sources = documents.flatMap(({ manifest: { apiVersion, metadata } }) =>
-    apiVersion === API_VERSION ? [] : [objectKey(metadata.namespace ?? namespace, metadata.name)],
-  );
-  return new Set([...namesIn(documents, namespace), ...usersOfSources(new Set(sources), objects)]);
 }
 
 function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>): Plan {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, type Specs } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
-import { markDue, ownOf, usersOfSources } from './due.ts';
+import { markDue, ownOf } from './due.ts';
 import { makePlan } from './plan.ts';
 import { severityOf } from './severity.ts';
 
@@ -14,7 +14,7 @@ async function planned(world: Awaited<ReturnType<typeof aWorld>>, files: Specs, 
   const input = await world.input(files, deleted);
   const before = await world.input({});
   const plan = await makePlan(input, world.clock);
-  return markDue(plan, new Set(names), input.objects, () => makePlan(before, world.clock));
+  return markDue(plan, new Set(names), () => makePlan(before, world.clock));
 }
 
 describe('markDue()', () => {
@@ -29,8 +29,10 @@ describe('markDue()', () => {
     expect(plan.outcomes.filter(({ alsoDue }) => alsoDue).map(({ name }) => name)).toEqual(['DatabaseUser shop/stuck']);
     expect(severityOf(plan)).toBe('nothing');
     expect(ownOf(plan).outcomes.map(({ name }) => name)).not.toContain('DatabaseUser shop/stuck');
-    const whole = await planned(world, { 'DatabaseCluster more': { ...CLUSTER_SPEC, storageSizeGB: 200 } });
-    expect(whole.outcomes.filter(({ alsoDue }) => alsoDue)).toEqual([]);
+    const asked = await planned(world, { 'DatabaseUser stuck': waits });
+    expect(asked.outcomes.filter(({ alsoDue }) => alsoDue)).toEqual([]);
+    const given = await planned(world, { 'DatabaseUser stuck': ON_MORE });
+    expect(severityOf(given)).toBe('changes');
     await world.end();
   });
 
@@ -46,16 +48,6 @@ describe('markDue()', () => {
     expect(ownOf(freed).steps.map(({ name, description }) => `${name}: ${description}`)).toContain(
       'DatabaseCluster shop/second: deploy cluster "orders"',
     );
-    await world.end();
-  });
-
-  it('takes what names a Secret or ConfigMap of the files for changed by them', async () => {
-    const own = { ...ON_ORDERS, passwordSecretRef: { name: 'own' } };
-    const schema = [{ configMapKeyRef: { name: 'schema', key: 'all' } }];
-    const world = await aWorld({ 'DatabaseUser app': own, 'Database orders': { ...ON_ORDERS, schema } });
-    const { objects } = await world.input({});
-    expect(usersOfSources(new Set(['shop/own']), objects)).toEqual(['DatabaseUser shop/app']);
-    expect(usersOfSources(new Set(['shop/schema']), objects)).toEqual(['Database shop/orders']);
     await world.end();
   });
 });

@@ -33,6 +33,8 @@ export async function readObjects(
     readonly documents: readonly Document[];
     /** `kind namespace/name` of objects that are to be deleted. */
     readonly deleted: ReadonlySet<string>;
+    /** Other namespaces that it is about. */
+    readonly alsoIn?: readonly string[];
   },
   signal: AbortSignal,
 ): Promise<ReadResult> {
@@ -40,6 +42,7 @@ export async function readObjects(
   const ours = given.documents.filter(({ manifest }) => manifest.apiVersion === API_VERSION);
   const namespaces = new Set([
     given.namespace,
+    ...(given.alsoIn ?? []),
     ...ours.map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
     ...[...given.deleted].map((name) => splitKey(name.split(' ')[1] ?? '').namespace),
   ]);

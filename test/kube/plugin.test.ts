@@ -12,7 +12,7 @@ import type { Site } from '../support/site.ts';
 let bench: OperatorBench;
 
 beforeAll(async () => {
-  bench = await startBench(8);
+  bench = await startBench(9);
 });
 
 afterAll(() => bench?.close());
@@ -122,6 +122,35 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     expect(gone.stdout).toContain('delete user "app"');
     expect((await mooring(site.namespace, ['plan', '--exit-code'])).code).toBe(0);
     expect(await footprint(site)).toBe(before);
+  });
+
+  test('plan knows what a cluster has that is taken back, and counts nothing that is due anyway', async (context) => {
+    const site = await settled(context);
+    const { namespace } = site;
+    await mustKubectl(['delete', 'dbc/orders', '--namespace', namespace]);
+    const taken = cluster({ adoptionPolicy: 'IfExists' });
+    const changes = await footprint(site).then((text) => JSON.parse(text)[1]);
+    const input = JSON.stringify(taken);
+    const { stdout, stderr } = await mooring(namespace, ['plan', '-f', '-'], { input });
+    expect(stderr).toBe('');
+    expect(stdout).toBe(`+ DatabaseCluster ${namespace}/orders (create)\n    then Ready is True Running\n\n0 steps.\n`);
+    await site.apply(taken);
+    await site.ready();
+    await mustKubectl(['wait', '--for=condition=Ready', 'dbu/app', 'dbd/orders', '--timeout=30s', '-n', namespace]);
+    expect(await footprint(site).then((text) => JSON.parse(text)[1])).toEqual(changes);
+
+    const waits = user({ passwordSecretRef: { name: 'nope' } }, {}, 'waits');
+    const own = await mooring(namespace, ['plan', '-f', '-'], { input: JSON.stringify(waits) });
+    expect(own.stdout).toContain('then Ready is Unknown SecretNotFound');
+    await site.apply(waits);
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'nope' }, stringData: { password: 'mine' } };
+    const both = [waits, secret].map((each) => JSON.stringify(each)).join('\n---\n');
+    expect((await mooring(namespace, ['plan', '-f', '-'], { input: both })).stdout).toContain('create user "waits"');
+    const unchanged = await mooring(namespace, ['plan', '-f', '-', '--exit-code'], { input });
+    expect(unchanged.stdout).toMatch(/^Also due, and not because of this.*\n\n {2}DatabaseUser .*waits\n/);
+    expect(unchanged).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing to do because of this.') });
+    const space = await mooring(namespace, ['plan', '--delete', 'dbs/production', '--exit-code']);
+    expect(space).toMatchObject({ code: 2, stdout: expect.not.stringContaining('destroys') });
   });
 
   test('export writes what changes nothing when it is applied', async (context) => {
