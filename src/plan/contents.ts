@@ -1,9 +1,10 @@
 import type { Cluster } from '../cloud/schema.ts';
 import { databaseName } from '../kinds/database/observation.ts';
-import { adminSecretName, desiredID, identityOf, isSame } from '../kinds/databasecluster/observation.ts';
+import { adminSecretName, createdAtOf, desiredID, identityOf, isSame } from '../kinds/databasecluster/observation.ts';
 import { usernameOf } from '../kinds/databaseuser/observation.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
+import { ACCEPT_IDENTITY } from '../kube/annotations.ts';
 import { objectKey } from '../kube/object.ts';
 import { databasesOf, type PlannedCluster, type PlannedObject, securedIn, usersOf } from './objects.ts';
 import type { SeenSecret, SeenSecrets } from './secrets.ts';
@@ -20,7 +21,7 @@ export interface Contents {
   readonly admin: Admin;
   readonly users: readonly string[];
   readonly databases: readonly string[];
-  /** What the plan takes it for and nobody knows, each to go on after "that"; none: the object has the cluster already. */
+  /** Of a cluster that would be taken over: what the plan takes for so and nobody knows, each to go on after "that". */
   readonly guesses: readonly string[];
 }
 
@@ -30,9 +31,12 @@ export function ownerOf(cluster: Cluster, ofSpace: readonly PlannedCluster[]): P
   return has ?? ofSpace.find((each) => wouldTakeOver(each, cluster));
 }
 
-function wouldTakeOver({ metadata, next, status }: PlannedCluster, { id }: Cluster): boolean {
-  const isForAny = next.adoptionPolicy !== 'Never' && next.managementPolicy === 'Manage';
-  return isForAny && status.createdAt === undefined && desiredID({ metadata, spec: next }) === id;
+function wouldTakeOver({ object, metadata, next, status }: PlannedCluster, cluster: Cluster): boolean {
+  const id = status.clusterID ?? desiredID({ metadata, spec: next });
+  if (id !== cluster.id || next.managementPolicy === 'Observe') return false;
+  if (status.createdAt === undefined || status.observedOnly) return next.adoptionPolicy !== 'Never';
+  const accepted = object.wanted?.metadata.annotations?.[ACCEPT_IDENTITY];
+  return accepted !== undefined && accepted === createdAtOf(cluster);
 }
 
 export function contentsOf(
@@ -67,7 +71,8 @@ export function contentsOf(
       .map((database) => `database "${databaseName(database)}"`),
   ];
   const absent = others.length === 0 ? [] : [`${others.join(' and ')} ${others.length === 1 ? 'is' : 'are'} not there`];
-  return { ...found, admin: login.admin, guesses: [...login.guesses, ...absent] };
+  const guesses = wouldTakeOver(owner, cluster) ? [...login.guesses, ...absent] : [];
+  return { ...found, admin: login.admin, guesses };
 }
 
 function newLogin({ next }: PlannedCluster): Admin {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, type Specs } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { SECRETS } from '../kube/api.ts';
+import type { PlannedObject } from './objects.ts';
 import { makePlan, type Plan } from './plan.ts';
 
 /* Clusters that are there, and that an object takes over: what is on their servers nobody asks for a plan. */
@@ -90,6 +91,40 @@ describe('makePlan() of a cluster that is taken over', () => {
     expect(existing.notes.join()).toMatch(/this plan takes it that the login in existingSecretRef works$/);
     expect(endsOf(existing)).toContain('DatabaseCluster shop/orders Running');
     expect(endsOf(await plan(world, named('nope')))).toContain('DatabaseCluster shop/orders SecretNotFound');
+    await world.end();
+  });
+
+  it('says it of one that was only observed when it is to be managed, and not before', async () => {
+    const observed = { ...TAKEN[CLUSTER], managementPolicy: 'Observe' };
+    const world = await aWorld({});
+    world.simulator.deployForeign({ id: 'orders', version: CLUSTER_SPEC.version });
+    await world.apply({ [CLUSTER]: observed });
+    const same = await plan(world, { [CLUSTER]: observed });
+    expect([stepsOf(same), same.notes]).toEqual([[], []]);
+    const managed = await plan(world, TAKEN);
+    expect(managed.notes).toHaveLength(1);
+    const found = await done(world, TAKEN);
+    expect(stepsOf(managed)).toEqual(found.filter((step, index) => step !== found[index - 1]));
+    await world.end();
+  });
+
+  it('says it of one that came in the place of another where a person accepts it, and not before', async () => {
+    const world = await aWorld({ [CLUSTER]: CLUSTER_SPEC });
+    world.simulator.replaceCluster('orders');
+    await world.clock.advance(100_000);
+    expect((await plan(world, {})).notes).toEqual([]);
+    const [cluster] = world.simulator.clusters();
+    const annotations = { 'mooring.dev/accept-identity': new Date(cluster?.createdAt ?? 0).toISOString() };
+    const { objects, ...rest } = await world.input({});
+    const accepted = objects.map((object): PlannedObject => {
+      const { wanted } = object;
+      return wanted === undefined || object.definition.kind !== 'DatabaseCluster'
+        ? object
+        : { ...object, wanted: { ...wanted, metadata: { ...wanted.metadata, annotations } } };
+    });
+    const planned = await makePlan({ ...rest, objects: accepted }, world.clock);
+    expect(endsOf(planned)).toContain('DatabaseCluster shop/orders Running');
+    expect(planned.notes).toHaveLength(1);
     await world.end();
   });
 });
