@@ -17,6 +17,7 @@ import {
   referred,
   spacesOf,
 } from './objects.ts';
+import type { CopiedSchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
 
 /* Copies of the clouds that the spaces are in, for the operator to be run against: a simulator for each, however its address is spelled. */
@@ -42,15 +43,12 @@ export interface Clouds {
   readonly transport: HttpTransport;
   /** The API token of each level for a space. */
   token(spaceKey: ObjectKey, level: string): { readonly clientID: string; readonly clientSecret: string };
-  /** What is on the server of a DatabaseCluster's cluster, and where that is; undefined: none has been copied. */
+  /** What is on the server of a DatabaseCluster's cluster; undefined: none has been copied. */
   server(clusterKey: ObjectKey): CopiedServer | undefined;
 }
 
 export interface CopiedServer extends Contents {
   readonly clusterID: string;
-  readonly login: Login;
-  /** Undefined: none runs. */
-  readonly endpoint: string | undefined;
 }
 
 interface Given {
@@ -58,6 +56,7 @@ interface Given {
   /** What the cloud itself says of a space's clusters, where it could be asked. */
   readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
   readonly secrets: SeenSecrets;
+  readonly schemas: CopiedSchemas;
 }
 
 export function copyClouds(given: Given, clock: Clock): Clouds {
@@ -126,7 +125,7 @@ type SavedCluster = SavedState['clusters'][number];
 
 function clustersIn(
   space: PlannedSpace,
-  { objects, listed, secrets }: Given,
+  { objects, listed, secrets, schemas }: Given,
   servers: Map<ObjectKey, CopiedServer>,
   nowMs: number,
 ): readonly SavedCluster[] {
@@ -141,12 +140,9 @@ function clustersIn(
     const contents = owner === undefined ? EMPTY : contentsOf(cluster, owner, objects, secrets);
     const login = ADMIN_LOGINS[contents.admin];
     if (owner !== undefined) {
-      const [address] = cluster.servers.map((server) => server.address);
-      const shown = address === undefined ? undefined : serverURL(space.spec.serverURL, address);
-      const endpoint = owner.status.endpoint ?? shown;
-      servers.set(owner.object.key, { ...contents, clusterID: cluster.id, login, endpoint });
+      servers.set(owner.object.key, { ...contents, clusterID: cluster.id });
     }
-    return saved(cluster, space, owner, { ...contents, login }, nowMs);
+    return saved(cluster, space, owner, { ...contents, login, schemas }, nowMs);
   });
 }
 
@@ -198,7 +194,7 @@ function saved(
   cluster: Cluster,
   { spec: { teamID, spaceID } }: PlannedSpace,
   owner: PlannedCluster | undefined,
-  { login, users, databases }: Contents & { readonly login: Login },
+  { login, users, databases, schemas }: Contents & { readonly login: Login; readonly schemas: CopiedSchemas },
   nowMs: number,
 ): SavedCluster {
   const status = wordOf(cluster.status);
@@ -226,7 +222,10 @@ function saved(
     users: [login, ...users.map((username) => ({ username, password: SANDBOX_PASSWORD }))].map(
       ({ username, password }) => ({ username, passwordHash: hashPassword(password) }),
     ),
-    databases: databases.map((name) => ({ name, lastIid: 0, types: [], functions: [], things: [] })),
+    databases: databases.map(({ name, key }) => {
+      const { types = [], functions = [] } = schemas.get(key) ?? {};
+      return { name, lastIid: 0, types, functions, things: [] };
+    }),
   };
 }
 

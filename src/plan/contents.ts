@@ -5,7 +5,7 @@ import { usernameOf } from '../kinds/databaseuser/observation.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import { ACCEPT_IDENTITY } from '../kube/annotations.ts';
-import { objectKey } from '../kube/object.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { databasesOf, type PlannedCluster, type PlannedObject, securedIn, usersOf } from './objects.ts';
 import type { SeenSecret, SeenSecrets } from './secrets.ts';
 
@@ -20,7 +20,7 @@ export type Admin = 'own' | 'existing' | 'factory' | 'none';
 export interface Contents {
   readonly admin: Admin;
   readonly users: readonly string[];
-  readonly databases: readonly string[];
+  readonly databases: readonly { readonly name: string; readonly key: ObjectKey }[];
   /** Of a cluster that would be taken over: what the plan takes for so and nobody knows, each to go on after "that". */
   readonly guesses: readonly string[];
 }
@@ -57,7 +57,7 @@ export function contentsOf(
   const databasesHere = databases.filter(({ status: { name, cluster: was } }) => name && isHere(was));
   const found = {
     users: usersHere.map(({ status: { username = '' } }) => username),
-    databases: databasesHere.map(({ status: { name = '' } }) => name),
+    databases: databasesHere.map(({ status: { name = '' }, object: { key } }) => ({ name, key })),
   };
   if (isHeld) return { ...found, admin: securedIn(owner) === undefined ? newLogin(owner) : 'own', guesses: [] };
   const wasOurs = usersHere.length + databasesHere.length > 0;

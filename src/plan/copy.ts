@@ -43,7 +43,7 @@ export function copyObjects(
     }
     kube.put(resource, {
       ...asOf(live, wanted),
-      status: settled(planned, versions, schemas.get(planned.key)),
+      status: settled(planned, versions, schemas.get(planned.key)?.digest),
     } as AnyObject);
     if (wanted === undefined) kube.remove(resource, splitKey(planned.key));
   }

@@ -274,6 +274,17 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('applies no schema again to a cluster that is resumed', async () => {
+    const schema = [{ inline: 'define entity person;' }];
+    const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'Database orders': { ...ON_ORDERS, schema } };
+    const world = await aWorld(specs);
+    await world.apply({ ...specs, 'DatabaseCluster orders': { ...CLUSTER_SPEC, state: 'Suspended' } });
+    const planned = stepsOf(await makePlan(await world.input(specs), world.clock));
+    expect(planned).toEqual(['DatabaseCluster shop/orders: resume cluster "orders"']);
+    expect(await world.stepsSince(() => world.apply(specs))).toEqual(planned);
+    await world.end();
+  });
+
   it('is not disturbed by a database whose server is not in the copy', async () => {
     const schema = [{ inline: 'define entity person;' }];
     const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC, 'Database orders': { ...ON_ORDERS, schema } });

@@ -83,8 +83,8 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   const time = virtualClock(clock.now());
   const random = createSeededRandom(1);
   const kube = new FakeKube({ now: time.now, random, statusDefaults: STATUS_DEFAULTS });
-  const clouds = copyClouds(input, time);
-  const schemas = await copySchemas(input, clouds, time);
+  const schemas = await copySchemas(input, time);
+  const clouds = copyClouds({ ...input, schemas }, time);
   copyObjects(kube, { ...input, schemas }, clouds);
 
   const told: StepTold[] = [];

@@ -1,13 +1,13 @@
-import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import { ServerClient } from '../database/client.ts';
 import { digestOf, schemaDigest } from '../kinds/database/schema-plan.ts';
 import type { Login } from '../kinds/secrets.ts';
-import { clusterKeyOf } from '../kinds/server/access.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
+import type { SavedState } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import type { Clouds } from './clouds.ts';
+import { hashPassword } from '../simulator/server/state.ts';
+import { createSimulator, createTeam, DEFAULT_VERSIONS } from '../simulator/simulator.ts';
 import { databasesOf, type PlannedObject } from './objects.ts';
 
 /*
@@ -15,40 +15,89 @@ import { databasesOf, type PlannedObject } from './objects.ts';
  * source that changed since, nobody has the old text.
  */
 
-/** By Database: digest of the schema that its copy has; absent where there is no server to look at. */
-export type CopiedSchemas = ReadonlyMap<ObjectKey, string>;
+/** A schema as a server of the copies has it, and its digest. */
+export interface CopiedSchema extends Pick<SavedDatabase, 'types' | 'functions'> {
+  readonly digest: string;
+}
 
+type SavedCluster = SavedState['clusters'][number];
+type SavedDatabase = SavedCluster['databases'][number];
+
+/** By Database; absent where nothing was applied. */
+export type CopiedSchemas = ReadonlyMap<ObjectKey, CopiedSchema>;
+
+/** They are made on a server of their own, as that of a cluster which is suspended answers nobody. */
 export async function copySchemas(
-  input: { readonly objects: readonly PlannedObject[]; readonly configMaps: readonly AnyObject[] },
-  clouds: Clouds,
+  { objects, configMaps }: { readonly objects: readonly PlannedObject[]; readonly configMaps: readonly AnyObject[] },
   clock: Clock,
 ): Promise<CopiedSchemas> {
-  const copied = new Map<ObjectKey, string>();
-  for (const database of databasesOf(input.objects)) {
-    const { name, appliedSchema = [] } = database.status;
-    const { endpoint, login } = clouds.server(clusterKeyOf(database)) ?? {};
-    if (name === undefined || endpoint === undefined || login === undefined || appliedSchema.length === 0) continue;
-    const applied = new Set(appliedSchema.map(({ hash }) => hash));
-    const texts = textsOf(database, input.configMaps).filter((text) => applied.has(digestOf(text)));
-    const client = new ServerClient({
-      baseURL: endpoint,
-      clock,
-      random: createSeededRandom(3),
-      transport: clouds.transport,
-    });
-    try {
-      copied.set(database.object.key, schemaDigest(await define(client, login, name, texts)));
-    } catch (error) {
-      // Its cluster has no server in the copy: the space may not be read, or the cloud shows it gone or elsewhere.
-      if (!(error instanceof ApiError)) throw error;
-    }
+  const applied = databasesOf(objects).filter(
+    ({ status: { name, appliedSchema = [] } }) => name && appliedSchema.length > 0,
+  );
+  if (applied.length === 0) return new Map();
+  // Two servers may have databases of one name.
+  const names = applied.map((_, index) => `d${index}`);
+  const team = createTeam('copies', ['copies'], true);
+  const simulator = createSimulator({
+    clock,
+    random: createSeededRandom(2),
+    teams: [team],
+    defaultCredentials: LOGIN,
+    knobs: { serverLagMs: [0, 0], latencyMs: [0, 0], passwordCheckMs: 0 },
+    state: {
+      format: 'mooring-simulator-1',
+      lastCreatedAt: clock.now(),
+      teams: [{ id: team.id, paymentMethod: true }],
+      clusters: [serverWith(names)],
+    },
+  });
+  const { transport } = simulator;
+  const client = new ServerClient({ baseURL: `https://${ADDRESS}`, clock, random: createSeededRandom(3), transport });
+  const digests: string[] = [];
+  for (const [index, database] of applied.entries()) {
+    const hashes = new Set(database.status.appliedSchema?.map(({ hash }) => hash));
+    const texts = textsOf(database, configMaps).filter((text) => hashes.has(digestOf(text)));
+    digests.push(schemaDigest(await define(client, names[index] ?? '', texts)));
   }
-  return copied;
+  const made = new Map(simulator.save().clusters[0]?.databases.map((each) => [each.name, each]));
+  return new Map(
+    applied.map(({ object }, index) => {
+      const { types = [], functions = [] } = made.get(names[index] ?? '') ?? {};
+      return [object.key, { types, functions, digest: digests[index] ?? '' }] as const;
+    }),
+  );
+}
+
+const ADDRESS = 'copies.simulator.test:8443';
+const LOGIN: Login = { username: 'admin', password: 'sandbox' };
+
+function serverWith(databases: readonly string[]): SavedCluster {
+  return {
+    teamID: 'copies',
+    spaceID: 'copies',
+    id: 'copies',
+    createdAt: 0,
+    serverCount: 1,
+    storageSizeGB: 10,
+    isFree: false,
+    status: 'running',
+    version: DEFAULT_VERSIONS[0],
+    provider: '',
+    region: '',
+    machineType: '',
+    storageType: '',
+    backup: { frequency: 'daily', retentionDays: 7 },
+    isReplacement: false,
+    servers: [{ address: ADDRESS, status: 'running' }],
+    defaultUser: LOGIN.username,
+    users: [{ username: LOGIN.username, passwordHash: hashPassword(LOGIN.password) }],
+    databases: databases.map((name) => ({ name, lastIid: 0, types: [], functions: [], things: [] })),
+  };
 }
 
 /** What the simulator does not understand is left out: the copy knows less than a server. Returns the schema. */
-async function define(client: ServerClient, login: Login, name: string, texts: readonly string[]): Promise<string> {
-  const { token } = await client.signIn(login);
+async function define(client: ServerClient, name: string, texts: readonly string[]): Promise<string> {
+  const { token } = await client.signIn(LOGIN);
   for (const query of texts) {
     const request = { databaseName: name, transactionType: 'schema', query, commit: true } as const;
     await client.oneShotQuery(token, request).catch(() => undefined);

@@ -43,6 +43,15 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
+  it('resumes one that was suspended when its object went, and applies no schema again', async () => {
+    const world = await aWorld({ [CLUSTER]: { ...CLUSTER_SPEC, deletionPolicy: 'Suspend' }, ...BESIDE });
+    await world.remove(CLUSTER);
+    const planned = await plan(world, { ...TAKEN, ...BESIDE });
+    expect(stepsOf(planned)).toEqual(['DatabaseCluster shop/orders: resume cluster "orders"']);
+    expect(await done(world, { ...TAKEN, ...BESIDE })).toEqual(stepsOf(planned));
+    await world.end();
+  });
+
   it('does what is due besides, and says what it cannot know', async () => {
     const world = await keptWorld();
     const wanted = { ...TAKEN, ...BESIDE, 'DatabaseUser report': ON_ORDERS };
