@@ -278,8 +278,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         ACT,
-        'const cluster = await client.update(\n',
-        'await client.update(id, { ...fields, backupConfiguration: backup }, signal);\n  const cluster = await client.update(\n',
+        'const cluster = await client.update(id, request, signal);',
+        'await client.update(id, request, signal);\n    const cluster = await client.update(id, request, signal);',
       ],
     ],
     hunt: ['change'],

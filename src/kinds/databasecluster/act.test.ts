@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { addressOf, clusterNamed } from '../../../test/support/simulator.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
@@ -223,6 +223,64 @@ describe('A change of a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
     expect(bench.corrected).toEqual([]);
     expect(bench.status().drift).toBeUndefined();
+  });
+
+  describe('that the cloud accepts and does not show yet', () => {
+    const CHANGED = { storageSizeGB: 200, machineType: 'c2d-highcpu-8' };
+    const BACKUP = { frequency: 'hourly', retentionDays: 30 } as const;
+
+    async function accepting() {
+      const bench = await runningBench();
+      const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      const cluster = (await client.get('orders')) ?? expect.unreachable();
+      const update = vi.spyOn(client, 'update').mockResolvedValue(cluster);
+      await bench.edit({ ...CHANGED, backup: BACKUP });
+      await bench.pass();
+      expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+      return { bench, update };
+    }
+
+    it('is asked for once, and looked at soon', async () => {
+      const { bench, update } = await accepting();
+      expect(bench.status().backup).toEqual(BACKUP);
+      await bench.pass();
+      await bench.clock.advance(8_000);
+      await bench.pass();
+      expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+      bench.simulator.changeCluster('orders', CHANGED);
+      await bench.until('True Running');
+      expect(update.mock.calls.map(([, changes]) => changes)).toEqual([{ ...CHANGED, backupConfiguration: BACKUP }]);
+    });
+
+    it('is asked for again after a minute, then after two, without what was accepted for good', async () => {
+      const { bench, update } = await accepting();
+      const times = async (ms: number) => {
+        await bench.clock.advance(ms);
+        await bench.pass();
+        return update.mock.calls.length;
+      };
+      expect([await times(59_000), await times(1_000), await times(119_000), await times(1_000)]).toEqual([1, 2, 2, 3]);
+      expect(update.mock.lastCall?.[1]).toEqual(CHANGED);
+    });
+
+    it('is asked for in part where a part of it differs anew', async () => {
+      const { bench, update } = await accepting();
+      bench.simulator.changeCluster('orders', { ...CHANGED, storageSizeGB: 150 });
+      await bench.pass();
+      await bench.pass();
+      expect(update.mock.lastCall?.[1]).toEqual({ storageSizeGB: 200 });
+      expect(update).toHaveBeenCalledTimes(2);
+    });
+
+    it('is asked for at once where a person wants it looked at, or changes it', async () => {
+      const { bench, update } = await accepting();
+      await bench.annotate('mooring.dev/reconcile-at', '1');
+      await bench.pass();
+      expect(update).toHaveBeenCalledTimes(2);
+      await bench.edit({ backup: { frequency: 'disabled' } });
+      await bench.pass();
+      expect(update).toHaveBeenCalledTimes(3);
+    });
   });
 
   it('undoes drift, and counts it', async () => {

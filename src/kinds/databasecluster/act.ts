@@ -11,6 +11,7 @@ import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
 import { type ClusterChanges, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
+import type { Update } from './unseen-updates.ts';
 import type { ClusterWorld } from './world.ts';
 
 /** Takes what a step that fails leaves. */
@@ -53,11 +54,7 @@ export async function actOnCluster(
     case 'Rename':
       return changing(world, subject, connection, step, () => rename(world, subject, connection, step, signal));
     case 'Update':
-      return changing(world, subject, connection, step, () =>
-        corrected(world, subject, connection, { id: step.id, fields: Object.keys(step.changes) }, signal, () =>
-          update(world, connection, step.id, step.changes, signal),
-        ),
-      );
+      return changing(world, subject, connection, step, () => update(world, subject, connection, step, signal, keep));
     case 'PreparePassword':
       return preparePassword(world, subject, connection, step.from, signal);
     case 'PutPassword':
@@ -269,32 +266,55 @@ function rename(
   });
 }
 
-/** The cloud accepted the changes, but where it does not show them, asking again at once would not help. */
-async function update(
+/** Where the cloud accepts the changes and does not show them, it is not asked again at once. */
+function update(
   world: ClusterWorld,
-  { client, poller }: SpaceConnection,
-  id: string,
-  changes: ClusterChanges,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  { id, changes }: Extract<ClusterStep, { do: 'Update' }>,
   signal: AbortSignal,
-): Promise<ClusterStatusPatch> {
-  const askedAt = world.clock.monotonic();
-  const { backup, ...fields } = changes;
-  const { storageSizeGB, machineType } = fields;
-  const cluster = await client.update(
-    id,
-    { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) },
-    signal,
-  );
-  poller.learn(id, cluster, askedAt);
-  const unchanged =
+  keep: Keep,
+): Promise<ClusterStatusPatch | undefined> {
+  const { clock, memory } = world;
+  const { client, poller } = connection;
+  const unseen = memory.unseenUpdates;
+  const { key, metadata, lookNow } = subject;
+  const asked = (): Update | undefined => {
+    const cluster = poller.get(id);
+    return cluster && { key, uid: metadata.uid, changes, cluster };
+  };
+  const isPossible = async () => {
+    const again = asked();
+    if (again !== undefined && !lookNow && unseen.isAwaited(again, clock.monotonic())) throw notApplied(id);
+    return true;
+  };
+  return corrected(world, subject, connection, { id, fields: Object.keys(changes), isPossible }, signal, async () => {
+    const before = asked();
+    const askedAt = clock.monotonic();
+    const { backup, ...fields } = changes;
+    const request = { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) };
+    const cluster = await client.update(id, request, signal);
+    poller.learn(id, cluster, askedAt);
+    const accepted = backup === undefined ? {} : { backup };
+    if (isUnchanged(changes, cluster) && before !== undefined) {
+      keep(accepted);
+      unseen.accepted(before, clock.monotonic());
+      throw notApplied(id);
+    }
+    unseen.forget(key);
+    const { state, observed } = shown({ cluster, endpoint: undefined });
+    return { state, observed, ...accepted };
+  });
+}
+
+function isUnchanged({ storageSizeGB, machineType }: ClusterChanges, cluster: Cluster): boolean {
+  const differs =
     (storageSizeGB !== undefined && cluster.storageSizeGB !== undefined && cluster.storageSizeGB !== storageSizeGB) ||
     (machineType !== undefined && cluster.machineType !== undefined && cluster.machineType !== machineType);
-  if (unchanged && cluster.status === 'running') {
-    throw new TransientError(
-      'UpdateNotApplied',
-      `The cloud accepted the change of cluster "${id}", but does not show it: it is asked for again. If it stays so, ask the cloud's support`,
-    );
-  }
-  const { state, observed } = shown({ cluster, endpoint: undefined });
-  return { state, observed, ...(backup === undefined ? {} : { backup }) };
+  return differs && cluster.status === 'running';
+}
+
+function notApplied(id: string): TransientError {
+  const message = `The cloud accepted the change of cluster "${id}", but does not show it: it is looked at again, and asked for again after a minute or more. If it stays so, ask the cloud's support`;
+  return new TransientError('UpdateNotApplied', message);
 }

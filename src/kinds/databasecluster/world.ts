@@ -13,6 +13,7 @@ import { Verifications } from '../verification.ts';
 import type { Difference } from './differences.ts';
 import { FailedChanges } from './failed-changes.ts';
 import type { ClusterSubject } from './observation.ts';
+import { UnseenUpdates } from './unseen-updates.ts';
 
 /** What a DatabaseCluster is observed with and acted on through. */
 export interface ClusterWorld {
@@ -74,6 +75,7 @@ export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
   readonly failedChanges = new FailedChanges();
+  readonly unseenUpdates = new UnseenUpdates();
   readonly tries = new PasswordTries();
   /** Of which Secret the password is that the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();
@@ -118,6 +120,7 @@ export class ClusterMemory {
     this.going.forget(key);
     this.unreachable.forget(key);
     this.failedChanges.forget(key);
+    this.unseenUpdates.forget(key);
     this.tries.forget(key);
     this.#puts.delete(key);
     if (why === 'deleted') this.attempts.forget(key);
