@@ -95,32 +95,67 @@ describe('SpaceConnections', () => {
     expect(of('a/one').factoryVersion).toBe('1');
   });
 
-  it('go by what one server says of the primary for a minute, and hear no other meanwhile', async () => {
+  /** A cluster of three servers, of which the first takes changes. */
+  async function ofThree() {
     const { connections, spec, of, simulator, clock, told } = bench({}, 'field');
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     simulator.deployForeign({ id: 'three', serverCount: 3, version: '2.29.1' });
-    await of('a/one').poller.refresh();
-    const [primary, ...others] =
-      of('a/one')
-        .poller.get('three')
-        ?.servers.map(({ address }) => address) ?? expect.unreachable();
-    const [one = '', other = ''] = others.map((address) => of('a/one').serverURL(address));
-    const isNamedBy = (url: string) => of('a/one').primaryNamedBy(url, 'three');
-    const change = async (url: string) => {
-      const session = of('a/one').logins(url, 'three').session(LOGIN);
-      const changing = session.use((client, token) => client.createDatabase(token, 'fresh'));
-      await expect(changing).rejects.toMatchObject({ status: 421 });
-    };
-    expect(isNamedBy(one)).toBeUndefined();
+    const { poller, serverURL, logins, primaryNamedBy } = of('a/one');
+    await poller.refresh();
+    const [first = '', second = '', third = ''] = poller.get('three')?.servers.map(({ address }) => address) ?? [];
     told.length = 0;
-    await change(one);
-    await change(other);
+    return {
+      clock,
+      told,
+      servers: [first, second, third] as const,
+      isNamedBy: (address: string) => primaryNamedBy(serverURL(address), 'three'),
+      async refuses(address: string) {
+        const session = logins(serverURL(address), 'three').session(LOGIN);
+        const changing = session.use((client, token) => client.createDatabase(token, 'fresh'));
+        await expect(changing).rejects.toMatchObject({ status: 421 });
+      },
+      async elect(primary: string, down: readonly string[] = []) {
+        const arranged = [first, second, third].map((address) => ({
+          address,
+          isPrimary: address === primary,
+          status: down.includes(address) ? ('pending' as const) : ('running' as const),
+        }));
+        simulator.arrangeServers('three', arranged);
+        await poller.refresh();
+        told.length = 0;
+      },
+    };
+  }
+
+  it('go by what one server says of the primary for a minute, and hear no other meanwhile', async () => {
+    const { clock, told, servers, isNamedBy, refuses } = await ofThree();
+    const [primary, one, other] = servers;
+    expect(isNamedBy(one)).toBeUndefined();
+    await refuses(one);
+    await refuses(other);
     expect([isNamedBy(one), isNamedBy(other)]).toEqual([primary, undefined]);
     expect(told).toEqual(['a/one clusters three']);
     await clock.advance(60_000);
     expect(isNamedBy(one)).toBeUndefined();
-    await change(other);
+    await refuses(other);
     expect(isNamedBy(other)).toBe(primary);
+  });
+
+  it('hear of the primary that runs as soon as the one that was named runs no more', async () => {
+    const { told, servers, isNamedBy, refuses, elect } = await ofThree();
+    const [first, second, third] = servers;
+    await elect(second);
+    await refuses(first);
+    expect(isNamedBy(first)).toBe(second);
+    await elect(third, [second]);
+    await refuses(first);
+    expect(isNamedBy(first)).toBe(third);
+    expect(told).toEqual(['a/one clusters three']);
+    // Of one that does not run either they hear no sooner.
+    await elect(second, [second, third]);
+    await refuses(first);
+    expect(isNamedBy(first)).toBe(third);
+    expect(told).toEqual([]);
   });
 
   it('end a List that nobody means any more', async () => {

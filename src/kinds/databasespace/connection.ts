@@ -24,7 +24,10 @@ import { refusalOfServerURL, refusalOfURL, type UrlPolicy } from './url-policy.t
 /** A password check costs a server some 60 ms of its time (compatibility.md): hundreds of objects must not ask at once. */
 const REQUESTS_PER_SERVER = 8;
 
-/** So long what a server said of the primary counts, and nothing else does: servers that disagree must not move all logins to and fro. */
+/**
+ * So long what a server said of the primary counts, and nothing else does, while the one that it named runs: servers that disagree must
+ * not move all logins to and fro.
+ */
 const PRIMARY_MS = 60_000;
 
 /** What a DatabaseSpace and its Secrets say, ready to be used. */
@@ -243,9 +246,12 @@ export class SpaceConnections {
     const { clock, random, transport, urlPolicy, onRequest, onClusters } = this.#options;
     const onServerRequest = (request: RequestRecord) => onRequest('server', request);
     const primaryNamed = (clusterID: string, by: string, address: string) => {
-      const untilMs = clock.monotonic() + PRIMARY_MS;
-      if ((shared.primaries.get(clusterID)?.untilMs ?? 0) > clock.monotonic()) return;
-      shared.primaries.set(clusterID, { by, address, untilMs });
+      const nowMs = clock.monotonic();
+      const known = shared.primaries.get(clusterID);
+      const runs = (wanted: string) =>
+        shared.poller.get(clusterID)?.servers.some((each) => each.address === wanted && each.status === 'running');
+      if (known !== undefined && nowMs < known.untilMs && (runs(known.address) || !runs(address))) return;
+      shared.primaries.set(clusterID, { by, address, untilMs: nowMs + PRIMARY_MS });
       for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]), false);
     };
     const connect = (baseURL: string, clusterID: string) =>

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { runningBench } from '../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../test/support/simulator.ts';
+
+it('A DatabaseCluster of several servers follows the primary twice within a minute, where the first one goes down', async () => {
+  const bench = await runningBench({ dialect: 'field', spec: { serverCount: 3, version: '2.29.1' } });
+  const addresses = clusterNamed(bench.simulator, 'orders')?.servers.map(({ address }) => address) ?? [];
+  const beganMs = bench.clock.monotonic();
+  const failOver = async (primary: number, down: number | undefined, rotation: string) => {
+    const arranged = addresses.map((address, index) => ({
+      address,
+      isPrimary: index === primary,
+      status: index === down ? ('pending' as const) : ('running' as const),
+    }));
+    bench.simulator.arrangeServers('orders', arranged);
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.annotate('mooring.dev/rotate-at', rotation);
+    for (let passes = 0; bench.status().lastHandledRotateAt !== rotation && passes < 20; passes++) await bench.pass();
+    await bench.until('True Running');
+    return bench.status().endpoint;
+  };
+  expect(await failOver(1, undefined, 'first')).toBe(`https://${addresses[1]}`);
+  await bench.clock.advance(5_000);
+  expect(await failOver(2, 1, 'second')).toBe(`https://${addresses[2]}`);
+  expect(bench.status().lastHandledRotateAt).toBe('second');
+  expect(bench.clock.monotonic() - beganMs).toBeLessThan(60_000);
+});
