@@ -71,12 +71,24 @@ export function specIssues(definition: { readonly spec: z.ZodType }, raw: unknow
  * absent, so that one of them does not take the cluster's identity with it.
  */
 export function parseStatus<Status>(definition: { readonly status: z.ZodType<Status> }, raw: unknown): Status {
-  const whole = read(definition.status, raw);
-  if (whole.success) return whole.data;
-  const unreadable = new Set(whole.error.issues.map((issue) => issue.path[0]));
-  const fields = isRecord(raw) ? Object.entries(raw).filter(([name]) => !unreadable.has(name)) : [];
-  const rest = definition.status.safeParse(Object.fromEntries(fields));
-  return rest.success ? rest.data : definition.status.parse({});
+  return parseInPart(definition.status, raw)?.value ?? definition.status.parse({});
+}
+
+/** What is left of a spec without the top-level fields that cannot be read, and which these are; undefined: it needs one of them. */
+export function parseSpecInPart<Spec>(
+  definition: { readonly spec: z.ZodType<Spec> },
+  raw: unknown,
+): { readonly value: Spec; readonly unread: ReadonlySet<unknown> } | undefined {
+  return parseInPart(definition.spec, raw);
+}
+
+function parseInPart<T>(schema: z.ZodType<T>, raw: unknown) {
+  const whole = read(schema, raw);
+  if (whole.success) return { value: whole.data, unread: new Set<unknown>() };
+  const unread = new Set<unknown>(whole.error.issues.map((issue) => issue.path[0]));
+  const fields = isRecord(raw) ? Object.entries(raw).filter(([name]) => !unread.has(name)) : [];
+  const rest = schema.safeParse(Object.fromEntries(fields));
+  return rest.success ? { value: rest.data, unread } : undefined;
 }
 
 /** Of values that cannot change any more, such as the parts of a cached object. */

@@ -42,6 +42,38 @@ describe('SpaceMembers.neededBy() and neededSpace()', () => {
   });
 });
 
+describe('A DatabaseCluster whose spec cannot be read any more', () => {
+  const unreadable = (builder: ClusterBuilder, fields: object, held = true): KubeObject => {
+    const object = objectOf(builder, held);
+    return { ...object, spec: { ...(object.spec as object), ...fields } };
+  };
+  const LOTS = { storageSizeGB: 'lots' };
+  const retained = ours.owned().with({ deletionPolicy: 'Retain' });
+  const renaming = ours.owned().with({ clusterID: 'orders-eu' });
+
+  it.each([
+    ['destroys its cluster when it can be read again', unreadable(ours.owned(), LOTS), true],
+    ['keeps its cluster', unreadable(retained, LOTS), false],
+    ['may do either', unreadable(retained, { deletionPolicy: 7 }), true],
+    ['is to change a cluster or only to observe it', unreadable(ours.owned(), { managementPolicy: 'Perhaps' }), true],
+    ['was let go of', unreadable(ours.owned(), LOTS, false), false],
+    ['has nothing in the cloud', unreadable(ours, LOTS), false],
+    ['says nothing of its space', unreadable(ours.owned(), { spaceRef: 'production' }), false],
+  ])('needs its space where it %s, or not', (_, object, needs) => {
+    expect(membersWith(object).neededBy(SPACE)).toEqual(needs ? ['shop/orders'] : []);
+    expect(neededSpace(object)).toBe(needs ? SPACE : undefined);
+  });
+
+  it.each([
+    ['that it has', unreadable(ours.owned(), LOTS), ['orders']],
+    ['that it has, also if it was to have another', unreadable(renaming, LOTS), ['orders']],
+    ['that it has, whatever its spec says', unreadable(ours.owned(), { clusterID: 7 }), ['orders']],
+    ['of none where it has nothing', unreadable(ours, LOTS), []],
+  ])('stands for the id %s', (_, object, ids) => {
+    expect([...membersWith(object).claimedIDs(SPACE)]).toEqual(ids);
+  });
+});
+
 describe('SpaceMembers.claimedIDs()', () => {
   it('leaves out what is in another place than its space is now', () => {
     const elsewhere = { ...PLACE, baseURL: 'https://before.example.com' };
@@ -103,7 +135,7 @@ describe('SpaceMembers', () => {
     expect([...ids()]).toContain('c');
   });
 
-  it('leaves out whose spec cannot be read', () => {
+  it('leaves out whose spec names no space', () => {
     const members = membersWith(named('a', 'production'));
     members.changed('shop/a', named('a', 'production'), { ...named('a', 'production'), spec: {} });
     expect(seen(members, 'shop/production')).toEqual([[], []]);

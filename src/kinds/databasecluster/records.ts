@@ -4,8 +4,8 @@ import { isSamePlace, type Place } from '../databasespace/place.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import { claims, mayExist, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
+import { type HeldRecord, heldRecordOf } from './held-record.ts';
 import { currentID, desiredID } from './observation.ts';
-import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
 /* What all DatabaseClusters together say of a space: its ids, and what needs it. */
@@ -37,7 +37,7 @@ export class SpaceMembers {
 
   /** One object changed: undefined, it was not there before, or is not there any more. */
   changed(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
-    const [was, is] = [clusterRecordOf(before), clusterRecordOf(after)];
+    const [was, is] = [heldRecordOf(before), heldRecordOf(after)];
     const [left, joined] = [was && spaceKeyOf(was), is && spaceKeyOf(is)];
     const gone = left === undefined ? [] : this.#remove(key, left);
     const come = is === undefined || joined === undefined ? [] : this.#add(key, joined, is);
@@ -57,7 +57,7 @@ export class SpaceMembers {
   }
 
   /** The ids that it has. */
-  #add(key: ObjectKey, joined: ObjectKey, record: ClusterRecord): readonly string[] {
+  #add(key: ObjectKey, joined: ObjectKey, record: HeldRecord): readonly string[] {
     const space = this.#spaces.get(joined) ?? { members: new Map<ObjectKey, Member>(), claimed: undefined };
     const member = memberOf(record, space.members.values().next().value?.place);
     space.members.set(key, member);
@@ -99,7 +99,7 @@ function idsIn({ members }: Space, here: Place | undefined): ReadonlySet<string>
 }
 
 /** `usual`: the place of others of its space. Nearly all of thousands are there, and need not each hold a copy. */
-function memberOf(record: ClusterRecord, usual: Place | undefined): Member {
+function memberOf(record: HeldRecord, usual: Place | undefined): Member {
   const ids = new Set(claims(record) ? [currentID(record), desiredID(record)] : []);
   const { place } = record.status;
   const isUsual = place !== undefined && usual !== undefined && isSamePlace(place, usual);
@@ -107,20 +107,21 @@ function memberOf(record: ClusterRecord, usual: Place | undefined): Member {
 }
 
 /** A finalizer can be written by anybody; what was done in the cloud is written by us, after the space admitted the object. */
-function needsSpace(cluster: ClusterRecord): boolean {
-  const { metadata, spec } = cluster;
-  return needsCloudToGo(spec) && mayExist(cluster) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+function needsSpace(cluster: HeldRecord): boolean {
+  const { metadata, spec, isEndUnknown = false } = cluster;
+  const isHeld = mayExist(cluster) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
+  return isHeld && (isEndUnknown || needsCloudToGo(spec));
 }
 
 /** The space that the object's cluster cannot go without; undefined: it can. */
 export function neededSpace(object: KubeObject | undefined): ObjectKey | undefined {
-  const record = clusterRecordOf(object);
+  const record = heldRecordOf(object);
   return record !== undefined && needsSpace(record) ? spaceKeyOf(record) : undefined;
 }
 
-/** Where the object's cluster is, or is to be; undefined: its spec cannot be read. */
+/** Where the object's cluster is, or is to be; undefined: its spec cannot be read, and it has none. */
 export function placeOf(object: KubeObject): { readonly space: ObjectKey; readonly id: string } | undefined {
-  const record = clusterRecordOf(object);
+  const record = heldRecordOf(object);
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }
 
@@ -129,7 +130,7 @@ export function concerns(
   object: KubeObject | undefined,
   places: Pick<SpacePlaces, 'same' | 'at'>,
 ): readonly Reference[] {
-  const record = clusterRecordOf(object);
+  const record = heldRecordOf(object);
   if (record === undefined) return [];
   const own = spaceKeyOf(record);
   const { place } = record.status;
