@@ -66,7 +66,7 @@ const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
  * The Cluster Management API for one space: each operation of the document as one method. Every failure is an ApiError; no
  * method throws anything else. Nothing is sent twice by itself, but a GET over a kept-alive connection that had been closed,
  * and what a 401 or 403 answered (it surely had no effect): after a 401 once more with a new token, after a 403, and where
- * a credential is refused, with the credential of the next higher level.
+ * a credential is refused, with the credential of the next higher level. Where none serves, the error is that of the lowest.
  */
 export class CloudClient {
   readonly #endpoint: ApiEndpoint;
@@ -110,6 +110,11 @@ export class CloudClient {
       });
     }
     for (const holder of holders) await holder.tokens.get(signal);
+  }
+
+  /** Of the credential whose refusal the error tells of; undefined: it tells of none. */
+  refusedLevel(error: ApiError): AccessLevel | undefined {
+    return this.#holders.find(({ tokens }) => tokens.refusal === error)?.level;
   }
 
   /** Credentials that were refused are tried again with the next call, though that was not long ago. */
@@ -234,7 +239,7 @@ export class CloudClient {
     signal: AbortSignal | undefined,
     more: Exchange = {},
   ): Promise<T> {
-    let refused: ApiError | undefined;
+    const refused = new Map<AccessLevel, ApiError>();
     for (const holder of this.#candidates(operation)) {
       try {
         const result = await this.#callAs(holder, operation, read, signal, more);
@@ -242,10 +247,12 @@ export class CloudClient {
         return result;
       } catch (error) {
         if (!(error instanceof ApiError) || !(error.kind === 'forbidden' || isRefusedExchange(error))) throw error;
-        refused = error;
+        refused.set(holder.level, error);
       }
     }
-    throw refused ?? this.#forbidden(operation);
+    // Of the one that is to serve: others only stood in for it.
+    const least = LEVELS.find((level) => refused.has(level));
+    throw (least && refused.get(least)) ?? this.#forbidden(operation);
   }
 
   /** The credentials that may serve, the one that last did first. */

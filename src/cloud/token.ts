@@ -66,6 +66,11 @@ export class TokenSource {
     }
   }
 
+  /** What the credential was refused with last, if it was. */
+  get refusal(): ApiError | undefined {
+    return this.#refused?.error;
+  }
+
   /** A refusal counts for some time; after this, no more. */
   forgetRefusal(): void {
     this.#refused = undefined;

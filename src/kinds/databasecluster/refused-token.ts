@@ -9,10 +9,15 @@ export async function namingSecrets<T>(world: ClusterWorld, subject: ClusterSubj
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.api !== 'cloud' || error.kind !== 'unauthorized') throw error;
-    const { apiTokens = [] } = world.space(spaceKeyOf(subject))?.spec ?? {};
-    const names = [...new Set(apiTokens.map(({ secretRef }) => `"${secretRef.name}"`))].join(', ');
-    const message = `${error.message}. Check the API tokens of DatabaseSpace "${subject.spec.spaceRef.name}", in the Secrets ${names}`;
+    if (!(error instanceof ApiError) || error.api !== 'cloud') throw error;
+    const space = spaceKeyOf(subject);
+    const level = world.connections.get(space)?.client.refusedLevel(error);
+    if (error.kind !== 'unauthorized' && level === undefined) throw error;
+    const { apiTokens = [] } = world.space(space)?.spec ?? {};
+    const meant = apiTokens.filter((token) => level === undefined || token.level === level);
+    const names = [...new Set(meant.map(({ secretRef }) => `"${secretRef.name}"`))];
+    const [tokens, secrets] = names.length === 1 ? ['API token', 'Secret'] : ['API tokens', 'Secrets'];
+    const message = `${error.message}. Check the ${tokens} of DatabaseSpace "${subject.spec.spaceRef.name}", in the ${secrets} ${names.join(', ')}`;
     throw new TerminalError('CredentialsInvalid', message, { cause: error });
   }
 }
