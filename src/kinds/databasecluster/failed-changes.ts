@@ -16,7 +16,9 @@ export interface Asked {
   readonly by: object;
 }
 
-interface Failed extends Pick<Asked, 'what' | 'by'> {
+interface Failed extends Pick<Asked, 'what'> {
+  /** Weak, as one that was replaced holds credentials that nobody uses any more. */
+  readonly by: WeakRef<object>;
   readonly error: unknown;
   readonly times: number;
   readonly untilMs: number;
@@ -30,7 +32,7 @@ export class FailedChanges {
   async ask<T>(asked: Asked, patient: boolean, nowMs: () => number, call: () => Promise<T>): Promise<T> {
     const { key, what, by } = asked;
     const last = this.#last.get(key);
-    const before = last?.what === what && last.by === by ? last : undefined;
+    const before = last?.what === what && last.by.deref() === by ? last : undefined;
     if (patient && before !== undefined && nowMs() < before.untilMs) throw before.error;
     try {
       const answer = await call();
@@ -42,7 +44,7 @@ export class FailedChanges {
       if (lasting === 'conflict' || heldBack !== undefined) throw error;
       const times = (before?.times ?? 0) + 1;
       const untilMs = nowMs() + ceilingMs(PAUSES[lasting], times - 1);
-      this.#last.set(key, { what, by, error, times, untilMs });
+      this.#last.set(key, { what, by: new WeakRef(by), error, times, untilMs });
       throw error;
     }
   }

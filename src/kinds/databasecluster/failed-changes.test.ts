@@ -1,0 +1,41 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { FailedChanges } from './failed-changes.ts';
+
+const KEY = 'shop/orders';
+
+/** How often the change is asked for of the cloud, where it fails each time. */
+async function asked(changes: FailedChanges, by: object, nowMs: number): Promise<number> {
+  let calls = 0;
+  const call = () => {
+    calls++;
+    return Promise.reject(new Error('no'));
+  };
+  await expect(changes.ask({ key: KEY, what: 'more storage', by }, true, () => nowMs, call)).rejects.toThrow('no');
+  return calls;
+}
+
+test('FailedChanges asks again after a pause, or as somebody else', async () => {
+  const changes = new FailedChanges();
+  const [one, other] = [{}, {}];
+  expect([await asked(changes, one, 0), await asked(changes, one, 999), await asked(changes, one, 1_000)]).toEqual([
+    1, 0, 1,
+  ]);
+  expect([await asked(changes, other, 1_000), await asked(changes, other, 1_001)]).toEqual([1, 0]);
+});
+
+test('FailedChanges does not keep a client that nobody else uses', async () => {
+  setFlagsFromString('--expose-gc');
+  const changes = new FailedChanges();
+  const client = await (async () => {
+    const by = {};
+    await asked(changes, by, 0);
+    return new WeakRef(by);
+  })();
+  // What a WeakRef was asked for is kept to the end of the turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  runInNewContext('gc')();
+  expect(client.deref()).toBeUndefined();
+  expect(await asked(changes, {}, 1)).toBe(1);
+});
