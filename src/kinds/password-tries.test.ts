@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
 import { PasswordTries } from './password-tries.ts';
+import type { Login } from './secrets.ts';
 
 const KEY = 'shop/app';
 const MINUTE_MS = 60_000;
+const WHERE = 'first https://server';
+const OTHER = 'second https://server';
 const one = { username: 'app', password: 'one' };
 const other = { username: 'app', password: 'other' };
 
@@ -17,10 +20,12 @@ const failure = (kind: ApiErrorKind, status?: number) =>
     status,
     idempotent: true,
   });
-const give = (tries: PasswordTries, nowMs: number, error?: Error) =>
+const isAwaited = (tries: PasswordTries, login: Login, nowMs: number, where = WHERE) =>
+  tries.isAwaited(KEY, { ...login, where }, nowMs);
+const give = (tries: PasswordTries, nowMs: number, error?: Error, where = WHERE) =>
   tries.give(
     KEY,
-    one,
+    { ...one, where },
     () => nowMs,
     () => (error === undefined ? Promise.resolve() : Promise.reject(error)),
   );
@@ -42,16 +47,24 @@ describe('a password that a server took', () => {
   it('is waited for, after each time twice as long, until it works', async () => {
     const tries = new PasswordTries();
     await give(tries, 0);
-    expect([MINUTE_MS - 1, MINUTE_MS].map((ms) => tries.isAwaited(KEY, one, ms))).toEqual([true, false]);
-    expect(tries.isAwaited(KEY, other, 0)).toBe(false);
+    expect([MINUTE_MS - 1, MINUTE_MS].map((ms) => isAwaited(tries, one, ms))).toEqual([true, false]);
+    expect(isAwaited(tries, other, 0)).toBe(false);
     await give(tries, 0);
-    expect([2 * MINUTE_MS - 1, 2 * MINUTE_MS].map((ms) => tries.isAwaited(KEY, one, ms))).toEqual([true, false]);
+    expect([2 * MINUTE_MS - 1, 2 * MINUTE_MS].map((ms) => isAwaited(tries, one, ms))).toEqual([true, false]);
     for (let time = 0; time < 20; time++) await give(tries, 0);
-    expect(tries.isAwaited(KEY, one, 30 * MINUTE_MS)).toBe(false);
+    expect(isAwaited(tries, one, 30 * MINUTE_MS)).toBe(false);
     tries.works(KEY, other);
-    expect(tries.isAwaited(KEY, one, 0)).toBe(true);
+    expect(isAwaited(tries, one, 0)).toBe(true);
+    expect(isAwaited(tries, one, 0, OTHER)).toBe(false);
     tries.works(KEY, one);
-    expect(tries.isAwaited(KEY, one, 0)).toBe(false);
+    expect(isAwaited(tries, one, 0)).toBe(false);
+  });
+
+  it('is waited for as from the first time where another server takes it', async () => {
+    const tries = new PasswordTries();
+    await give(tries, 0);
+    await give(tries, 0, undefined, OTHER);
+    expect(isAwaited(tries, one, MINUTE_MS, OTHER)).toBe(false);
   });
 });
 
@@ -68,7 +81,7 @@ describe('a password that was written down', () => {
     tries.prepared(KEY, one);
     if (sends) await give(tries, 0, error).catch(() => {});
     expect([tries.isUnsent(KEY, one), tries.isUnsent(KEY, other)]).toEqual([unsent, false]);
-    expect(tries.isAwaited(KEY, one, 0)).toBe(sends && error === undefined);
+    expect(isAwaited(tries, one, 0)).toBe(sends && error === undefined);
   });
 });
 

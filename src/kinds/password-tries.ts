@@ -18,8 +18,14 @@ interface Refused {
   readonly atMs: number;
 }
 
+/** A login at one server of one cluster: another one knows nothing of what this one took. */
+interface LoginAt extends Login {
+  readonly where: string;
+}
+
 interface Taken {
   readonly digest: string;
+  readonly where: string;
   /** How often it was. */
   readonly times: number;
   readonly atMs: number;
@@ -61,7 +67,7 @@ export class PasswordTries {
   }
 
   /** Gives the password to the server. Throws what the call throws. */
-  async give(key: ObjectKey, login: Login, now: () => number, call: () => Promise<unknown>): Promise<void> {
+  async give(key: ObjectKey, login: LoginAt, now: () => number, call: () => Promise<unknown>): Promise<void> {
     const digest = digestOf(login);
     try {
       await call();
@@ -71,8 +77,8 @@ export class PasswordTries {
       throw error;
     }
     this.#maybeTaken(key);
-    const known = this.#taken.get(key);
-    this.#taken.set(key, { digest, times: known?.digest === digest ? known.times + 1 : 1, atMs: now() });
+    const times = (this.#takenAt(key, login)?.times ?? 0) + 1;
+    this.#taken.set(key, { digest, where: login.where, times, atMs: now() });
   }
 
   /** It was given as it did not work, and surely had no effect: after a while none can have had that were made before either. */
@@ -89,10 +95,14 @@ export class PasswordTries {
   }
 
   /** Whether the server took it a short time ago, so that it may come to work by itself: of several machines not all may know it. */
-  isAwaited(key: ObjectKey, login: Login, nowMs: number): boolean {
+  isAwaited(key: ObjectKey, login: LoginAt, nowMs: number): boolean {
+    const known = this.#takenAt(key, login);
+    return known !== undefined && nowMs - known.atMs < ceilingMs(AWAITED, known.times - 1);
+  }
+
+  #takenAt(key: ObjectKey, login: LoginAt): Taken | undefined {
     const known = this.#taken.get(key);
-    if (known?.digest !== digestOf(login)) return false;
-    return nowMs - known.atMs < ceilingMs(AWAITED, known.times - 1);
+    return known?.digest === digestOf(login) && known.where === login.where ? known : undefined;
   }
 
   /** It signs in. */

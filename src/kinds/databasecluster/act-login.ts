@@ -16,6 +16,7 @@ import {
   currentID,
   isSame,
   type UsableLogin,
+  whereOf,
 } from './observation.ts';
 import { adminUsername, isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
@@ -93,7 +94,7 @@ export async function putPassword(
   memory.putting(subject.key, known.secretName);
   const now = () => clock.monotonic();
   try {
-    await memory.tries.give(subject.key, next, now, async () => {
+    await memory.tries.give(subject.key, { ...next, where: whereOf(subject, endpoint) }, now, async () => {
       await logins.setPassword(login, next.username, next.password, signal);
     });
   } catch (error) {

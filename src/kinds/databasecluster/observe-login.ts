@@ -16,6 +16,7 @@ import {
   currentID,
   type LoginObservation,
   type WorkingLogin,
+  whereOf,
 } from './observation.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
@@ -182,7 +183,8 @@ export async function observeLogin(
   try {
     const logins = connection.logins(endpoint, currentID(subject));
     const { tries } = world.memory;
-    const isAwaited = known.next !== undefined && tries.isAwaited(subject.key, known.next, world.clock.monotonic());
+    const next = known.next && { ...known.next, where: whereOf(subject, endpoint) };
+    const isAwaited = next !== undefined && tries.isAwaited(subject.key, next, world.clock.monotonic());
     const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited }, signal);
     const working = found === 'none' && isHeld(world, subject, logins, known) ? 'held' : found;
     // Nobody else may know the password of a cluster that was let go of: it is not written over.

@@ -197,6 +197,25 @@ describe('a creation that the server only says it made', () => {
   });
 });
 
+describe('a creation on a cluster that was created anew right after it', () => {
+  it('is made again at once, as another server took it', async () => {
+    const bench = await userBench({ user: {}, spec: { recreatePolicy: 'Always' } });
+    const { simulator, world, until, clock } = bench.cluster;
+    await bench.pass();
+    await bench.pass();
+    expect(bench.takeCalls()).toContain('createUser');
+    await clock.advance(1_000);
+    simulator.vanish('orders');
+    await world().connections.get('shop/production')?.poller.refresh();
+    await until('True Running');
+    expect(bench.users()).not.toContain('app');
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.takeCalls()).toContain('createUser');
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+});
+
 describe('a creation that the server refuses', () => {
   it('says so, and takes the password away again that it may not like', async () => {
     const bench = await userBench({ user: {} });

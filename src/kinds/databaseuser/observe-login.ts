@@ -24,6 +24,7 @@ import {
   type UserPlace,
   type UserSubject,
   usernameOf,
+  whereOf,
 } from './observation.ts';
 import type { UserWorld } from './world.ts';
 
@@ -79,7 +80,7 @@ async function tryLogin(
   const isListed = async () => (await world.servers.users(access, signal)).has(username);
   // A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more.
   const sent = passwords.next ?? passwords.current;
-  const tried = sent === undefined ? undefined : { username, password: sent };
+  const tried = sent === undefined ? undefined : { username, password: sent, where: whereOf(access) };
   const isAwaited = () => tried !== undefined && memory.tries.isAwaited(subject.key, tried, clock.monotonic());
   const mayExist = known || isAwaited() || (await isListed());
   const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
@@ -162,7 +163,7 @@ async function signsIn(
 ): Promise<boolean> {
   const { clock, memory, servers } = world;
   const login = { username: usernameOf({ metadata, spec }), password };
-  const where = `${access.identity} ${access.endpoint}`;
+  const where = whereOf(access);
   if (!fresh && memory.isProven(key, login, where, clock)) return true;
   const verdict = await servers.signIn(access, login, signal);
   if (verdict === 'accepted') memory.accepted(key, login, where, clock);
