@@ -104,6 +104,7 @@ export function triedLogin(found: Partial<TriedLogin> = {}): TriedLogin {
     isUnsent: false,
     isAwaited: false,
     isCreated: false,
+    hasLostPassword: false,
     asVerified: true,
     content: 'asWanted',
     previous: undefined,

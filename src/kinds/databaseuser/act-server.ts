@@ -32,7 +32,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
     return;
   }
   servers.userChanged(access, username, true);
-  world.memory.created(subject, access.identity);
+  world.memory.created(subject, access.identity, { username, password: value });
   if (returns)
     world.onDriftCorrected(subject.key, 'username', `User "${username}" was deleted elsewhere: it was created again`);
 }

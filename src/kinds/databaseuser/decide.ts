@@ -23,6 +23,7 @@ import {
   type UserSubject,
   usernameOf,
 } from './observation.ts';
+import { USER_FINALIZER } from './resource.ts';
 import type { DatabaseUserStatus } from './schema.ts';
 
 export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
@@ -111,12 +112,9 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
       'SettingPassword',
       `is being given a password: Secret "${secretName}" is written`,
     );
-  const mayTake = known || subject.spec.adoptionPolicy === 'IfExists';
+  const mayTake = login.hasLostPassword || known || subject.spec.adoptionPolicy === 'IfExists';
   const exists = () => {
-    const whose = login.isCreated
-      ? 'exists, and does not have the password that the server said it was created with, so somebody else may have made it at the same time'
-      : 'exists already, and was not made by this object';
-    const message = `${user} ${whose}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
+    const message = `${user} ${whose(subject, login)}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
     return stuck(USER_EXISTS, message);
   };
 
@@ -148,6 +146,16 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   if (source.is === 'unusable') return unusable(source);
   if (login.works === 'none' || (source.is === 'own' && !source.applied)) return prepare();
   return working(subject, seen, login, login.verifyInMs, nowMs);
+}
+
+/** Why the user is taken for somebody else's. */
+function whose(subject: UserSubject, { isCreated, hasCurrent, hasNext }: TriedLogin): string {
+  if (isCreated)
+    return 'exists, and does not have the password that the server said it was created with, so somebody else may have made it at the same time';
+  const hasBegun = subject.metadata.finalizers?.includes(USER_FINALIZER) ?? false;
+  return hasBegun && !hasCurrent && !hasNext
+    ? `exists, and nothing tells whose it is: somebody else made it, or this object did, and its Secret "${connectionSecretName(subject)}" went before the user was Ready for the first time`
+    : 'exists already, and was not made by this object';
 }
 
 /** The server said that it took the password, and it does not sign in: it is looked for, and not put once more to make sure. */

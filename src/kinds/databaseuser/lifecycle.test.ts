@@ -216,6 +216,64 @@ describe('a creation on a cluster that was created anew right after it', () => {
   });
 });
 
+describe('a Secret that goes right after the user was created', () => {
+  const justCreated = async (change: (bench: UserBench) => Promise<void> | void) => {
+    const bench = await userBench({ user: {} });
+    const { faults } = bench.cluster.simulator;
+    faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 500 });
+    while (!bench.users().includes('app')) await bench.pass();
+    await bench.settle();
+    await change(bench);
+    return bench;
+  };
+  const loseSecret = (bench: UserBench) => bench.removeSecret('app-connection');
+
+  it.each([
+    ['is deleted', loseSecret],
+    [
+      'is emptied',
+      (bench: UserBench) => bench.editSecret('app-connection', { data: { nextPassword: null, password: null } }),
+    ],
+    [
+      'gets another password by hand',
+      (bench: UserBench) => bench.editSecret('app-connection', { data: { nextPassword: 'by hand' } }),
+    ],
+  ])('%s: the user is still known to be ours, and gets a password', async (_, change) => {
+    const bench = await justCreated(change);
+    await bench.settle();
+    expect(bench.ready()).not.toContain('UserExists');
+    bench.cluster.simulator.faults.clear();
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+    expect(bench.takeCalls().filter((call) => call === 'createUser')).toHaveLength(1);
+  });
+
+  it('takes no user over that refused the password that it was created with', async () => {
+    const bench = await justCreated(() => {});
+    const { simulator, clock } = bench.cluster;
+    simulator.faults.clear();
+    simulator.setPassword('orders', 'app', 'somebody-elses');
+    await clock.advance(60_000);
+    await bench.until('False UserExists');
+    loseSecret(bench);
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserExists');
+    expect(bench.works('somebody-elses')).toBe(true);
+  });
+
+  it('says after a restart, when nothing tells any more whose the user is, what may be and what to do', async () => {
+    const bench = await justCreated(loseSecret);
+    bench.cluster.simulator.faults.clear();
+    await bench.restart();
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserExists');
+    expect(bench.condition()?.message).toMatch(/its Secret "app-connection" went before .* adoptionPolicy: IfExists/);
+    await bench.edit({ adoptionPolicy: 'IfExists' });
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+  });
+});
+
 describe('a creation that the server refuses', () => {
   it('says so, and takes the password away again that it may not like', async () => {
     const bench = await userBench({ user: {} });

@@ -70,6 +70,8 @@ export interface TriedLogin {
   readonly isAwaited: boolean;
   /** The server said to this process that it created the user for this object. */
   readonly isCreated: boolean;
+  /** The same, and its password is in no Secret any more. */
+  readonly hasLostPassword: boolean;
   /** The Secret's password is, byte for byte, what the server accepted last. */
   readonly asVerified: boolean;
   readonly content: 'asWanted' | 'differs' | 'wrongType';

@@ -87,6 +87,11 @@ async function tryLogin(
   const source = await observeSource(world, subject, passwords, signal);
   const isSettled = works === 'current' && passwords.next === undefined && source.is !== 'unusable';
   if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
+  const exists = works !== 'none' || (mayExist && (await isListed()));
+  const held = [passwords.next, passwords.current].flatMap((password) =>
+    password === undefined ? [] : [{ username, password }],
+  );
+  if (works === 'none' && exists && !isAwaited()) memory.refused(subject.key, held);
   return {
     login: 'tried',
     secretVersion: secret?.resourceVersion,
@@ -94,10 +99,11 @@ async function tryLogin(
     hasNext: passwords.next !== undefined,
     isOwn: passwords.own?.includes('current') === true || isOwnAsVerified(subject, secret),
     works,
-    exists: works !== 'none' || (mayExist && (await isListed())),
+    exists,
     isUnsent: passwords.next !== undefined && tried !== undefined && memory.tries.isUnsent(subject.key, tried),
     isAwaited: isAwaited(),
     isCreated: memory.wasCreated(subject, at.identity),
+    hasLostPassword: memory.hasLostPassword(subject, at.identity, held),
     asVerified: wasVerified(world, subject, secret, passwords.current),
     content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret),
     previous: await observePrevious(world, subject, signal),

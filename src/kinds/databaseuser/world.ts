@@ -43,13 +43,22 @@ interface Accepted {
   readonly monotonicMs: number;
 }
 
+interface Created {
+  /** As `creation` has it. */
+  readonly what: string;
+  /** Of the password that it was created with, or that signed in since. */
+  readonly digest: string;
+  /** The server refused that password: somebody else may have made the user. */
+  readonly isDoubtful: boolean;
+}
+
 /** What is remembered in this process only. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
 export class UserMemory {
   readonly tries = new PasswordTries();
   readonly #actsSinceMs: ActsSince;
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, string>();
-  readonly #created = new Map<ObjectKey, string>();
+  readonly #created = new Map<ObjectKey, Created>();
   readonly putOff = new PutOff();
 
   constructor(actsSinceMs: ActsSince) {
@@ -63,7 +72,10 @@ export class UserMemory {
 
   accepted(key: ObjectKey, login: Login, where: string, clock: Clock): void {
     const [atMs, monotonicMs] = [clock.now(), clock.monotonic()];
-    this.#accepted.set(key, { digest: digestOf(login), where, atMs, monotonicMs });
+    const digest = digestOf(login);
+    this.#accepted.set(key, { digest, where, atMs, monotonicMs });
+    const created = this.#created.get(key);
+    if (created !== undefined) this.#created.set(key, { ...created, digest });
     this.putOff.forget(key);
     this.tries.works(key, login);
   }
@@ -97,11 +109,29 @@ export class UserMemory {
 
   /** Whether the object's user was created here, on the cluster of that identity: the status says so only when it works. */
   wasCreated(subject: CreatedFor, identity: string): boolean {
-    return this.#created.get(subject.key) === creation(subject, identity);
+    return this.#created.get(subject.key)?.what === creation(subject, identity);
   }
 
-  created(subject: CreatedFor, identity: string): void {
-    this.#created.set(subject.key, creation(subject, identity));
+  created(subject: CreatedFor, identity: string, login: Login): void {
+    const what = creation(subject, identity);
+    this.#created.set(subject.key, { what, digest: digestOf(login), isDoubtful: false });
+  }
+
+  /** The user is there, and these logins are refused. */
+  refused(key: ObjectKey, logins: readonly Login[]): void {
+    const known = this.#created.get(key);
+    if (known !== undefined && logins.map(digestOf).includes(known.digest))
+      this.#created.set(key, { ...known, isDoubtful: true });
+  }
+
+  /**
+   * Whether the user was created here, and its password went before it was seen to be refused: whatever the Secret holds now proves
+   * nothing. `logins`: those that it holds.
+   */
+  hasLostPassword(subject: CreatedFor, identity: string, logins: readonly Login[]): boolean {
+    const known = this.#created.get(subject.key);
+    if (known === undefined || known.isDoubtful || !this.wasCreated(subject, identity)) return false;
+    return !logins.map(digestOf).includes(known.digest);
   }
 
   forget(key: ObjectKey): void {
