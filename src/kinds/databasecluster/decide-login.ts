@@ -151,7 +151,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   const found = verifiedLogin(subject, seen, nowMs);
-  if (found === undefined) {
+  if (found === undefined || login.isNextFactory) {
     // The password that must go first is the factory's, whoever else can sign in.
     const from = factoryAlive === true ? 'factory' : working;
     return step({ do: 'PreparePassword', from }, `a new password is written to Secret "${secretName}"`);

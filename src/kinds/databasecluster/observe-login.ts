@@ -28,6 +28,8 @@ export interface KnownLogins {
   readonly secret: SecretContents | undefined;
   readonly current: Login | undefined;
   readonly next: Login | undefined;
+  /** Somebody has written the factory's password there as the coming one: no server is ever given it. */
+  readonly isNextFactory: boolean;
   /** Of the Secret that held the login before `secretName` changed; of a clone, that of its source. */
   readonly inherited: Login | undefined;
   /** Beside it, where that Secret's password was just being replaced. */
@@ -47,11 +49,14 @@ export async function readLogins(
   const secretName = adminSecretName(subject);
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
   const before = await readBefore(world, subject, secret, signal);
+  const next = loginUnder('nextPassword', secret);
+  const isNextFactory = next?.password === factory.password;
   return {
     secretName,
     secret,
     current: loginUnder('password', secret),
-    next: loginUnder('nextPassword', secret),
+    next: isNextFactory ? undefined : next,
+    isNextFactory,
     inherited: loginUnder('password', before),
     inheritedNext: loginUnder('nextPassword', before),
     ...(await readExisting(world, subject, signal)),
@@ -204,6 +209,7 @@ export async function observeLogin(
       secretVersion: known.current === undefined ? undefined : known.secret?.resourceVersion,
       factoryVersion: connection.factoryVersion,
       hasNext: known.next !== undefined,
+      isNextFactory: known.isNextFactory,
       isAwaited,
       working,
       factoryAlive,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { addressOf } from '../../../test/support/simulator.ts';
+import { SECRETS } from '../../kube/api.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -153,5 +154,46 @@ describe('The first sleep of a DatabaseCluster', () => {
     await bench.clock.advance(HOUR_MS);
     await bench.until('True Suspended');
     expect(isFactoryAlive(bench)).toBe(true);
+  });
+});
+
+describe('The password that new clusters come with, written into the admin Secret as the coming one', () => {
+  const write = ({ kube }: KindBench, nextPassword: string) => {
+    const data = { nextPassword: Buffer.from(nextPassword).toString('base64') };
+    return kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data });
+  };
+  const expectDead = ({ simulator }: KindBench) =>
+    expect(simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
+
+  it.each([
+    ['a process that knows the login', false],
+    ['a new process', true],
+  ])('is never given to the server, and gives way to a generated one, by %s', async (_, isNew) => {
+    const bench = await runningBench();
+    const before = bench.secret()?.['password'];
+    await write(bench, 'password');
+    if (isNew) await bench.restart();
+    for (let pass = 0; pass < 10; pass++) {
+      await bench.pass();
+      expectDead(bench);
+      expect(bench.ready()).toBe('True Running');
+    }
+    expect(bench.secret()?.['password']).not.toBe(before);
+    expectOneWorkingLogin(bench);
+    expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+  });
+
+  it('is not either in the place of one that is on its way', async () => {
+    const bench = await runningBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    expect(bench.secret()).toHaveProperty('nextPassword');
+    await write(bench, 'password');
+    for (let pass = 0; pass < 10; pass++) {
+      await bench.pass();
+      expectDead(bench);
+    }
+    expectOneWorkingLogin(bench);
+    expect(bench.status().lastHandledRotateAt).toBe('1');
   });
 });
