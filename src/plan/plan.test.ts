@@ -173,11 +173,13 @@ describe('makePlan()', () => {
     const own = (name: string, key = 'password') => ({ ...ON_ORDERS, passwordSecretRef: { name, key } });
     const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser stuck': own('nope') };
     const world = await aWorld(specs);
+    const data = { password: Buffer.from('of mine').toString('base64') };
+    await world.kube.create(SECRETS, 'shop', { metadata: { name: 'mine' }, data });
     const wanted = {
       ...specs,
       'DatabaseUser new': own('nope'),
       'DatabaseUser keyless': own('factory-login', 'other'),
-      'DatabaseUser well': own('factory-login'),
+      'DatabaseUser well': own('mine'),
     };
     const input = await world.input(wanted);
     const endsOf = ({ outcomes }: Plan) => Object.fromEntries(outcomes.map(({ name, end }) => [name, end?.reason]));

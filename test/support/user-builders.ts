@@ -99,6 +99,7 @@ export function triedLogin(found: Partial<TriedLogin> = {}): TriedLogin {
     hasCurrent: true,
     hasNext: false,
     isOwn: false,
+    isFactory: false,
     works: 'current',
     exists: true,
     isUnsent: false,

@@ -54,14 +54,16 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   const { world, subject, signal } = work;
   const { tries } = world.memory;
   const secret = await readConnectionSecret(work);
-  const { current, next: before, own = [] } = passwordsIn(secret);
+  const { current, next: before, own = [] } = passwordsIn(secret, work.access);
   const username = usernameOf(subject);
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way comes to its end first: the server may be about to take it.
   const isUnsent = before !== undefined && tries.isUnsent(subject.key, { username, password: before });
   if (before !== undefined && !((isUnsent || instead) && ref !== undefined)) return;
   const next =
-    ref === undefined ? generatePassword(world.random) : (await readOwnPassword(world, subject, ref, signal)).password;
+    ref === undefined
+      ? generatePassword(world.random)
+      : (await readOwnPassword(world, subject, work.access, ref, signal)).password;
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(work, next, secret), world.clock.monotonic());
   const answers = subject.metadata.annotations?.[ROTATE_AT];
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
@@ -80,7 +82,7 @@ export function refusalAbout({ subject, access }: Work, password: string, secret
 /** nextPassword signed in. */
 export async function promotePassword(work: Work): Promise<UserStatusPatch | undefined> {
   const secret = await readConnectionSecret(work);
-  const { next, answers, own = [] } = passwordsIn(secret);
+  const { next, answers, own = [] } = passwordsIn(secret, work.access);
   if (next === undefined) return undefined;
   const nowMs = work.world.clock.now();
   const promoted = { current: next, next: undefined, own: own.includes('next') ? (['current'] as const) : [] };
@@ -90,13 +92,13 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
 
 export async function writeSecret(work: Work): Promise<undefined> {
   const secret = await readConnectionSecret(work);
-  if (secret !== undefined) await write(work, secret, passwordsIn(secret));
+  if (secret !== undefined) await write(work, secret, passwordsIn(secret, work.access));
 }
 
 /** A server refused the coming password for good: it cannot stand in the way of a better one. */
 export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
-  const { current, own } = passwordsIn(secret);
+  const { current, own } = passwordsIn(secret, work.access);
   if (secret !== undefined) await write(work, secret, { current, next: undefined, own });
 }
 
@@ -126,14 +128,17 @@ async function create(world: UserWorld, namespace: string, name: string, secret:
   }
 }
 
-export async function replaceSecret({ world, subject, at, ...rest }: Work): Promise<undefined> {
-  const secret = await readConnectionSecret({ world, subject, at, ...rest });
+export async function replaceSecret(work: Work): Promise<undefined> {
+  const { world, subject, at } = work;
+  const secret = await readConnectionSecret(work);
   if (secret === undefined || secret.type === SECRET_TYPE) return;
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
   const changedAt =
     secret.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString();
-  const { labels, annotations, ...wanted } = newSecret(wantedSecret(subject, at, passwordsIn(secret), changedAt));
+  const { labels, annotations, ...wanted } = newSecret(
+    wantedSecret(subject, at, passwordsIn(secret, work.access), changedAt),
+  );
   await world.secrets.delete(namespace, name, secret);
   await create(world, namespace, name, {
     ...wanted,
@@ -151,7 +156,7 @@ export async function copySecret(work: Work, from: string): Promise<UserStatusPa
   const changedAt = before.annotations[SECRET_ANNOTATIONS.passwordChangedAt];
   const secret = await readConnectionSecret(work);
   await confirm(world.api, DATABASE_USERS, subject, signal);
-  await write(work, secret, passwordsIn(before), changedAt);
+  await write(work, secret, passwordsIn(before, work.access), changedAt);
   // The one verified last goes when this one was; what was only on the way there goes now.
   if (from !== subject.status.connection?.secretName) await world.secrets.delete(namespace, from, before);
   return { binding: { name: connectionSecretName(subject) } };

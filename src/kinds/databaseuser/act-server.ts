@@ -72,7 +72,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {
-  const value = passwordsIn(await readConnectionSecret(work))[name];
+  const value = passwordsIn(await readConnectionSecret(work), work.access)[name];
   if (value === undefined) throw secretChanged(connectionSecretName(work.subject));
   return value;
 }
@@ -92,7 +92,7 @@ function give(
 async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
   const { world, subject } = work;
   const secret = await readConnectionSecret(work);
-  const { current } = passwordsIn(secret);
+  const { current } = passwordsIn(secret, work.access);
   const own = subject.spec.passwordSecretRef?.name;
   const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
   const isFirst = password === 'current' || current === undefined;

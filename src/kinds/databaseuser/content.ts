@@ -15,6 +15,7 @@ import {
   type SecretContents,
   USER_LABEL,
 } from '../secrets.ts';
+import type { OpenServer } from '../server/access.ts';
 import { type PasswordName, type UserPlace, type UserSubject, usernameOf } from './observation.ts';
 import { databaseUserDefinition } from './schema.ts';
 import { type FixedKey, NEXT_PASSWORD, render } from './template.ts';
@@ -43,7 +44,7 @@ export const SECRET_ANNOTATIONS = {
 
 const PASSWORD_KEYS = { current: 'password', next: NEXT_PASSWORD } as const;
 
-/** The passwords in a Secret of ours, as far as a server could take them: for one use, never kept. */
+/** The passwords in a Secret of ours, as far as a server could take them, and may be given the coming one: for one use, never kept. */
 export interface Passwords {
   readonly current: string | undefined;
   readonly next: string | undefined;
@@ -53,19 +54,23 @@ export interface Passwords {
   readonly own?: readonly PasswordName[] | undefined;
 }
 
-export function passwordsIn(secret: SecretContents | undefined): Passwords {
+export function passwordsIn(
+  secret: SecretContents | undefined,
+  { isFactoryPassword }: Pick<OpenServer, 'isFactoryPassword'>,
+): Passwords {
   const under = (key: string) => {
     const value = secret?.data.get(key);
     return value === undefined || secret?.notText.has(key) || refusalOfPassword(value) !== undefined
       ? undefined
       : value;
   };
+  const next = under(PASSWORD_KEYS.next);
   const answers = secret?.annotations[SECRET_ANNOTATIONS.nextAnswers];
   const told = secret?.annotations[SECRET_ANNOTATIONS.own]?.split(',') ?? [];
   const own = (['current', 'next'] as const).filter((name) => told.includes(PASSWORD_KEYS[name]));
   return {
     current: under(PASSWORD_KEYS.current),
-    next: under(PASSWORD_KEYS.next),
+    next: next === undefined || isFactoryPassword(next) ? undefined : next,
     ...(answers === undefined ? {} : { answers }),
     ...(own.length === 0 ? {} : { own }),
   };

@@ -136,7 +136,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   if (!login.hasCurrent && previous?.hasPassword)
     return step({ do: 'CopySecret', from: previous.name }, 'SettingPassword', `gets Secret "${secretName}"`);
   if (login.works === 'none' && login.exists && !mayTake) return exists();
-  if (login.works === 'none' && login.hasCurrent) {
+  if (login.works === 'none' && login.hasCurrent && !login.isFactory) {
     if (login.isAwaited) return awaited(subject, seen, login);
     if (!login.exists) return create('current');
     if (login.asVerified) return put('current', known);
@@ -186,7 +186,7 @@ function working(
 ): UserDecision {
   const { spec, status } = subject;
   const { passwordSecretRef, rotateEvery } = spec;
-  const isLeft = hasLeftOwnPassword(subject, login);
+  const isLeft = isToGiveWay(subject, login);
   const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
   const rotateInMs = passwordSecretRef === undefined ? generatedInMs : undefined;
   const rotate: readonly UserStep[] = rotateInMs !== undefined && rotateInMs <= 0 ? [{ do: 'PrepareNext' }] : [];
@@ -216,9 +216,9 @@ function working(
   return { ...decision, status: found, steps: [{ do: 'RetireSecret', name: login.previous.name, connection }] };
 }
 
-/** The password in the Secret is still the person's own one, and the spec names that no more. */
-function hasLeftOwnPassword({ spec }: UserSubject, login: TriedLogin | undefined): boolean {
-  return spec.passwordSecretRef === undefined && login?.isOwn === true;
+/** The password in the Secret is a person's own one, and the spec names none any more, or one that nobody is to have. */
+function isToGiveWay({ spec }: UserSubject, login: TriedLogin | undefined): boolean {
+  return spec.passwordSecretRef === undefined && (login?.isOwn === true || login?.isFactory === true);
 }
 
 function connectionOf(subject: UserSubject, { at }: UserSeen, { secretVersion, source }: TriedLogin): Connection {

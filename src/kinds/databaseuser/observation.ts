@@ -60,6 +60,8 @@ export interface TriedLogin {
   readonly hasNext: boolean;
   /** The Secret's password is one that a person chose, though the spec may name that no more. */
   readonly isOwn: boolean;
+  /** The Secret's password is the one that new clusters come with: no user is given that. */
+  readonly isFactory: boolean;
   /** Which of the passwords signs in. */
   readonly works: 'next' | 'current' | 'none';
   /** Whether the server has such a user; asked for only where no password signs in. */

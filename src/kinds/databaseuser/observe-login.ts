@@ -74,7 +74,7 @@ async function tryLogin(
   const known = isOurs(subject, at.identity);
   const isReserved = () => world.servers.isReserved(access, username, signal);
   if (!known && (await isReserved())) return { login: 'reserved' };
-  const passwords = passwordsIn(secret);
+  const passwords = passwordsIn(secret, access);
   // Of a login that was never verified there is nothing old to be proven anew.
   const fresh = known ? due : subject.lookNow;
   const isListed = async () => (await world.servers.users(access, signal)).has(username);
@@ -84,7 +84,7 @@ async function tryLogin(
   const isAwaited = () => tried !== undefined && memory.tries.isAwaited(subject.key, tried, clock.monotonic());
   const mayExist = known || isAwaited() || (await isListed());
   const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
-  const source = await observeSource(world, subject, passwords, signal);
+  const source = await observeSource(world, subject, access, passwords, signal);
   const isSettled = works === 'current' && passwords.next === undefined && source.is !== 'unusable';
   if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
   const exists = works !== 'none' || (mayExist && (await isListed()));
@@ -98,6 +98,7 @@ async function tryLogin(
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
     isOwn: passwords.own?.includes('current') === true || isOwnAsVerified(subject, secret),
+    isFactory: passwords.current !== undefined && access.isFactoryPassword(passwords.current),
     works,
     exists,
     isUnsent: passwords.next !== undefined && tried !== undefined && memory.tries.isUnsent(subject.key, tried),
@@ -105,8 +106,8 @@ async function tryLogin(
     isCreated: memory.wasCreated(subject, at.identity),
     hasLostPassword: memory.hasLostPassword(subject, at.identity, held),
     asVerified: wasVerified(world, subject, secret, passwords.current),
-    content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret),
-    previous: await observePrevious(world, subject, signal),
+    content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret, passwords),
+    previous: await observePrevious(world, subject, access, signal),
     source,
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
@@ -202,10 +203,11 @@ function contentOf(
   subject: UserSubject,
   at: UserPlace,
   secret: SecretContents,
+  passwords: Passwords,
 ): TriedLogin['content'] {
   if (secret.type !== SECRET_TYPE) return 'wrongType';
   const changedAt = secret.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(clock.now()).toISOString();
-  const changes = changesTo(secret, wantedSecret(subject, at, passwordsIn(secret), changedAt));
+  const changes = changesTo(secret, wantedSecret(subject, at, passwords, changedAt));
   return changes === undefined ? 'asWanted' : 'differs';
 }
 
@@ -213,6 +215,7 @@ function contentOf(
 async function observePrevious(
   world: UserWorld,
   subject: UserSubject,
+  access: OpenServer,
   signal: AbortSignal,
 ): Promise<TriedLogin['previous']> {
   const { binding, connection } = subject.status;
@@ -223,21 +226,22 @@ async function observePrevious(
   const name = names.find((each) => each !== undefined && each !== wanted);
   if (name === undefined) return undefined;
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
-  const { current, next } =
-    secret !== undefined && isOurSecret(subject, secret) ? passwordsIn(secret) : passwordsIn(undefined);
+  const ours = secret !== undefined && isOurSecret(subject, secret) ? secret : undefined;
+  const { current, next } = passwordsIn(ours, access);
   return { name, hasPassword: current !== undefined || next !== undefined };
 }
 
 async function observeSource(
   world: UserWorld,
   subject: UserSubject,
+  access: OpenServer,
   { current, next }: Passwords,
   signal: AbortSignal,
 ): Promise<PasswordSource> {
   const ref = subject.spec.passwordSecretRef;
   if (ref === undefined) return { is: 'generated' };
   try {
-    const { password, version } = await readOwnPassword(world, subject, ref, signal);
+    const { password, version } = await readOwnPassword(world, subject, access, ref, signal);
     return { is: 'own', version, applied: password === current, coming: password === next };
   } catch (error) {
     if (!(error instanceof TransientError) && !(error instanceof TerminalError)) throw error;
@@ -252,6 +256,7 @@ type OwnPasswordRef = NonNullable<UserSubject['spec']['passwordSecretRef']>;
 export async function readOwnPassword(
   world: Pick<UserWorld, 'secrets'>,
   { metadata }: Pick<UserSubject, 'metadata'>,
+  { isFactoryPassword }: Pick<OpenServer, 'isFactoryPassword'>,
   { name, key = 'password' }: OwnPasswordRef,
   signal: AbortSignal,
 ): Promise<{ readonly password: string; readonly version: string }> {
@@ -265,6 +270,8 @@ export async function readOwnPassword(
   const [password] = valuesFrom(secret, name, [key], namespace);
   const problem = refusalOfPassword(password);
   if (problem !== undefined) throw refuse(problem);
+  if (isFactoryPassword(password))
+    throw refuse('is the one that new clusters come with, which nobody is to sign in with');
   return { password, version: secret?.resourceVersion ?? '' };
 }
 
@@ -297,7 +304,7 @@ async function findWhose(
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
   if (secret === undefined) return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
   if (!isOurSecret(subject, secret)) return 'others';
-  const works = await findWorking(world, subject, access, passwordsIn(secret), true, signal);
+  const works = await findWorking(world, subject, access, passwordsIn(secret, access), true, signal);
   return works === 'none' ? 'others' : 'ours';
 }
 

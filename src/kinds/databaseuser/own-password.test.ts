@@ -35,6 +35,12 @@ describe("a person's own password", () => {
     ['is empty', 'InvalidPassword', { password: '' }, /under key "password" is empty/],
     ['has more bytes than a server looks at', 'InvalidPassword', { password: 'ü'.repeat(37) }, /has 74 bytes/],
     ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is no text/],
+    [
+      'is the one that new clusters come with',
+      'InvalidPassword',
+      { password: 'password' },
+      /that new clusters come with/,
+    ],
     ['stands under another key', 'SecretKeyMissing', { other: 'something' }, /no value under key "password"/],
   ] as const)('that %s is refused by name, and the one that works stays', async (_what, reason, data, message) => {
     const bench = await readyUserBench();
@@ -172,6 +178,55 @@ describe("a person's own password", () => {
       message: expect.stringContaining('change Secret "mine"'),
     });
     expect(bench.takeCalls()).toEqual([]);
+  });
+});
+
+describe('the password that new clusters come with', () => {
+  const factory = { password: 'password' };
+
+  it('is never the first of a user', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', factory);
+    await bench.settle();
+    expect(bench.ready()).toBe('False InvalidPassword');
+    expect(bench.users()).not.toContain('app');
+    await bench.putSecret('mine', { password: 'better' });
+    await bench.settle();
+    expect(bench.works('better')).toBe(true);
+  });
+
+  it('that a user has already stays until a person chooses another one, and is told of', async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('mine', factory);
+    bench.cluster.simulator.setPassword('orders', 'app', factory.password);
+    await bench.editSecret('app-connection', { data: factory });
+    await bench.edit(own);
+    await bench.settle();
+    expect(bench.ready()).toBe('False InvalidPassword');
+    expect(bench.secret()).toMatchObject(factory);
+    expect(bench.works(factory.password)).toBe(true);
+    // It is not set back, nor is the user created again with it.
+    bench.cluster.simulator.setPassword('orders', 'app', 'changed on the server');
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.settle();
+    bench.cluster.simulator.deleteUser('orders', 'app');
+    await bench.annotate('mooring.dev/reconcile-at', '2');
+    await bench.settle();
+    expect(bench.users()).not.toContain('app');
+    expect(bench.takeCalls()).not.toContain('updateUser');
+    await bench.putSecret('mine', { password: 'better' });
+    await bench.until('True LoginWorks');
+    expect(bench.works('better')).toBe(true);
+  });
+
+  it('gives way to a generated one where a user has it and none of its own is asked for', async () => {
+    const bench = await readyUserBench();
+    bench.cluster.simulator.setPassword('orders', 'app', factory.password);
+    await bench.editSecret('app-connection', { data: factory });
+    await settleWatched(bench);
+    expect(bench.secret()?.['password']).toHaveLength(32);
+    expect(bench.works(factory.password)).toBe(false);
+    expect(bench.ready()).toBe('True LoginWorks');
   });
 });
 

@@ -14,6 +14,7 @@ describe('edits by others', () => {
     ['an own annotation changed', { metadata: { annotations: { note: 'changed' } } }],
     ['the checksum removed', { metadata: { annotations: { 'mooring.dev/checksum': null } } }],
     ['the owner removed', { metadata: { ownerReferences: [] } }],
+    ['the password that new clusters come with put as the next one', { data: { nextPassword: 'password' } }],
     ['a next password that no server takes', { data: { nextPassword: 'x'.repeat(73) } }],
   ])('%s: it is put right by one write, and nothing is called', async (_what, change) => {
     const user = { connectionSecret: { labels: { team: 'shop' }, annotations: { note: 'ours' } } };
@@ -37,6 +38,23 @@ describe('edits by others', () => {
     await bench.settle();
     expect(bench.secret()).toMatchObject({ password: 'put by somebody' });
     expect(bench.works('put by somebody')).toBe(true);
+  });
+
+  it('the password that new clusters come with is not put either where another one is on its way, or none works', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    await bench.editSecret('app-connection', { data: { nextPassword: 'password' } });
+    for (const password of [undefined, 'changed on the server']) {
+      if (password !== undefined) bench.cluster.simulator.setPassword('orders', 'app', password);
+      for (let pass = 0; pass < 10; pass++) {
+        await bench.pass();
+        expect(bench.works('password')).toBe(false);
+      }
+      expect(bench.ready()).toBe('True LoginWorks');
+      expect(bench.works(bench.secret()?.['password'])).toBe(true);
+      await bench.editSecret('app-connection', { data: { password: 'password', nextPassword: 'password' } });
+    }
   });
 
   it('labels, annotations and owners that others have put there stay', async () => {

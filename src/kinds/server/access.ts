@@ -56,6 +56,8 @@ export interface OpenServer extends ServerPlace {
   /** `host:port` of every server: first the one of `endpoint`, then others that run. */
   readonly addresses: readonly string[];
   readonly verifyIntervalMs: number;
+  /** Whether it is the password that new clusters come with: nobody is ever given that. */
+  readonly isFactoryPassword: (password: string) => boolean;
 }
 
 interface Dependent {
@@ -145,6 +147,7 @@ function openOf(
     verifyIntervalMs: connection.verifyIntervalMs,
     adminSecretName: credentials.secretName,
     factoryUsername: connection.factoryLogin.username,
+    isFactoryPassword: (password) => password === connection.factoryLogin.password,
     // Few of many thousand objects call their server soon.
     get logins() {
       return connection.logins(endpoint, status.clusterID ?? '');
