@@ -1,6 +1,13 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
-import { type DatabaseSeen, type DatabaseSubject, isAnnounced, isOurs, strangeName } from './observation.ts';
+import {
+  type DatabaseSeen,
+  type DatabaseSubject,
+  isAnnounced,
+  isOurs,
+  recordedElsewhere,
+  strangeName,
+} from './observation.ts';
 import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 
 const CREATE = 'CreateDatabase';
@@ -63,6 +70,12 @@ function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecisi
   if (strange !== undefined) {
     const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but status.name is "${strange}", so somebody has changed the status, and whether the database is this object's is not known: it is left alone. Set status.name back, or set adoptionPolicy: IfExists to take the database over`;
     // What the status says stays: a person can put it right.
+    return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
+  }
+  const recorded = recordedElsewhere(subject, seen);
+  if (recorded !== undefined) {
+    const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but not by this object: its own is on the cluster that was created ${recorded}, and this one was created ${identity}. It is left alone. If that cluster comes back, this goes on; else create this object with another name, or set adoptionPolicy: IfExists to take the database over`;
+    // What is shown of the cluster may be wrong, and soon be right again.
     return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
   }
   const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but not by this object: it is left alone. Create this object with another name, or set adoptionPolicy: IfExists to take it over`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
 import { DIALECTS } from '../../simulator/dialect.ts';
+import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 
 const SCHEMA = { schema: [{ inline: 'define entity person;' }] };
@@ -39,6 +40,51 @@ describe('A database whose name in the status a person changed', () => {
     await bench.until('gone');
     expect(bench.told).toEqual([expect.stringContaining('status.name was changed to "edited"')]);
     expect(changing(bench)).toEqual([]);
+  });
+});
+
+describe('A Database whose cluster shows another creation time for a while, as its status was edited', () => {
+  const show = ({ cluster }: DatabaseBench, createdAt: string | undefined) =>
+    cluster.kube.patch(
+      DATABASE_CLUSTERS,
+      { namespace: 'shop', name: 'orders' },
+      { status: { createdAt } },
+      { subresource: 'status' },
+    );
+  const ANOTHER = '2020-01-01T00:00:00.000Z';
+
+  it('does not forget what it has, and goes on with it', async () => {
+    const bench = await readyBench({ database: SCHEMA });
+    const { createdAt } = bench.cluster.status();
+    const { name, cluster, schemaHash, appliedSchema } = bench.status();
+    await show(bench, ANOTHER);
+    await bench.until('False DatabaseExists');
+    expect(bench.condition('Ready')?.message).toContain(`created ${createdAt}`);
+    expect(bench.status()).toMatchObject({ name, cluster, schemaHash, appliedSchema });
+    await bench.restart();
+    await show(bench, createdAt);
+    await bench.until('True DatabaseReady');
+    expect(bench.status()).toMatchObject({ name, cluster, schemaHash, appliedSchema });
+    expect(changing(bench)).toEqual([]);
+  });
+
+  it('does not forget what it was about to create either', async () => {
+    const bench = await databaseBench({ database: SCHEMA });
+    const { createdAt } = bench.cluster.status();
+    const match = { operation: 'createDatabase' };
+    bench.cluster.simulator.faults.add({ match, effect: 'lostAnswer', times: 1 });
+    while (!bench.databases().includes('orders')) await bench.pass();
+    await show(bench, ANOTHER);
+    await bench.until('False DatabaseExists');
+    await show(bench, createdAt);
+    await bench.until('True DatabaseReady');
+  });
+
+  it('takes over what is there where it may, as on another cluster', async () => {
+    const bench = await readyBench({ database: { ...SCHEMA, adoptionPolicy: 'IfExists' } });
+    await show(bench, ANOTHER);
+    await bench.until('True DatabaseReady');
+    expect(bench.status().cluster).toBe(ANOTHER);
   });
 });
 

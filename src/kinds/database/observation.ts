@@ -79,6 +79,12 @@ export function strangeName({ status }: Pick<DatabaseSubject, 'status'>, seen: {
   return status.cluster === seen.identity && status.name !== seen.name ? status.name : undefined;
 }
 
+/** When another cluster was created, on which there is, or may be, a database of this object's, as its status has it. */
+export function recordedElsewhere({ status }: Pick<DatabaseSubject, 'status'>, seen: { identity: string }) {
+  const isRecorded = status.name !== undefined || status.operation !== undefined;
+  return isRecorded && status.cluster !== seen.identity ? status.cluster : undefined;
+}
+
 /** Creating it on this very cluster was written down. */
 export function isAnnounced({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
   return status.operation?.target === seen.name && status.cluster === seen.identity;
