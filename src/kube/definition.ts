@@ -11,6 +11,8 @@ export interface ResourceDefinition<Spec = unknown, Status = unknown> {
   /** Shown by `kubectl explain`. */
   readonly description: string;
   readonly spec: z.ZodType<Spec>;
+  /** What must be so for a spec to be read, where `spec` has rules that came later and that the kind judges itself. Default: `spec`. */
+  readonly storedSpec?: z.ZodType<Spec>;
   readonly status: z.ZodType<Status>;
   readonly printerColumns: readonly PrinterColumn[];
   /** CEL rules on the whole object; of its metadata they see the name only. Rules on spec are in its schema. */
@@ -45,8 +47,11 @@ export type ParsedSpec<Spec> =
  * Reads the spec of an object as it came from the API server. An object may be older than the rules of its definition,
  * so this can fail: `message` names each wrong field, its value and what it should be.
  */
-export function parseSpec<Spec>(definition: { readonly spec: z.ZodType<Spec> }, raw: unknown): ParsedSpec<Spec> {
-  const result = read(definition.spec, raw);
+export function parseSpec<Spec>(
+  { spec, storedSpec = spec }: Pick<ResourceDefinition<Spec>, 'spec' | 'storedSpec'>,
+  raw: unknown,
+): ParsedSpec<Spec> {
+  const result = read(storedSpec, raw);
   if (result.success) return { ok: true, spec: result.data };
   const issues = result.error.issues.map((issue) => describeIssue(issue, raw));
   return { ok: false, message: issues.map(({ field, text }) => `${field} ${text}`).join('; ') };
@@ -60,7 +65,7 @@ export interface FieldIssue {
   readonly text: string;
 }
 
-/** What is wrong with a spec, a field each; none: it can be read. */
+/** What is wrong with a spec, by all of its rules, a field each. */
 export function specIssues(definition: { readonly spec: z.ZodType }, raw: unknown): readonly FieldIssue[] {
   const { error } = definition.spec.safeParse(raw ?? {});
   return error === undefined ? [] : error.issues.map((issue) => describeIssue(issue, raw));

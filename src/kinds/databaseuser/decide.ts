@@ -24,7 +24,7 @@ import {
   usernameOf,
 } from './observation.ts';
 import { USER_FINALIZER } from './resource.ts';
-import type { DatabaseUserStatus } from './schema.ts';
+import { type DatabaseUserStatus, refusalOfSecret } from './schema.ts';
 
 export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
 
@@ -82,6 +82,8 @@ function wrongSpec(subject: UserSubject): UserDecision | undefined {
     const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
     return stuck('InvalidUsername', message);
   }
+  const refusal = refusalOfSecret(subject.spec);
+  if (refusal !== undefined) return stuck('InvalidSpec', refusal);
   const key = unknownPlaceholder(subject);
   if (key === undefined) return undefined;
   const message = `connectionSecret.template has a placeholder under key "${key}" that is not known, or braces that do not match: correct it`;

@@ -16,6 +16,7 @@ const elsewhere = { ...older, namespace: 'elsewhere' };
 const begun = { finalizers: ['mooring.dev/user'] };
 const hasBegun = new UserBuilder({ ...aUser().subject, metadata: { ...aUser().subject.metadata, ...begun } });
 const cannotHaveIt = aUser().withReady('False', 'UserExists');
+const withBadLabel = { ...aUser().subject.spec, connectionSecret: { labels: { 'bad key': 'x' } } };
 const fromElsewhere = aUser().with({ clusterRef: { name: 'orders', namespace: 'shop' } });
 
 describe('which object stands for a user', () => {
@@ -69,6 +70,18 @@ describe('which object stands for a user', () => {
       aUser(),
       objectOf(fromElsewhere.owned().withReady('False', 'ClusterNotAllowed'), elsewhere),
       'elsewhere/older',
+    ],
+    [
+      'one that has it, though no Secret can be as its spec says',
+      aUser(),
+      { ...objectOf(aUser().owned(), younger), spec: withBadLabel },
+      'shop/younger',
+    ],
+    [
+      'itself, against one that has nothing, and whose Secret cannot be as its spec says',
+      aUser(),
+      { ...objectOf(aUser(), older), spec: withBadLabel },
+      undefined,
     ],
     ['itself, against a spec that cannot be read', aUser(), { ...objectOf(aUser(), older), spec: {} }, undefined],
   ];

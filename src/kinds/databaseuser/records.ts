@@ -7,7 +7,7 @@ import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
 import { USER_EXISTS, type UserSubject, usernameOf } from './observation.ts';
 import { USER_FINALIZER } from './resource.ts';
-import { databaseUserDefinition } from './schema.ts';
+import { databaseUserDefinition, refusalOfSecret } from './schema.ts';
 
 /* Which of several DatabaseUsers stands for a user. */
 
@@ -35,8 +35,13 @@ export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
 /** The other object that has the user, or comes first; undefined: it is this one. */
 export function firstClaimant(subject: UserRecord, others: Iterable<KubeObject | undefined>): ObjectKey | undefined {
   const records = [...others].map(recordOf).filter((record) => record !== undefined);
-  const claimants = records.filter((record) => record.status.username !== undefined || isAdmitted(record));
+  const claimants = records.filter((record) => record.status.username !== undefined || mayBegin(record));
   return comesBefore(subject, claimants, (record) => holdOf(record, record.metadata.uid === subject.metadata.uid));
+}
+
+/** Who has nothing yet, and cannot come to it, keeps nobody else from it. */
+function mayBegin(record: UserRecord): boolean {
+  return isAdmitted(record) && refusalOfSecret(record.spec) === undefined;
 }
 
 /** `isSubject`: it is the one that asks. */

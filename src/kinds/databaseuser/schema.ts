@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
-import type { ResourceDefinition } from '../../kube/definition.ts';
+import { parseSpec, type ResourceDefinition } from '../../kube/definition.ts';
 import { ANNOTATION_KEY, isAnnotationKey, isLabelKey, LABEL_KEY, LABEL_VALUE, MAX_DNS_NAME } from '../../kube/names.ts';
 import { CLUSTER_COLUMN, clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
 import {
@@ -49,9 +49,11 @@ const labelValue = z
     'a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit',
   );
 
+const secretName = objectName().optional().describe('Name of the Secret. Default: <name of this object>-connection.');
+
 const connectionSecret = z
   .object({
-    name: objectName().optional().describe('Name of the Secret. Default: <name of this object>-connection.'),
+    name: secretName,
     labels: ruled(z.record(z.string(), labelValue), keysOf('labels', LABEL_KEY, isLabelKey))
       .optional()
       .meta({ maxProperties: 32 })
@@ -120,6 +122,27 @@ const spec = z
   )
   .describe('What the user should be.');
 
+/** Of an object from before the rules of what Kubernetes takes: it has a user all the same, which is its own and goes with it. */
+const storedSpec = spec.extend({
+  connectionSecret: z
+    .object({
+      name: secretName,
+      labels: z.record(z.string(), z.string()).optional(),
+      annotations: z.record(z.string(), z.string()).optional(),
+      template: z.record(z.string(), z.string()).optional(),
+    })
+    .optional(),
+});
+
+const ofSecret = z.object({ connectionSecret });
+
+/** Why no Secret can be as the spec says; undefined: one can. */
+export function refusalOfSecret({ connectionSecret: wanted }: DatabaseUserSpec): string | undefined {
+  if (wanted === undefined) return undefined;
+  const parsed = parseSpec({ spec: ofSecret }, { connectionSecret: wanted });
+  return parsed.ok ? undefined : parsed.message;
+}
+
 const status = z
   .object({
     ...commonStatus,
@@ -163,6 +186,7 @@ export const databaseUserDefinition: ResourceDefinition<DatabaseUserSpec, Databa
   categories: ['mooring'],
   description: "A DatabaseUser is one user of a cluster's database server, with a Secret for applications.",
   spec,
+  storedSpec,
   status,
   rules: [nameNeeded('username'), ...nameStays('username', 'DatabaseUser')],
   printerColumns: [

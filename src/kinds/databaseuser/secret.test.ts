@@ -260,6 +260,13 @@ describe('what the spec adds', () => {
     expect(bench.ready()).toBe('False InvalidSpec');
     expect(bench.condition()?.message).toContain(says);
     expect(bench.secretObject()).toEqual(before);
+    // What the object has stays its own, and goes with it.
+    await bench.create('shop/second', { username: 'app', adoptionPolicy: 'IfExists' });
+    await bench.settle('shop/second');
+    expect(bench.ready('shop/second')).toBe('False UserClaimed');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
   });
 
   it('a placeholder that is not known is named, and the Secret stays', async () => {
