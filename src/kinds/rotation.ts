@@ -1,13 +1,22 @@
 import { parseDuration } from '../base/duration.ts';
 import { GROUP } from '../base/group.ts';
+import { digestOf } from '../database/logins.ts';
 import { ROTATE_AT } from '../kube/annotations.ts';
 import type { ObjectMeta } from '../kube/object.ts';
+import type { Login } from './secrets.ts';
 
 /** Annotations of a Secret with a coming password. */
 export const NEXT_ANNOTATIONS = {
   /** The asking for a new one that it answers. */
   answers: `${GROUP}/next-password-answers`,
+  /** As `markOf`, of the generated one that was written; empty: none was. Absent where an earlier version wrote the Secret. */
+  mark: `${GROUP}/next-password-mark`,
 } as const;
+
+/** Tells the coming password that was written here from one that somebody else wrote. Of one that was generated nobody can guess it from that. */
+export function markOf(generated: Login): string {
+  return digestOf(generated);
+}
 
 /** When the password was replaced, and which asking for it that answered: for the status. */
 export interface Rotation {

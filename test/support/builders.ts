@@ -198,7 +198,7 @@ export class ObservationBuilder {
       secretName: 'orders-admin',
       secretVersion: '5',
       hasNext: false,
-      isNextFactory: false,
+      isNextForeign: false,
       isAwaited: false,
       working: 'current',
       factoryAlive: false,

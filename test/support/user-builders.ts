@@ -98,6 +98,7 @@ export function triedLogin(found: Partial<TriedLogin> = {}): TriedLogin {
     secretVersion: '5',
     hasCurrent: true,
     hasNext: false,
+    isNextForeign: false,
     isOwn: false,
     isFactory: false,
     works: 'current',

@@ -4,7 +4,7 @@ import { generatePassword } from '../../base/random.ts';
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
-import { NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
+import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
@@ -45,7 +45,7 @@ export async function preparePassword(
 ): Promise<undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   // There is one already: it comes to its end first, as the server may be about to take it.
-  if (known.next !== undefined) return;
+  if (known.next !== undefined && !known.isNextForeign) return;
   const { tries } = world.memory;
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(subject, known.secret), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
@@ -55,7 +55,8 @@ export async function preparePassword(
   const { namespace = '', name } = subject.metadata;
   const asked = subject.metadata.annotations?.[ROTATE_AT];
   const answers = asked === undefined ? {} : { [NEXT_ANNOTATIONS.answers]: asked };
-  const annotations = { ...loginOf(subject, connection.place), ...answers };
+  const mark = { [NEXT_ANNOTATIONS.mark]: markOf({ username: login.username, password: nextPassword }) };
+  const annotations = { ...loginOf(subject, connection.place), ...answers, ...mark };
   const labels = { [OWNER_LABEL]: ownerValue(name) };
   // A copy of a login that works, in a Secret that nobody names any more, would stay there.
   if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
@@ -81,7 +82,7 @@ export async function putPassword(
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   const { next } = known;
   const { endpoint, cluster } = serverOf(connection, subject);
-  if (next === undefined || cluster === undefined || !isSame(subject, cluster)) {
+  if (next === undefined || known.isNextForeign || cluster === undefined || !isSame(subject, cluster)) {
     throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
   }
   const logins = connection.logins(endpoint, currentID(subject));
@@ -137,7 +138,7 @@ async function refused(
   memory.tries.refused(subject.key, refusalAbout(subject, secret), said, clock.monotonic());
   await secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { nextPassword: null },
-    annotations: { [NEXT_ANNOTATIONS.answers]: null },
+    annotations: { [NEXT_ANNOTATIONS.answers]: null, [NEXT_ANNOTATIONS.mark]: '' },
   });
   return said;
 }
@@ -162,6 +163,7 @@ export async function promotePassword(
     annotations: {
       ...loginOf(subject, connection.place),
       [NEXT_ANNOTATIONS.answers]: null,
+      [NEXT_ANNOTATIONS.mark]: '',
       [ADMIN_ANNOTATIONS.movedTo]: null,
     },
   });

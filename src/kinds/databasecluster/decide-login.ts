@@ -148,10 +148,11 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     return { conditions: [...told, ...under], hold: true, mayPass: working === 'none', retry: 'soon' };
   }
   if (working === 'none') return noLogin(subject, seen, login);
-  if (hasNext) return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
+  if (hasNext && !login.isNextForeign)
+    return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   const found = verifiedLogin(subject, seen, nowMs);
-  if (found === undefined || login.isNextFactory) {
+  if (found === undefined || login.isNextForeign) {
     // The password that must go first is the factory's, whoever else can sign in.
     const from = factoryAlive === true ? 'factory' : working;
     return step({ do: 'PreparePassword', from }, `a new password is written to Secret "${secretName}"`);

@@ -156,7 +156,7 @@ const logins: fc.Arbitrary<LoginObservation> = fc.oneof(
     secretName: fc.constant('orders-admin'),
     secretVersion: fc.constantFrom(undefined, '5'),
     hasNext: fc.boolean(),
-    isNextFactory: fc.boolean(),
+    isNextForeign: fc.boolean(),
     isAwaited: fc.boolean(),
     working: fc.constantFrom('current', 'next', 'inherited', 'inheritedNext', 'existing', 'factory', 'held', 'none'),
     factoryAlive: fc.constantFrom(undefined, true, false),

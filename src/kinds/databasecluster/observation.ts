@@ -104,8 +104,8 @@ export type LoginObservation =
       /** Of the login that new clusters come with. */
       readonly factoryVersion?: string;
       readonly hasNext: boolean;
-      /** As the coming password, the one that new clusters come with stands there: it does not count, and goes. */
-      readonly isNextFactory: boolean;
+      /** Somebody else wrote the coming password: it is not given to the server, and gives way to a generated one. */
+      readonly isNextForeign: boolean;
       /** The server took the coming password a short time ago: it is not given it once more for now. */
       readonly isAwaited: boolean;
       readonly working: WorkingLogin;

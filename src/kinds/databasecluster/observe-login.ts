@@ -5,6 +5,7 @@ import { findStatusCondition } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import { markOf, NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import { ADMIN_ANNOTATIONS, type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { untilVerification } from '../verification.ts';
@@ -28,8 +29,8 @@ export interface KnownLogins {
   readonly secret: SecretContents | undefined;
   readonly current: Login | undefined;
   readonly next: Login | undefined;
-  /** Somebody has written the factory's password there as the coming one: no server is ever given it. */
-  readonly isNextFactory: boolean;
+  /** Somebody else wrote the coming password there: no server is given it. The factory's is none at all. */
+  readonly isNextForeign: boolean;
   /** Of the Secret that held the login before `secretName` changed; of a clone, that of its source. */
   readonly inherited: Login | undefined;
   /** Beside it, where that Secret's password was just being replaced. */
@@ -51,12 +52,14 @@ export async function readLogins(
   const before = await readBefore(world, subject, secret, signal);
   const next = loginUnder('nextPassword', secret);
   const isNextFactory = next?.password === factory.password;
+  const mark = secret?.annotations[NEXT_ANNOTATIONS.mark];
+  const isMarked = mark === undefined || (next !== undefined && mark === markOf(next));
   return {
     secretName,
     secret,
     current: loginUnder('password', secret),
     next: isNextFactory ? undefined : next,
-    isNextFactory,
+    isNextForeign: next !== undefined && (isNextFactory || !isMarked),
     inherited: loginUnder('password', before),
     inheritedNext: loginUnder('nextPassword', before),
     ...(await readExisting(world, subject, signal)),
@@ -190,7 +193,7 @@ export async function observeLogin(
     const { tries } = world.memory;
     const next = known.next && { ...known.next, where: whereOf(subject, endpoint) };
     const isAwaited = next !== undefined && tries.isAwaited(subject.key, next, world.clock.monotonic());
-    const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited }, signal);
+    const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited || known.isNextForeign }, signal);
     const working = found === 'none' && isHeld(world, subject, logins, known) ? 'held' : found;
     // Nobody else may know the password of a cluster that was let go of: it is not written over.
     const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
@@ -199,7 +202,7 @@ export async function observeLogin(
       return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true, by };
     }
     if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
-    const settled = working === 'current' && known.next === undefined;
+    const settled = working === 'current' && (known.next === undefined || known.isNextForeign);
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
     world.memory.unreachable.forget(subject.key);
     if (settled && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
@@ -209,7 +212,7 @@ export async function observeLogin(
       secretVersion: known.current === undefined ? undefined : known.secret?.resourceVersion,
       factoryVersion: connection.factoryVersion,
       hasNext: known.next !== undefined,
-      isNextFactory: known.isNextFactory,
+      isNextForeign: known.isNextForeign,
       isAwaited,
       working,
       factoryAlive,

@@ -157,7 +157,7 @@ describe('The first sleep of a DatabaseCluster', () => {
   });
 });
 
-describe('The password that new clusters come with, written into the admin Secret as the coming one', () => {
+describe('A password that somebody wrote into the admin Secret as the coming one', () => {
   const write = ({ kube }: KindBench, nextPassword: string) => {
     const data = { nextPassword: Buffer.from(nextPassword).toString('base64') };
     return kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data });
@@ -166,21 +166,43 @@ describe('The password that new clusters come with, written into the admin Secre
     expect(simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
 
   it.each([
-    ['a process that knows the login', false],
-    ['a new process', true],
-  ])('is never given to the server, and gives way to a generated one, by %s', async (_, isNew) => {
+    ['a process that knows the login, be it the one that new clusters come with', false, 'password'],
+    ['a new process, be it the one that new clusters come with', true, 'password'],
+    ['a process that knows the login, whatever it is', false, 'by hand'],
+    ['a new process, whatever it is', true, 'by hand'],
+  ])('is never given to the server, and gives way to a generated one, by %s', async (_, isNew, byHand) => {
     const bench = await runningBench();
     const before = bench.secret()?.['password'];
-    await write(bench, 'password');
+    await write(bench, byHand);
     if (isNew) await bench.restart();
     for (let pass = 0; pass < 10; pass++) {
       await bench.pass();
       expectDead(bench);
+      expect(bench.simulator.passwordIs('orders', 'admin', byHand)).toBe(false);
       expect(bench.ready()).toBe('True Running');
     }
     expect(bench.secret()?.['password']).not.toBe(before);
     expectOneWorkingLogin(bench);
     expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+  });
+
+  it('is taken where it works already', async () => {
+    const bench = await runningBench();
+    bench.simulator.setPassword('orders', 'admin', 'by hand');
+    await write(bench, 'by hand');
+    await bench.until('True Running');
+    expect(bench.secret()).toMatchObject({ password: 'by hand' });
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is given to the server where an earlier version may have written it, as it may be on its way', async () => {
+    const bench = await runningBench();
+    const annotations = { 'mooring.dev/next-password-mark': null };
+    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { metadata: { annotations } });
+    await write(bench, 'by hand');
+    await passes(bench, 5);
+    expect(bench.secret()).toMatchObject({ password: 'by hand' });
+    expectOneWorkingLogin(bench);
   });
 
   it('is not either in the place of one that is on its way', async () => {

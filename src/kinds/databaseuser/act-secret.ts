@@ -4,11 +4,12 @@ import { digestOf } from '../../database/logins.ts';
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import { isAlreadyExists } from '../../kube/api.ts';
 import { confirm } from '../confirm.ts';
-import { rotated } from '../rotation.ts';
+import { markOf, rotated } from '../rotation.ts';
 import type { NewSecret, SecretContents } from '../secrets.ts';
 import type { OpenServer } from '../server/access.ts';
 import {
   changesTo,
+  isNextForeign,
   isOurSecret,
   newSecret,
   type Passwords,
@@ -67,7 +68,8 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(work, next, secret), world.clock.monotonic());
   const answers = subject.metadata.annotations?.[ROTATE_AT];
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
-  await write(work, secret, { current, next, answers, own: chosen });
+  const mark = ref === undefined ? markOf({ username, password: next }) : '';
+  await write(work, secret, { current, next, answers, mark, own: chosen });
   tries.prepared(subject.key, { username, password: next });
 }
 
@@ -85,21 +87,29 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
   const { next, answers, own = [] } = passwordsIn(secret, work.access);
   if (next === undefined) return undefined;
   const nowMs = work.world.clock.now();
-  const promoted = { current: next, next: undefined, own: own.includes('next') ? (['current'] as const) : [] };
+  const promoted = {
+    current: next,
+    next: undefined,
+    mark: '',
+    own: own.includes('next') ? (['current'] as const) : [],
+  };
   await write(work, secret, promoted, new Date(nowMs).toISOString());
   return rotated(work.subject, answers, nowMs);
 }
 
 export async function writeSecret(work: Work): Promise<undefined> {
   const secret = await readConnectionSecret(work);
-  if (secret !== undefined) await write(work, secret, passwordsIn(secret, work.access));
+  if (secret === undefined) return;
+  const passwords = passwordsIn(secret, work.access);
+  const isForeign = isNextForeign(passwords, usernameOf(work.subject));
+  await write(work, secret, isForeign ? { ...passwords, next: undefined } : passwords);
 }
 
 /** A server refused the coming password for good: it cannot stand in the way of a better one. */
 export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
   const { current, own } = passwordsIn(secret, work.access);
-  if (secret !== undefined) await write(work, secret, { current, next: undefined, own });
+  if (secret !== undefined) await write(work, secret, { current, next: undefined, mark: '', own });
 }
 
 /** Makes the Secret what it should be with these passwords. */

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { splitAddress } from '../../base/address.ts';
 import { API_VERSION, GROUP } from '../../base/group.ts';
 import type { OwnerReference } from '../../kube/object.ts';
-import { NEXT_ANNOTATIONS } from '../rotation.ts';
+import { markOf, NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import {
   ADMIN_ANNOTATIONS,
@@ -38,6 +38,7 @@ export const SECRET_ANNOTATIONS = {
   /** Keys of the labels and annotations that are from the spec, so that they go when they go there. */
   applied: `${GROUP}/applied`,
   nextAnswers: NEXT_ANNOTATIONS.answers,
+  nextMark: NEXT_ANNOTATIONS.mark,
   /** Keys of the passwords that a person chose, by passwordSecretRef. */
   own: `${GROUP}/own-password`,
 } as const;
@@ -50,6 +51,8 @@ export interface Passwords {
   readonly next: string | undefined;
   /** Of the coming one, as NEXT_ANNOTATIONS say. */
   readonly answers?: string | undefined;
+  /** As NEXT_ANNOTATIONS say; undefined: an earlier version wrote the Secret. */
+  readonly mark?: string | undefined;
   /** Which of them a person chose. */
   readonly own?: readonly PasswordName[] | undefined;
 }
@@ -66,14 +69,22 @@ export function passwordsIn(
   };
   const next = under(PASSWORD_KEYS.next);
   const answers = secret?.annotations[SECRET_ANNOTATIONS.nextAnswers];
+  const mark = secret?.annotations[SECRET_ANNOTATIONS.nextMark];
   const told = secret?.annotations[SECRET_ANNOTATIONS.own]?.split(',') ?? [];
   const own = (['current', 'next'] as const).filter((name) => told.includes(PASSWORD_KEYS[name]));
   return {
     current: under(PASSWORD_KEYS.current),
     next: next === undefined || isFactoryPassword(next) ? undefined : next,
     ...(answers === undefined ? {} : { answers }),
+    ...(mark === undefined ? {} : { mark }),
     ...(own.length === 0 ? {} : { own }),
   };
+}
+
+/** Somebody else wrote the coming password: it is neither the generated one that was written here, nor a person's own. */
+export function isNextForeign({ next, mark, own = [] }: Passwords, username: string): boolean {
+  if (next === undefined || mark === undefined || own.includes('next')) return false;
+  return mark !== markOf({ username, password: next });
 }
 
 /** Why no server could take it as it is; undefined: one can. */
@@ -130,7 +141,7 @@ export interface WantedSecret {
 export function wantedSecret(
   subject: Pick<UserSubject, 'metadata' | 'spec'>,
   where: Where,
-  { current, next, answers, own = [] }: Passwords,
+  { current, next, answers, mark, own = [] }: Passwords,
   changedAt: string,
 ): WantedSecret {
   const { metadata, spec } = subject;
@@ -159,6 +170,7 @@ export function wantedSecret(
       [SECRET_ANNOTATIONS.checksum]: checksum.digest('hex').slice(0, 32),
       ...(current === undefined ? {} : { [SECRET_ANNOTATIONS.passwordChangedAt]: changedAt }),
       ...(next === undefined || answers === undefined ? {} : { [SECRET_ANNOTATIONS.nextAnswers]: answers }),
+      ...(mark === undefined ? {} : { [SECRET_ANNOTATIONS.nextMark]: next === undefined ? '' : mark }),
       ...(ownKeys.length === 0 ? {} : { [SECRET_ANNOTATIONS.own]: ownKeys.join(',') }),
       ...(custom.flat().length === 0 ? {} : { [SECRET_ANNOTATIONS.applied]: JSON.stringify(custom) }),
     },

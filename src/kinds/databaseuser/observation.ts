@@ -58,6 +58,8 @@ export interface TriedLogin {
   readonly secretVersion: string | undefined;
   readonly hasCurrent: boolean;
   readonly hasNext: boolean;
+  /** Somebody else wrote the coming password. */
+  readonly isNextForeign: boolean;
   /** The Secret's password is one that a person chose, though the spec may name that no more. */
   readonly isOwn: boolean;
   /** The Secret's password is the one that new clusters come with: no user is given that. */
@@ -110,6 +112,7 @@ export type UserStep =
   | ({ readonly do: 'PutPassword'; readonly password: PasswordName; readonly drifted: boolean } & OnServer)
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
+  /** Also takes out a coming password that somebody else wrote there. */
   | { readonly do: 'WriteSecret' }
   /** The type of a Secret cannot change: it goes, and comes back with the same passwords. */
   | { readonly do: 'ReplaceSecret' }

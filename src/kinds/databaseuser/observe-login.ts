@@ -7,6 +7,7 @@ import { untilVerification } from '../verification.ts';
 import {
   changesTo,
   holderOf,
+  isNextForeign,
   isOurSecret,
   type Passwords,
   passwordsIn,
@@ -97,6 +98,7 @@ async function tryLogin(
     secretVersion: secret?.resourceVersion,
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
+    isNextForeign: isNextForeign(passwords, username),
     isOwn: passwords.own?.includes('current') === true || isOwnAsVerified(subject, secret),
     isFactory: passwords.current !== undefined && access.isFactoryPassword(passwords.current),
     works,

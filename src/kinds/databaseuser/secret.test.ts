@@ -15,6 +15,7 @@ describe('edits by others', () => {
     ['the checksum removed', { metadata: { annotations: { 'mooring.dev/checksum': null } } }],
     ['the owner removed', { metadata: { ownerReferences: [] } }],
     ['the password that new clusters come with put as the next one', { data: { nextPassword: 'password' } }],
+    ['a next password that is not ours', { data: { nextPassword: 'put by somebody' } }],
     ['a next password that no server takes', { data: { nextPassword: 'x'.repeat(73) } }],
   ])('%s: it is put right by one write, and nothing is called', async (_what, change) => {
     const user = { connectionSecret: { labels: { team: 'shop' }, annotations: { note: 'ours' } } };
@@ -30,31 +31,6 @@ describe('edits by others', () => {
     ]);
     expect(bench.takeCalls().filter((call) => call !== 'signIn')).toEqual([]);
     expect(bench.ready()).toBe('True LoginWorks');
-  });
-
-  it('a password that somebody put as the next one is taken, so that it works', async () => {
-    const bench = await readyUserBench();
-    await bench.editSecret('app-connection', { data: { nextPassword: 'put by somebody' } });
-    await bench.settle();
-    expect(bench.secret()).toMatchObject({ password: 'put by somebody' });
-    expect(bench.works('put by somebody')).toBe(true);
-  });
-
-  it('the password that new clusters come with is not put either where another one is on its way, or none works', async () => {
-    const bench = await readyUserBench();
-    await bench.annotate('mooring.dev/rotate-at', '1');
-    await bench.pass();
-    await bench.editSecret('app-connection', { data: { nextPassword: 'password' } });
-    for (const password of [undefined, 'changed on the server']) {
-      if (password !== undefined) bench.cluster.simulator.setPassword('orders', 'app', password);
-      for (let pass = 0; pass < 10; pass++) {
-        await bench.pass();
-        expect(bench.works('password')).toBe(false);
-      }
-      expect(bench.ready()).toBe('True LoginWorks');
-      expect(bench.works(bench.secret()?.['password'])).toBe(true);
-      await bench.editSecret('app-connection', { data: { password: 'password', nextPassword: 'password' } });
-    }
   });
 
   it('labels, annotations and owners that others have put there stay', async () => {
@@ -241,6 +217,7 @@ describe('what the spec adds', () => {
     expect(labels).not.toHaveProperty('team');
     expect(Object.keys(annotations ?? {}).toSorted()).toEqual([
       'mooring.dev/checksum',
+      'mooring.dev/next-password-mark',
       'mooring.dev/password-changed-at',
     ]);
     expect(bench.takeCalls()).not.toContain('updateUser');
