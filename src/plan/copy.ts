@@ -118,7 +118,7 @@ function copySecrets(
     const found = seen.get(key);
     if (found !== undefined) put(key, withUnknownValues(found));
   }
-  for (const [key, data] of [...tokens(objects, clouds), ...ownPasswords(objects), ...existingLogins(objects)]) {
+  for (const [key, data] of [...ownPasswords(objects), ...existingLogins(objects), ...tokens(objects, clouds)]) {
     const keys = seen.get(key)?.keys;
     const there = Object.entries(data).filter(([name]) => keys === undefined || keys.has(name));
     put(key, { data: Object.fromEntries(there), labels: {} });

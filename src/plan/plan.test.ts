@@ -180,6 +180,7 @@ describe('makePlan()', () => {
       'DatabaseUser new': own('nope'),
       'DatabaseUser keyless': own('factory-login', 'other'),
       'DatabaseUser well': own('mine'),
+      'DatabaseUser wrong': own('factory-login'),
     };
     const input = await world.input(wanted);
     const endsOf = ({ outcomes }: Plan) => Object.fromEntries(outcomes.map(({ name, end }) => [name, end?.reason]));
@@ -189,6 +190,7 @@ describe('makePlan()', () => {
       'DatabaseUser shop/new': 'SecretNotFound',
       'DatabaseUser shop/keyless': 'SecretKeyMissing',
       'DatabaseUser shop/well': 'LoginWorks',
+      'DatabaseUser shop/wrong': 'InvalidPassword',
     });
     await world.apply(wanted);
     expect(endsOf(await makePlan(await world.input(wanted), world.clock))).toEqual(endsOf(plan));
