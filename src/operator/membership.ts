@@ -17,6 +17,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { limited } from '../base/limited.ts';
+import { stopwatch } from '../base/stopwatch.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord, leaseSpecOf, newLease } from '../kube/lease.ts';
 import { Owners, type View } from './owners.ts';
@@ -70,8 +71,7 @@ interface Seen {
 interface Standing {
   readonly view: View;
   readonly others: readonly Seen[];
-  readonly monotonic: number;
-  readonly wall: number;
+  readonly sinceAskedMs: () => number;
 }
 
 /** One replica, as above. */
@@ -110,10 +110,8 @@ export class Membership {
 
   /** Whether what is in hand may still change anything. Ask before each effect. */
   isMember(): boolean {
-    const { clock, renewDeadlineMs } = this.#options;
     if (this.#standing === undefined || this.#lost) return false;
-    const { monotonic, wall } = this.#standing;
-    this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) >= renewDeadlineMs;
+    this.#over ||= this.#standing.sinceAskedMs() >= this.#options.renewDeadlineMs;
     return !this.#over;
   }
 
@@ -188,7 +186,7 @@ export class Membership {
     const { clock, identity, onChange } = this.#options;
     const view = this.#coming ?? this.#standing?.view;
     if (view === undefined) return;
-    const [monotonic, wall] = [clock.monotonic(), clock.now()];
+    const sinceAskedMs = stopwatch(clock);
     const [isShared, others] = await Promise.all([
       this.#share(limit),
       this.#publish(view, limit).then(() => this.#look(limit)),
@@ -202,7 +200,7 @@ export class Membership {
     // Who led has given its Lease back since, and another one may have taken it.
     if (!isShared && !others.some((other) => other.isLeader)) return;
     this.#hasShared = isShared;
-    this.#standing = { view, others, monotonic, wall };
+    this.#standing = { view, others, sinceAskedMs };
     this.#over = false;
     const next = viewOf(identity, others);
     this.#coming = next.join() === view.join() ? undefined : next;

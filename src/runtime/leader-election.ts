@@ -17,6 +17,7 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { limited } from '../base/limited.ts';
 import type { Random } from '../base/random.ts';
+import { stopwatch } from '../base/stopwatch.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
   JITTER_FACTOR,
@@ -52,16 +53,10 @@ export interface LeaderCallbacks {
   onStoppedLeading(): void;
 }
 
-/** A moment by both clocks. */
-interface Moment {
-  readonly monotonic: number;
-  readonly wall: number;
-}
-
 /** The Lease is ours in this version; what was written counts from when the write was asked for, as nobody saw it earlier. */
 interface Hold {
   readonly resourceVersion: string;
-  readonly askedAt: Moment;
+  readonly sinceAskedMs: () => number;
 }
 
 /** One candidate, as above. */
@@ -164,10 +159,8 @@ export class LeaderElector {
   }
 
   #remainingMs(): number {
-    const { clock, renewDeadlineMs } = this.#options;
     if (this.#hold === undefined) return 0;
-    const { monotonic, wall } = this.#hold.askedAt;
-    const remainingMs = renewDeadlineMs - Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+    const remainingMs = this.#options.renewDeadlineMs - this.#hold.sinceAskedMs();
     // For good: a clock that is set back brings no time back.
     if (remainingMs <= 0) this.#hold = undefined;
     return Math.max(0, remainingMs);
@@ -177,16 +170,17 @@ export class LeaderElector {
   async #take(signal: AbortSignal): Promise<Hold | undefined> {
     const { api, clock, namespace, name, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name }, signal);
-    const askedAt = momentOf(clock);
+    const sinceAskedMs = stopwatch(clock);
+    const askedAt = clock.monotonic();
     if (lease === undefined) {
-      if (askedAt.monotonic < this.#see(undefined)) return undefined;
+      if (askedAt < this.#see(undefined)) return undefined;
       const spec = { ...this.#record(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
-      return held(await api.create(LEASES, namespace, newLease(name, spec), signal), askedAt);
+      return held(await api.create(LEASES, namespace, newLease(name, spec), signal), sinceAskedMs);
     }
     const spec = leaseSpecOf(lease);
     const holder = spec.holderIdentity ?? '';
     const ours = holder === identity;
-    if (!ours && holder !== '' && askedAt.monotonic < this.#see(lease)) return undefined;
+    if (!ours && holder !== '' && askedAt < this.#see(lease)) return undefined;
     const transition = { acquireTime: microTime(clock.now()), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
     return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
   }
@@ -208,10 +202,10 @@ export class LeaderElector {
 
   async #write(resourceVersion: string, spec: object, signal: AbortSignal): Promise<Hold> {
     const { api, clock, namespace, name } = this.#options;
-    const askedAt = momentOf(clock);
+    const sinceAskedMs = stopwatch(clock);
     return held(
       await api.patch(LEASES, { namespace, name }, { metadata: { resourceVersion }, spec }, undefined, signal),
-      askedAt,
+      sinceAskedMs,
     );
   }
 
@@ -241,10 +235,6 @@ export class LeaderElector {
   }
 }
 
-function momentOf(clock: Clock): Moment {
-  return { monotonic: clock.monotonic(), wall: clock.now() };
-}
-
-function held(lease: AnyObject, askedAt: Moment): Hold {
-  return { resourceVersion: lease.metadata.resourceVersion, askedAt };
+function held(lease: AnyObject, sinceAskedMs: Hold['sinceAskedMs']): Hold {
+  return { resourceVersion: lease.metadata.resourceVersion, sinceAskedMs };
 }

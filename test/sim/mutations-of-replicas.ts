@@ -1,6 +1,5 @@
 import type { Mutation } from './mutate.ts';
 
-const ELECTION = 'runtime/leader-election.ts';
 const MEMBERSHIP = 'operator/membership.ts';
 
 /** Deliberate mistakes with the Lease, or with how replicas share spaces. */
@@ -59,8 +58,8 @@ export const OF_REPLICAS: readonly Mutation[] = [
     changes: [
       [
         MEMBERSHIP,
-        'this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) >= renewDeadlineMs;',
-        'this.#over ||= Math.max(clock.monotonic() - monotonic, clock.now() - wall) < -renewDeadlineMs * 1e9;',
+        'this.#over ||= this.#standing.sinceAskedMs() >= this.#options.renewDeadlineMs;',
+        'this.#over ||= this.#standing.sinceAskedMs() < -this.#options.renewDeadlineMs * 1e9;',
       ],
     ],
     hunt: ['two-spaces replicas=2 shards'],
@@ -82,9 +81,9 @@ export const OF_REPLICAS: readonly Mutation[] = [
     about: 'The time for which a machine was suspended does not count for the Lease',
     changes: [
       [
-        ELECTION,
-        'Math.max(clock.monotonic() - monotonic, clock.now() - wall)',
-        'Math.min(clock.monotonic() - monotonic, Math.abs(clock.now() - wall))',
+        'base/stopwatch.ts',
+        'Math.max(now.monotonic - at.monotonic, now.wall - at.wall)',
+        'Math.min(now.monotonic - at.monotonic, Math.abs(now.wall - at.wall))',
       ],
     ],
     hunt: ['deploy replicas=2'],
