@@ -1,5 +1,5 @@
 import { TransientError } from '../base/errors.ts';
-import { GROUP } from '../base/group.ts';
+import { isOfGroup } from '../base/group.ts';
 import { ABANDON, PAUSED } from '../kube/annotations.ts';
 import type { KubeApi, Resource } from '../kube/api.ts';
 import type { ObjectMeta } from '../kube/object.ts';
@@ -37,5 +37,5 @@ export async function confirm(
 
 /** Somebody may have taken the finalizer away just now: what is made then would be left behind. */
 function isHeld({ finalizers = [] }: ObjectMeta): boolean {
-  return finalizers.some((finalizer) => finalizer.startsWith(`${GROUP}/`));
+  return finalizers.some(isOfGroup);
 }

@@ -23,6 +23,11 @@ interface LoginAt extends Login {
   readonly where: string;
 }
 
+/** Names the server, and the cluster by when it was created: what was found there says nothing of another one. */
+export function whereOf(identity: string | undefined, endpoint: string): string {
+  return `${identity} ${endpoint}`;
+}
+
 interface Taken {
   readonly digest: string;
   readonly where: string;

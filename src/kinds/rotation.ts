@@ -18,6 +18,11 @@ export function markOf(generated: Login): string {
   return digestOf(generated);
 }
 
+/** Whether somebody else wrote the coming password. `mark`: what the Secret says. */
+export function isForeign(coming: Login, mark: string | undefined): boolean {
+  return mark !== undefined && mark !== markOf(coming);
+}
+
 /** When the password was replaced, and which asking for it that answered: for the status. */
 export interface Rotation {
   readonly lastRotation: string;

@@ -1,4 +1,4 @@
-import { GROUP } from '../base/group.ts';
+import { isOfGroup } from '../base/group.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue, type SecretContents, USER_LABEL } from './secrets.ts';
 
 /** Whose a Secret is. */
@@ -18,7 +18,7 @@ export function otherHolder(
 ): SecretHolder | undefined {
   const cluster = 'DatabaseCluster';
   const told: readonly SecretHolder[] = [
-    ...ownerReferences.filter(({ apiVersion }) => apiVersion.startsWith(`${GROUP}/`)),
+    ...ownerReferences.filter(({ apiVersion }) => isOfGroup(apiVersion)),
     ...(labels[OWNER_LABEL] ? [{ kind: cluster, name: labels[OWNER_LABEL] }] : []),
     ...(labels[USER_LABEL] ? [{ kind: 'DatabaseUser', name: labels[USER_LABEL] }] : []),
     ...(annotations[ADMIN_ANNOTATIONS.loginOf] ? [{ kind: cluster, name: undefined }] : []),

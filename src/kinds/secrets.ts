@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
-import { GROUP } from '../base/group.ts';
+import { GROUP, isOfGroup } from '../base/group.ts';
 import { type AnyObject, isInvalid, type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
 
@@ -120,7 +120,7 @@ export class FinalizerIndex {
 }
 
 function oursOf(secret: AnyObject | undefined): readonly string[] {
-  return (secret?.metadata.finalizers ?? []).filter((finalizer) => finalizer.startsWith(`${GROUP}/`));
+  return (secret?.metadata.finalizers ?? []).filter(isOfGroup);
 }
 
 export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {

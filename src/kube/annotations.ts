@@ -1,4 +1,4 @@
-import { GROUP } from '../base/group.ts';
+import { GROUP, isOfGroup } from '../base/group.ts';
 import type { ObjectKey, ObjectMeta } from './object.ts';
 
 /* What a person says to the operator about one object of any kind, besides its spec. */
@@ -30,7 +30,7 @@ export function mistakesIn({ annotations = {} }: Pick<ObjectMeta, 'annotations'>
       : `Annotation ${name} is ${JSON.stringify(value.slice(0, 80))}, which means nothing: write "true"`;
   });
   const unknown = Object.keys(annotations)
-    .filter((name) => name.startsWith(`${GROUP}/`) && !NAMES.includes(name))
+    .filter((name) => isOfGroup(name) && !NAMES.includes(name))
     .map((name) => `Annotation ${name} means nothing: the names are ${NAMES.join(', ')}`);
   const mistakes = [...values, ...unknown];
   return mistakes.length === 0 ? undefined : mistakes.join('. ');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadAll, YAMLException } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
-import { GROUP } from '../base/group.ts';
+import { isOfGroup } from '../base/group.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { CONFIG_MAPS, SECRETS } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
@@ -126,7 +126,7 @@ function itemsOf(value: unknown, where: string): readonly { readonly value: unkn
 const KINDS = definitions.map(({ kind }) => kind);
 
 function isOurs({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
-  return String(apiVersion).startsWith(`${GROUP}/`) || KINDS.includes(String(kind));
+  return isOfGroup(String(apiVersion)) || KINDS.includes(String(kind));
 }
 
 function isWanted(value: unknown): boolean {

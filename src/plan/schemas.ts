@@ -4,10 +4,10 @@ import { digestOf, schemaDigest } from '../kinds/database/schema-plan.ts';
 import type { Login } from '../kinds/secrets.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
+import { loneServer } from '../simulator/lone-server.ts';
 import type { SavedState } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { hashPassword } from '../simulator/server/state.ts';
-import { createSimulator, createTeam, DEFAULT_VERSIONS } from '../simulator/simulator.ts';
+import { createSimulator } from '../simulator/simulator.ts';
 import { databasesOf, type PlannedObject } from './objects.ts';
 
 /*
@@ -20,8 +20,7 @@ export interface CopiedSchema extends Pick<SavedDatabase, 'types' | 'functions'>
   readonly digest: string;
 }
 
-type SavedCluster = SavedState['clusters'][number];
-type SavedDatabase = SavedCluster['databases'][number];
+type SavedDatabase = SavedState['clusters'][number]['databases'][number];
 
 /** By Database; absent where nothing was applied. */
 export type CopiedSchemas = ReadonlyMap<ObjectKey, CopiedSchema>;
@@ -37,19 +36,11 @@ export async function copySchemas(
   if (applied.length === 0) return new Map();
   // Two servers may have databases of one name.
   const names = applied.map((_, index) => `d${index}`);
-  const team = createTeam('copies', ['copies'], true);
   const simulator = createSimulator({
     clock,
     random: createSeededRandom(2),
-    teams: [team],
-    defaultCredentials: LOGIN,
     knobs: { serverLagMs: [0, 0], latencyMs: [0, 0], passwordCheckMs: 0 },
-    state: {
-      format: 'mooring-simulator-1',
-      lastCreatedAt: clock.now(),
-      teams: [{ id: team.id, paymentMethod: true }],
-      clusters: [serverWith(names)],
-    },
+    state: loneServer(ADDRESS, LOGIN, names),
   });
   const { transport } = simulator;
   const client = new ServerClient({ baseURL: `https://${ADDRESS}`, clock, random: createSeededRandom(3), transport });
@@ -70,30 +61,6 @@ export async function copySchemas(
 
 const ADDRESS = 'copies.simulator.test:8443';
 const LOGIN: Login = { username: 'admin', password: 'sandbox' };
-
-function serverWith(databases: readonly string[]): SavedCluster {
-  return {
-    teamID: 'copies',
-    spaceID: 'copies',
-    id: 'copies',
-    createdAt: 0,
-    serverCount: 1,
-    storageSizeGB: 10,
-    isFree: false,
-    status: 'running',
-    version: DEFAULT_VERSIONS[0],
-    provider: '',
-    region: '',
-    machineType: '',
-    storageType: '',
-    backup: { frequency: 'daily', retentionDays: 7 },
-    isReplacement: false,
-    servers: [{ address: ADDRESS, status: 'running' }],
-    defaultUser: LOGIN.username,
-    users: [{ username: LOGIN.username, passwordHash: hashPassword(LOGIN.password) }],
-    databases: databases.map((name) => ({ name, lastIid: 0, types: [], functions: [], things: [] })),
-  };
-}
 
 /** What the simulator does not understand is left out: the copy knows less than a server. Returns the schema. */
 async function define(client: ServerClient, name: string, texts: readonly string[]): Promise<string> {

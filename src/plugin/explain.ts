@@ -1,4 +1,4 @@
-import { GROUP } from '../base/group.ts';
+import { isOfGroup } from '../base/group.ts';
 import { ABANDON, ACCEPT_IDENTITY, mistakesIn, RECONCILE_AT } from '../kube/annotations.ts';
 import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
@@ -93,7 +93,7 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
   const { metadata } = item;
   if (metadata.deletionTimestamp === undefined) return [];
   const finalizers = metadata.finalizers ?? [];
-  const [others, ours] = [false, true].map((is) => finalizers.filter((name) => name.startsWith(`${GROUP}/`) === is));
+  const [others, ours] = [false, true].map((is) => finalizers.filter((name) => isOfGroup(name) === is));
   const since = `Deletion began ${age(metadata.deletionTimestamp, nowMs)} ago`;
   return [
     `${since}${finalizers.length === 0 ? '' : `, and the object is held by ${finalizers.join(', ')}`}`,

@@ -4,54 +4,27 @@ import { describe, expect, it } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import { ServerClient } from '../database/client.ts';
 import { Session } from '../database/session.ts';
+import { loneServer } from '../simulator/lone-server.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { hashPassword } from '../simulator/server/state.ts';
 import { createSimulator } from '../simulator/simulator.ts';
 import { interrupt, Shell } from './shell.ts';
 
 const ADDRESS = 'server.example.com:8443';
+const LOGIN = { username: 'app', password: 'sesame' };
 const signal = new AbortController().signal;
 
 /** A shell on a server of its own, with an empty database `orders`. */
 function aShell() {
   const clock = manualClock();
   const random = createSeededRandom(1);
-  const database = { name: 'orders', lastIid: 0, types: [], functions: [], things: [] };
   const simulator = createSimulator({
     clock,
     random,
     knobs: { passwordCheckMs: 0, latencyMs: [0, 0], queryMs: 0 },
-    state: {
-      format: 'mooring-simulator-1',
-      lastCreatedAt: 1,
-      teams: [],
-      clusters: [
-        {
-          teamID: 'acme',
-          spaceID: 'production',
-          id: 'orders',
-          createdAt: 1,
-          serverCount: 1,
-          storageSizeGB: 10,
-          isFree: false,
-          status: 'running',
-          version: '3.5.0',
-          provider: 'gcp',
-          region: '',
-          machineType: '',
-          storageType: '',
-          backup: { frequency: 'daily', retentionDays: 7 },
-          isReplacement: false,
-          servers: [{ address: ADDRESS, status: 'running' }],
-          defaultUser: 'admin',
-          users: [{ username: 'app', passwordHash: hashPassword('sesame') }],
-          databases: [database, { ...database, name: 'other' }],
-        },
-      ],
-    },
+    state: loneServer(ADDRESS, LOGIN, ['orders', 'other']),
   });
   const client = new ServerClient({ baseURL: `https://${ADDRESS}`, clock, random, transport: simulator.transport });
-  const shell = new Shell(new Session(client, { username: 'app', password: 'sesame' }), 'orders');
+  const shell = new Shell(new Session(client, LOGIN), 'orders');
   const type = async (...lines: readonly string[]) => {
     let text = '';
     for (const line of lines) text += (await shell.line(line, signal)).text;

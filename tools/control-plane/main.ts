@@ -1,5 +1,5 @@
 // npm run control-plane: a control plane to try things on, until Ctrl-C.
-import { parseArgs } from 'node:util';
+import { argumentsOrExit } from '../arguments.ts';
 import { shellSetup } from './shell-setup.ts';
 import { startControlPlane } from './start.ts';
 
@@ -8,7 +8,7 @@ const USAGE = `Usage: npm run control-plane -- [--kubeconfig FILE]
 Runs etcd, a kube-apiserver and a controller manager until Ctrl-C.
   --kubeconfig FILE  the cluster of this kubeconfig serves instead: nothing is started
 `;
-const { kubeconfig } = argumentsOrExit();
+const { kubeconfig } = argumentsOrExit({ kubeconfig: { type: 'string' } }, USAGE);
 const aborted = new AbortController();
 const ended = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -36,18 +36,4 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
-}
-
-function argumentsOrExit(): { readonly kubeconfig?: string | undefined } {
-  try {
-    const { values } = parseArgs({
-      options: { kubeconfig: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    });
-    if (values.help !== true) return values;
-    process.stdout.write(USAGE);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-    process.exit(2);
-  }
-  return process.exit(0);
 }

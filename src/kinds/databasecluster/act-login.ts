@@ -3,7 +3,7 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
+import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
@@ -16,7 +16,6 @@ import {
   currentID,
   isSame,
   type UsableLogin,
-  whereOf,
 } from './observation.ts';
 import { adminUsername, isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
@@ -95,9 +94,14 @@ export async function putPassword(
   memory.putting(subject.key, known.secretName);
   const now = () => clock.monotonic();
   try {
-    await memory.tries.give(subject.key, { ...next, where: whereOf(subject, endpoint) }, now, async () => {
-      await logins.setPassword(login, next.username, next.password, signal);
-    });
+    await memory.tries.give(
+      subject.key,
+      { ...next, where: whereOf(subject.status.createdAt, endpoint) },
+      now,
+      async () => {
+        await logins.setPassword(login, next.username, next.password, signal);
+      },
+    );
   } catch (error) {
     if (error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict'))
       throw await refused(world, subject, known, next, error);
@@ -110,19 +114,14 @@ export async function putPassword(
 }
 
 /** From now on the password in the Secret that was verified last may work no more: whoever comes back to that one must know where to look. */
-async function noteMove(
-  { secrets }: ClusterWorld,
-  subject: ClusterSubject,
-  to: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function noteMove(world: ClusterWorld, subject: ClusterSubject, to: string, signal: AbortSignal): Promise<void> {
   const from = subject.status.credentials?.secretName;
   if (from === undefined || from === to) return;
-  const namespace = subject.metadata.namespace ?? '';
-  const secret = await secrets.read(namespace, from, signal);
-  if (secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret)) return;
-  if (secret.annotations[ADMIN_ANNOTATIONS.movedTo] === to) return;
-  await secrets.patch(namespace, from, secret, { annotations: { [ADMIN_ANNOTATIONS.movedTo]: to } });
+  const secret = await readOurs(world, subject, from, signal);
+  if (secret === undefined || secret.annotations[ADMIN_ANNOTATIONS.movedTo] === to) return;
+  await world.secrets.patch(subject.metadata.namespace ?? '', from, secret, {
+    annotations: { [ADMIN_ANNOTATIONS.movedTo]: to },
+  });
 }
 
 /** The server says no to this very password, and will again: another one is tried later, unless it may have taken this one before. */
@@ -197,9 +196,19 @@ async function deleteOurs(
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const namespace = subject.metadata.namespace ?? '';
-  const secret = await world.secrets.read(namespace, name, signal);
-  if (secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret)) return;
+  const secret = await readOurs(world, subject, name, signal);
+  if (secret === undefined) return;
   await confirm(world, subject, signal);
-  await world.secrets.delete(namespace, name, secret);
+  await world.secrets.delete(subject.metadata.namespace ?? '', name, secret);
+}
+
+/** An admin Secret of this object; undefined: there is none, or the login in it is another cluster's. */
+async function readOurs(
+  { secrets }: ClusterWorld,
+  subject: ClusterSubject,
+  name: string,
+  signal: AbortSignal,
+): Promise<SecretContents | undefined> {
+  const secret = await secrets.read(subject.metadata.namespace ?? '', name, signal);
+  return secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret) ? undefined : secret;
 }

@@ -9,9 +9,9 @@ import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
-import { type ClusterChanges, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
+import { type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
-import type { Update } from './unseen-updates.ts';
+import { isUnseen, type Update } from './unseen-updates.ts';
 import type { ClusterWorld } from './world.ts';
 
 /** Takes what a step that fails leaves. */
@@ -296,7 +296,7 @@ function update(
     const cluster = await client.update(id, request, signal);
     poller.learn(id, cluster, askedAt);
     const accepted = backup === undefined ? {} : { backup };
-    if (isUnchanged(changes, cluster) && before !== undefined) {
+    if (isUnseen(changes, cluster) && before !== undefined) {
       keep(accepted);
       unseen.accepted(before, clock.monotonic());
       throw notApplied(id);
@@ -305,13 +305,6 @@ function update(
     const { state, observed } = shown({ cluster, endpoint: undefined });
     return { state, observed, ...accepted };
   });
-}
-
-function isUnchanged({ storageSizeGB, machineType }: ClusterChanges, cluster: Cluster): boolean {
-  const differs =
-    (storageSizeGB !== undefined && cluster.storageSizeGB !== undefined && cluster.storageSizeGB !== storageSizeGB) ||
-    (machineType !== undefined && cluster.machineType !== undefined && cluster.machineType !== machineType);
-  return differs && cluster.status === 'running';
 }
 
 function notApplied(id: string): TransientError {

@@ -183,11 +183,6 @@ export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Clus
   return createdAt === undefined || createdAt === status.createdAt || isNotTold;
 }
 
-/** Names the server and the cluster: what was found there says nothing of another one. */
-export function whereOf({ status }: Pick<ClusterSubject, 'status'>, endpoint: string): string {
-  return `${status.createdAt} ${endpoint}`;
-}
-
 /** Stands in the status for the creation time that a cloud does not tell. */
 export const NO_CREATION_TIME = 'unknown';
 

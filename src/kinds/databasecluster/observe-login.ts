@@ -5,7 +5,8 @@ import { findStatusCondition } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { markOf, NEXT_ANNOTATIONS } from '../rotation.ts';
+import { whereOf } from '../password-tries.ts';
+import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import { ADMIN_ANNOTATIONS, type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { untilVerification } from '../verification.ts';
@@ -17,7 +18,6 @@ import {
   currentID,
   type LoginObservation,
   type WorkingLogin,
-  whereOf,
 } from './observation.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
@@ -53,13 +53,12 @@ export async function readLogins(
   const next = loginUnder('nextPassword', secret);
   const isNextFactory = next?.password === factory.password;
   const mark = secret?.annotations[NEXT_ANNOTATIONS.mark];
-  const isMarked = mark === undefined || (next !== undefined && mark === markOf(next));
   return {
     secretName,
     secret,
     current: loginUnder('password', secret),
     next: isNextFactory ? undefined : next,
-    isNextForeign: next !== undefined && (isNextFactory || !isMarked),
+    isNextForeign: next !== undefined && (isNextFactory || isForeign(next, mark)),
     inherited: loginUnder('password', before),
     inheritedNext: loginUnder('nextPassword', before),
     ...(await readExisting(world, subject, signal)),
@@ -191,7 +190,7 @@ export async function observeLogin(
   try {
     const logins = connection.logins(endpoint, currentID(subject));
     const { tries } = world.memory;
-    const next = known.next && { ...known.next, where: whereOf(subject, endpoint) };
+    const next = known.next && { ...known.next, where: whereOf(subject.status.createdAt, endpoint) };
     const isAwaited = next !== undefined && tries.isAwaited(subject.key, next, world.clock.monotonic());
     const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited || known.isNextForeign }, signal);
     const working = found === 'none' && isHeld(world, subject, logins, known) ? 'held' : found;

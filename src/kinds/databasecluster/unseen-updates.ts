@@ -22,6 +22,13 @@ interface Unseen {
   readonly untilMs: number;
 }
 
+/** The cloud accepted the changes, and shows that it runs without one of them. */
+export function isUnseen(changes: ClusterChanges, cluster: Cluster): boolean {
+  const differs = (field: (typeof FIELDS)[number]) =>
+    changes[field] !== undefined && cluster[field] !== undefined && cluster[field] !== changes[field];
+  return cluster.status === 'running' && FIELDS.some(differs);
+}
+
 /** Of each object, the last update that the cloud accepted and did not show. Times are of the monotonic clock. */
 export class UnseenUpdates {
   readonly #last = new Map<ObjectKey, Unseen>();

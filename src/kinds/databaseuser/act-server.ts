@@ -2,11 +2,11 @@ import { ApiError } from '../../base/api-error.ts';
 import { TerminalError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
-import { refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
+import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { isGone } from '../server/servers.ts';
 import { dropNext, readConnectionSecret, refusalAbout, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
-import { connectionSecretName, type PasswordName, type UserStep, usernameOf, whereOf } from './observation.ts';
+import { connectionSecretName, type PasswordName, type UserStep, usernameOf } from './observation.ts';
 import { DATABASE_USERS } from './resource.ts';
 
 /* The steps that change the server. */
@@ -83,7 +83,7 @@ function give(
   call: (client: ServerClient, token: string) => Promise<unknown>,
 ): Promise<void> {
   const { clock, memory, servers } = world;
-  const login = { username: usernameOf(subject), password, where: whereOf(access) };
+  const login = { username: usernameOf(subject), password, where: whereOf(access.identity, access.endpoint) };
   const now = () => clock.monotonic();
   return memory.tries.give(subject.key, login, now, () => servers.asAdmin(access, call, signal));
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { splitAddress } from '../../base/address.ts';
 import { API_VERSION, GROUP } from '../../base/group.ts';
 import type { OwnerReference } from '../../kube/object.ts';
-import { markOf, NEXT_ANNOTATIONS } from '../rotation.ts';
+import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import {
   ADMIN_ANNOTATIONS,
@@ -83,8 +83,7 @@ export function passwordsIn(
 
 /** Somebody else wrote the coming password: it is neither the generated one that was written here, nor a person's own. */
 export function isNextForeign({ next, mark, own = [] }: Passwords, username: string): boolean {
-  if (next === undefined || mark === undefined || own.includes('next')) return false;
-  return mark !== markOf({ username, password: next });
+  return next !== undefined && !own.includes('next') && isForeign({ username, password: next }, mark);
 }
 
 /** Why no server could take it as it is; undefined: one can. */

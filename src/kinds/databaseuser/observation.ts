@@ -33,11 +33,6 @@ export interface UserPlace {
   readonly addresses: string;
 }
 
-/** Names the server and the cluster: what was found there says nothing of another one. */
-export function whereOf({ identity, endpoint }: Pick<UserPlace, 'identity' | 'endpoint'>): string {
-  return `${identity} ${endpoint}`;
-}
-
 /** What is known of the password. */
 export type LoginObservation =
   /** Not looked at: it is not this object's to care for, or does not matter. */

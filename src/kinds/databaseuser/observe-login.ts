@@ -1,6 +1,7 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
+import { whereOf } from '../password-tries.ts';
 import { type SecretContents, valuesFrom } from '../secrets.ts';
 import { CLUSTER_SUSPENDED, type OpenServer } from '../server/access.ts';
 import { untilVerification } from '../verification.ts';
@@ -25,7 +26,6 @@ import {
   type UserPlace,
   type UserSubject,
   usernameOf,
-  whereOf,
 } from './observation.ts';
 import type { UserWorld } from './world.ts';
 
@@ -81,7 +81,8 @@ async function tryLogin(
   const isListed = async () => (await world.servers.users(access, signal)).has(username);
   // A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more.
   const sent = passwords.next ?? passwords.current;
-  const tried = sent === undefined ? undefined : { username, password: sent, where: whereOf(access) };
+  const tried =
+    sent === undefined ? undefined : { username, password: sent, where: whereOf(access.identity, access.endpoint) };
   const isAwaited = () => tried !== undefined && memory.tries.isAwaited(subject.key, tried, clock.monotonic());
   const mayExist = known || isAwaited() || (await isListed());
   const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
@@ -172,7 +173,7 @@ async function signsIn(
 ): Promise<boolean> {
   const { clock, memory, servers } = world;
   const login = { username: usernameOf({ metadata, spec }), password };
-  const where = whereOf(access);
+  const where = whereOf(access.identity, access.endpoint);
   if (!fresh && memory.isProven(key, login, where, clock)) return true;
   const verdict = await servers.signIn(access, login, signal);
   if (verdict === 'accepted') memory.accepted(key, login, where, clock);

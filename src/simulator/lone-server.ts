@@ -1,0 +1,36 @@
+import type { SavedState } from './saved-state.ts';
+import { hashPassword } from './server/state.ts';
+import { DEFAULT_VERSIONS } from './simulator.ts';
+
+interface Login {
+  readonly username: string;
+  readonly password: string;
+}
+
+type SavedCluster = SavedState['clusters'][number];
+
+/** State of a simulator of the default team: one server at the address, for what needs no cloud: it has one user, and these databases, empty. */
+export function loneServer(address: string, { username, password }: Login, databases: readonly string[]): SavedState {
+  const cluster: SavedCluster = {
+    teamID: 'acme',
+    spaceID: 'production',
+    id: 'lone',
+    createdAt: 1,
+    serverCount: 1,
+    storageSizeGB: 10,
+    isFree: false,
+    status: 'running',
+    version: DEFAULT_VERSIONS[0],
+    provider: 'gcp',
+    region: '',
+    machineType: '',
+    storageType: '',
+    backup: { frequency: 'daily', retentionDays: 7 },
+    isReplacement: false,
+    servers: [{ address, status: 'running' }],
+    defaultUser: 'admin',
+    users: [{ username, passwordHash: hashPassword(password) }],
+    databases: databases.map((name) => ({ name, lastIid: 0, types: [], functions: [], things: [] })),
+  };
+  return { format: 'mooring-simulator-1', lastCreatedAt: 1, teams: [], clusters: [cluster] };
+}
