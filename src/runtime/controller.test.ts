@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aCluster, aController, READY } from '../../test/support/toy-controller.ts';
-import { TOYS } from '../../test/support/toy-kind.ts';
+import { TOYS, type ToyKind } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
 import { ready, stalled } from '../kube/summary.ts';
@@ -99,6 +99,16 @@ test('Controller looks at what refers to a thing when that thing changes, and at
   controller.enqueueDependents('friends/y');
   await clock.settle();
   expect(passes.map(({ name }) => name).sort()).toEqual(['a', 'b']);
+});
+
+test.each([
+  ['nothing, where its kind says nothing of it', undefined, []],
+  ['what its kind reads of it', { spec: { size: 1, friend: 'x' }, status: { observedGeneration: 1 } }, ['ns/a']],
+])('Controller has an object whose spec cannot be read refer to %s', async (_, read, dependents) => {
+  const record: ToyKind['record'] = (object) => object && read && { metadata: object.metadata, ...read };
+  const { create, controller } = await aController(read === undefined ? {} : { record });
+  await create('a', { size: 'large', friend: 'x' });
+  expect([...controller.references.dependents('friends/x')]).toEqual(dependents);
 });
 
 test('Controller remembers nothing of an object in whose place another one has come, though nobody heard that it went', async () => {

@@ -117,7 +117,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.#kind = kind;
     this.#informer = informer;
     this.#options = options;
-    this.#read = recordReader(kind.definition);
+    this.#read = kind.record ?? recordReader(kind.definition);
     this.queue = new WorkQueue({
       ...options,
       observer: options.metrics.queue,
@@ -324,7 +324,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (!this.queue.isInHand(key)) this.#lookAtForeignStatus(key);
   }
 
-  /** The status. An object whose spec cannot be read refers to nothing; its own next change leads to a pass anyway. */
+  /** The status. An object of which there is no record refers to nothing; its own next change leads to a pass anyway. */
   #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
     const [former, subject] = [this.#read(before), this.#read(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));

@@ -12,7 +12,8 @@ import type { Resource } from '../kube/api.ts';
 import type { Condition, ConditionUpdate } from '../kube/condition.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import type { LastError } from '../kube/failure.ts';
-import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
+import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
+import type { ObjectRecord } from '../kube/record.ts';
 
 /** What every status holds; the rest is the kind's. */
 export interface StatusBase {
@@ -63,6 +64,8 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   readonly definition: ResourceDefinition<Spec, Status>;
   readonly resource: Resource;
   readonly finalizer: string;
+  /** Reads what the next three are asked about. Default: nothing of an object whose spec cannot be read. */
+  record?(object: KubeObject | undefined): ObjectRecord<Spec, Status> | undefined;
   /** What decides about the object besides itself; a change of it leads to a pass. */
   references(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
   /** What it refers to besides, until its next change; may follow from more than the object. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { KubeError, SECRETS } from '../../src/kube/api.ts';
+import { CLUSTER_SPEC } from '../support/specs.ts';
 import { isReady, running } from './scenario.ts';
 import { SPACES, specOf } from './view.ts';
 import { World } from './world.ts';
@@ -83,6 +84,27 @@ test('A cluster that another object has recorded is not adopted where the Databa
   expect([view.cluster()?.status, world.invariants.violations]).toEqual(['running', []]);
   world.stop();
 });
+
+test.each([['storageSizeGB'], ['clusterID'], ['deletionPolicy']])(
+  'A cluster stays that of its object, whose %s cannot be read any more, and nobody else adopts it',
+  async (field) => {
+    const world = new World({ scenario: 'same-place', strikes: [] });
+    const { clock, people, view } = world;
+    await world.start();
+    await running(world);
+    await people.edit({ spec: { [field]: ['from a time', 'with other rules'] } });
+    await world.until(() => view.ready() === 'False InvalidSpec', 'the spec cannot be read');
+    await people.createCluster({ clusterID: 'orders', adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' }, 'thief');
+    await clock.advance(120 * SECOND_MS);
+    expect([view.ready('thief'), view.status('thief').createdAt]).toEqual(['False ClusterIDClaimed', undefined]);
+    people.remove('thief');
+    await world.until(() => view.ready('thief') === 'gone', 'the other object is gone');
+    await people.edit({ spec: { [field]: null, ...CLUSTER_SPEC } });
+    await world.until(() => isReady(world), 'orders goes on');
+    expect([view.cluster()?.status, world.invariants.violations]).toEqual(['running', []]);
+    world.stop();
+  },
+);
 
 test('A cluster is cloned by way of another DatabaseSpace for its place, though that of its object is not connected', async () => {
   const { world, people, view } = await halfConnected();

@@ -44,7 +44,7 @@ export type ToySubject = Subject<ToySpec, ToyStatus>;
 export type ToyKind = Kind<ToySpec, ToyStatus, unknown, string>;
 
 /** What a test says of the kind; by default it looks at nothing and does nothing. */
-export interface ToyBehaviour extends Pick<ToyKind, 'owns' | 'abandon'> {
+export interface ToyBehaviour extends Pick<ToyKind, 'owns' | 'abandon' | 'record'> {
   readonly observe?: (subject: ToySubject) => Promise<unknown>;
   readonly decide?: (subject: ToySubject) => Decision<ToyStatus, string>;
   readonly act?: (
@@ -77,6 +77,7 @@ export function toyKind(behaviour: ToyBehaviour, log: string[]): ToyKind {
     holds: (status) => status.size !== undefined,
     ...(behaviour.owns === undefined ? {} : { owns: behaviour.owns }),
     ...(behaviour.abandon === undefined ? {} : { abandon: behaviour.abandon }),
+    ...(behaviour.record === undefined ? {} : { record: behaviour.record }),
     observe: (subject) => {
       log.push('observe');
       return behaviour.observe?.(subject) ?? Promise.resolve(undefined);

@@ -2,8 +2,9 @@ import { findStatusCondition } from '../../kube/condition.ts';
 import { type ObjectKey, objectKey } from '../../kube/object.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { isSamePlace } from '../databasespace/place.ts';
+import { heldRecordOf, mayExist } from './held-record.ts';
 import { type ClusterSubject, currentID } from './observation.ts';
-import { type ClusterRecord, clusterRecordOf } from './record.ts';
+import type { ClusterRecord } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
 /* Which DatabaseClusters stand for one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
@@ -12,18 +13,16 @@ export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' |
   return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
 }
 
-/** Something in the cloud is, or may be, this object's. */
-export function mayExist({ status }: Pick<ClusterRecord, 'status'>): boolean {
-  return status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined;
-}
-
 /** Whom the space does not admit takes no id from anybody, unless a cluster came about before that. */
 export function claims(cluster: ClusterRecord): boolean {
   const ready = findStatusCondition(cluster.status.conditions, 'Ready');
   return mayExist(cluster) || ready?.reason !== 'SpaceNotAllowed';
 }
 
-/** Those that have the id or want it, where the subject's space is now. */
+/**
+ * Those that have the id or want it, where the subject's space is now. What one has is its own whatever its spec says, also
+ * where that cannot be read any more.
+ */
 export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
   const here = world.places.get(own);
@@ -32,7 +31,7 @@ export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: st
     here === undefined || place === undefined || isSamePlace(place, here);
   return [...world.places.same(own)].flatMap((space) =>
     [...world.claimants(space, id)]
-      .map((key) => clusterRecordOf(world.cluster(key)))
+      .map((key) => heldRecordOf(world.cluster(key)))
       .filter((record) => record !== undefined)
       .filter((record) => claims(record) && isHere(record)),
   );

@@ -1,9 +1,13 @@
 import { parseSpecInPart, parseStatus } from '../../kube/definition.ts';
 import type { KubeObject } from '../../kube/object.ts';
-import { mayExist } from './claimants.ts';
 import { currentID } from './observation.ts';
 import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import { databaseClusterDefinition } from './schema.ts';
+
+/** Something in the cloud is, or may be, this object's. */
+export function mayExist({ status }: Pick<ClusterRecord, 'status'>): boolean {
+  return status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined;
+}
 
 export interface HeldRecord extends ClusterRecord {
   /** What becomes of the cluster with its object cannot be read. */
@@ -11,8 +15,8 @@ export interface HeldRecord extends ClusterRecord {
 }
 
 /**
- * Reads a DatabaseCluster, also one whose spec cannot be read any more, if something in the cloud may be its own: that is so still. Of its
- * spec all counts that can be read. It has the id that it has, and wants no other.
+ * Reads a DatabaseCluster, also one whose spec cannot be read any more, if something in the cloud may be its own: that is so
+ * still, and nobody else may take it. Of its spec all counts that can be read. It has the id that it has, and wants no other.
  */
 export function heldRecordOf(object: KubeObject | undefined): HeldRecord | undefined {
   const record = clusterRecordOf(object);

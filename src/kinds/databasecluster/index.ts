@@ -3,6 +3,7 @@ import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { decideCluster } from './decide.ts';
+import { heldRecordOf, mayExist } from './held-record.ts';
 import {
   adminSecretName,
   type ClusterObservation,
@@ -25,6 +26,7 @@ export function databaseClusterKind(
     definition: databaseClusterDefinition,
     resource: DATABASE_CLUSTERS,
     finalizer: CLUSTER_FINALIZER,
+    record: heldRecordOf,
     references(subject) {
       const { metadata, spec } = subject;
       const space = spaceKeyOf(subject);
@@ -43,8 +45,7 @@ export function databaseClusterKind(
     extraReferences: (subject) =>
       freeClustersAhead(world, subject).map((id) => `clusters/${spaceKeyOf(subject)}/${id}`),
     group: spaceKeyOf,
-    holds: (status) =>
-      status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined,
+    holds: (status) => mayExist({ status }),
     owns,
     observe: (subject, signal) => namingSecrets(world, subject, observeCluster(world, subject, signal)),
     decide: decideCluster,

@@ -2,9 +2,9 @@ import type { Reference } from '../../base/reference-index.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
-import { claims, mayExist, spaceKeyOf } from './claimants.ts';
+import { claims, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
-import { type HeldRecord, heldRecordOf } from './held-record.ts';
+import { type HeldRecord, heldRecordOf, mayExist } from './held-record.ts';
 import { currentID, desiredID } from './observation.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
