@@ -111,6 +111,7 @@ export function aServer(changes: Partial<DatabaseSeen> = {}): DatabaseSeen {
     identity: CREATED_AT,
     leaving: false,
     name: 'orders',
+    elsewhereForMs: undefined,
     claimedBy: undefined,
     existence: 'exists',
     attemptedAtMs: Date.parse(CREATED_AT),

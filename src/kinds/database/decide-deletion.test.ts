@@ -8,7 +8,7 @@ import {
   noServer,
 } from '../../../test/support/database-builders.ts';
 import { decideDatabase } from './decide.ts';
-import type { DatabaseObservation } from './observation.ts';
+import type { DatabaseObservation, DatabaseSeen } from './observation.ts';
 
 const decide = ({ subject }: DatabaseBuilder, seen: DatabaseObservation) => decideDatabase(subject, seen, NOW_MS);
 const goes = (...steps: readonly string[]) => ({
@@ -27,6 +27,8 @@ const stays = (ready: string, comesBack = 'when something changes') => ({
 
 const ours = aDatabase().owned().deleting();
 const begun = aDatabase().announced().deleting();
+const anotherServer = (elsewhereForMs: number, more: Partial<DatabaseSeen> = {}) =>
+  aServer({ identity: 'later', elsewhereForMs, ...more });
 const deletes = { ...goes('DeleteDatabase'), ready: 'Unknown DeletingDatabase', summary: 'Reconciling' };
 
 describe('An object that is being deleted', () => {
@@ -55,7 +57,11 @@ describe('An object that is being deleted', () => {
       begun,
       aServer({ existence: 'absent', attemptedAtMs: NOW_MS + 3_600_000 }),
     ],
-    ['is let go if the database is that of another cluster', ours, aServer({ identity: 'later' })],
+    [
+      'is let go if what was never asked for was meant for another cluster',
+      begun,
+      aServer({ identity: 'later', attemptedAtMs: undefined }),
+    ],
     ['is let go if another object stands for the database', ours, aServer({ claimedBy: 'shop/older' })],
     ['is let go if the database was there before the call', begun, aServer({ attemptedAtMs: undefined })],
     ['is let go if the cluster is destroyed with all that is on it', ours, noServer('leaving', { destroyed: true })],
@@ -72,6 +78,30 @@ describe('An object that is being deleted', () => {
       ours.withStatus({ name: 'edited' }),
       aServer(),
       goes('TellLeft'),
+    ],
+    [
+      'tells that its database is left, where the cluster is another one now',
+      ours,
+      anotherServer(120_000),
+      goes('TellLeft'),
+    ],
+    [
+      'tells that its database is left, where the cluster is another one now, which has none',
+      ours,
+      anotherServer(120_000, { existence: 'absent' }),
+      goes('TellLeft'),
+    ],
+    [
+      'tells that what was asked for may be left, where the cluster is another one now',
+      begun,
+      anotherServer(120_000),
+      goes('TellLeft'),
+    ],
+    [
+      'waits whether the cluster is another one',
+      ours,
+      anotherServer(30_000, { existence: 'absent' }),
+      { ...stays('Unknown WaitingForCluster'), comesBack: '90000 ms' },
     ],
     ['tells that its database is left, when the cluster went first', ours, noServer('missing'), goes('TellLeft')],
     ['tells that its database is left, when the cluster goes and is kept', ours, noServer('leaving'), goes('TellLeft')],

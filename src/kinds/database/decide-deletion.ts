@@ -7,12 +7,15 @@ import {
   databaseName,
   isAnnounced,
   isOurs,
+  recordedElsewhere,
   strangeName,
 } from './observation.ts';
 import { asBefore, type DatabaseDecision, owns } from './present.ts';
 
 /** How long after a call was made without an answer the server may still carry it out. */
 const LANDING_MS = 60_000;
+/** Longer than until a cluster's object is looked at whose status somebody wrote to. */
+const ELSEWHERE_MS = 120_000;
 const GO: DatabaseDecision = { conditions: 'keep', release: true };
 
 /** Whether deleting the object may do anything to a database. */
@@ -62,6 +65,9 @@ function left(subject: DatabaseSubject, why: string): DatabaseDecision {
 function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): DatabaseDecision {
   const { name, identity, cluster, attemptedAtMs } = seen;
   if (seen.claimedBy !== undefined) return GO;
+  const elsewhere = recordedElsewhere(subject, seen);
+  if (elsewhere !== undefined && (subject.status.name !== undefined || attemptedAtMs !== undefined))
+    return onAnother(subject, seen, elsewhere);
   const created = isAnnounced(subject, seen) && attemptedAtMs !== undefined;
   if (seen.existence === 'absent') {
     const landsInMs = created ? attemptedAtMs + LANDING_MS - nowMs : 0;
@@ -81,6 +87,22 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
     steps: [{ do: 'DeleteDatabase', name, identity }],
     release: true,
   };
+}
+
+/**
+ * Its own is on another cluster than the one that is shown now. Where somebody wrote to the status of the cluster, that is
+ * soon found out, and the cluster is waited for then; if it stays so, what may be left is told of.
+ */
+function onAnother(subject: DatabaseSubject, seen: DatabaseSeen, elsewhere: string): DatabaseDecision {
+  const { name, identity, cluster, elsewhereForMs = 0 } = seen;
+  const what = `Database "${name}" is to be deleted on the cluster that was created ${elsewhere}, and DatabaseCluster "${cluster}" now tells of one that was created ${identity}`;
+  if (elsewhereForMs < ELSEWHERE_MS) {
+    const message = `${what}: it is waited for two minutes at most, whether that is so. ${LET_GO}`;
+    const conditions = [...reconciling('WaitingForCluster', message), ...asBefore(subject)];
+    return { conditions, requeueAfterMs: ELSEWHERE_MS - elsewhereForMs };
+  }
+  const message = `${what}: the database is left where it is, with its data, if it still exists`;
+  return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
 }
 
 /** It was asked for, the answer was lost, and it is not there: to go now would leave it behind if it comes. */

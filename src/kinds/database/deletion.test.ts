@@ -204,6 +204,41 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.told).toEqual([expect.stringContaining('DatabaseCluster "orders" went first')]);
   });
 
+  describe('while its cluster is shown as another one', () => {
+    const goingElsewhere = async () => {
+      const bench = await readyBench({ dialect, database: deletable });
+      const { createdAt } = bench.cluster.status();
+      const show = (at: string | undefined) =>
+        bench.cluster.kube.patch(DATABASE_CLUSTERS, ORDERS, { status: { createdAt: at } }, { subresource: 'status' });
+      await show('2026-11-01T10:00:00.000Z');
+      bench.remove();
+      await bench.settle();
+      expect(bench.ready()).toBe('Unknown WaitingForCluster');
+      expect(message(bench)).toContain('annotate mooring.dev/abandon=true');
+      return { bench, putRight: () => show(createdAt) };
+    };
+
+    it('waits, and deletes the database when that is put right', async () => {
+      const { bench, putRight } = await goingElsewhere();
+      await bench.cluster.clock.advance(100_000);
+      await bench.settle();
+      await putRight();
+      await bench.until('gone');
+      expect([bench.databases(), bench.told]).toEqual([[], []]);
+    });
+
+    it('goes after two minutes, and tells of what is left', async () => {
+      const { bench } = await goingElsewhere();
+      await bench.until('gone');
+      expect(bench.databases()).toEqual(['orders']);
+      expect(bench.told).toEqual([
+        expect.stringMatching(
+          /^left shop\/orders: Database "orders" .* the database is left where it is, with its data/,
+        ),
+      ]);
+    });
+  });
+
   it('is not kept, nor keeps the cluster, by a space that went first', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.removeSpace();

@@ -22,6 +22,8 @@ export interface DatabaseSeen {
   readonly leaving: boolean;
   /** Of the database. */
   readonly name: string;
+  /** For how long this process has seen the cluster as another one than the one that the database is on; undefined: it is that one. */
+  readonly elsewhereForMs: number | undefined;
   /** The object, `namespace/name`, that stands for this database before this one; undefined: none does. */
   readonly claimedBy: string | undefined;
   /** settled: nothing has changed since it was last found to be right, and it is not time to look again. */

@@ -11,6 +11,7 @@ import {
   databaseName,
   hasSchema,
   isOurs,
+  recordedElsewhere,
   type SchemaObservation,
 } from './observation.ts';
 import { firstClaimant } from './records.ts';
@@ -42,6 +43,7 @@ export async function observeDatabase(
     identity: access.identity,
     leaving: access.leaving,
     name,
+    elsewhereForMs: elsewhereForMs(world, subject, access),
     claimedBy: firstClaimant(subject, claimants.map(world.database)),
     existence: 'notLooked',
     attemptedAtMs: attemptedAtMs(world, subject),
@@ -125,6 +127,12 @@ export async function isThere(
 /** When creating it, which was written down, may have been asked of the server last, here or by a process before. */
 function attemptedAtMs({ memory }: DatabaseWorld, { key, status }: DatabaseSubject): number | undefined {
   return status.operation === undefined ? undefined : memory.attempts.lastMadeAtMs(key, status.operation);
+}
+
+function elsewhereForMs({ memory, clock }: DatabaseWorld, subject: DatabaseSubject, seen: { identity: string }) {
+  if (recordedElsewhere(subject, seen) !== undefined) return memory.elsewhere.forMs(subject, clock.monotonic());
+  memory.elsewhere.forget(subject.key);
+  return undefined;
 }
 
 function checkInMs(

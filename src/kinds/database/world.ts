@@ -4,6 +4,7 @@ import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Forgotten } from '../../runtime/kind.ts';
 import { type ActsSince, Attempts } from '../attempts.ts';
 import type { ConfigMaps } from '../config-maps.ts';
+import { Elapsed } from '../elapsed.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { Verifications } from '../verification.ts';
 
@@ -30,6 +31,8 @@ export interface DatabaseWorld extends ServerWorld {
 export class DatabaseMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
+  /** That its cluster is shown as another one than the one that its database is on. */
+  readonly elsewhere = new Elapsed();
   readonly #triedAt = new Map<ObjectKey, number>();
 
   /** As of Attempts. */
@@ -51,6 +54,7 @@ export class DatabaseMemory {
   forget(key: ObjectKey, why: Forgotten): void {
     if (why === 'deleted') this.attempts.forget(key);
     this.verifications.forget(key);
+    this.elsewhere.forget(key);
     this.#triedAt.delete(key);
   }
 }

@@ -7,12 +7,12 @@ import { type ActsSince, Attempts } from '../attempts.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
+import { Elapsed } from '../elapsed.ts';
 import { PasswordTries } from '../password-tries.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
 import type { Difference } from './differences.ts';
 import { FailedChanges } from './failed-changes.ts';
-import type { ClusterSubject } from './observation.ts';
 import { UnseenUpdates } from './unseen-updates.ts';
 
 /** What a DatabaseCluster is observed with and acted on through. */
@@ -51,23 +51,6 @@ export interface SpaceSeenHere {
   /** That the cloud had when it was asked last; undefined: it was not. */
   readonly versions?: readonly string[] | undefined;
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
-}
-
-/** For how long this process has seen something of each object: what was written down is by clocks which may be others. */
-class Elapsed {
-  readonly #since = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
-
-  /** In milliseconds, from when this was asked first. `nowMs`: monotonic. */
-  forMs({ key, metadata: { uid } }: Pick<ClusterSubject, 'key' | 'metadata'>, nowMs: number): number {
-    const known = this.#since.get(key);
-    const since = known?.uid === uid ? known : { uid, ms: nowMs };
-    this.#since.set(key, since);
-    return nowMs - since.ms;
-  }
-
-  forget(key: ObjectKey): void {
-    this.#since.delete(key);
-  }
 }
 
 /** What is remembered in this process only. */

@@ -1,0 +1,21 @@
+import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
+
+/** For how long this process has seen something of each object: what was written down is by clocks which may be others. */
+export class Elapsed {
+  readonly #since = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
+
+  /** In milliseconds, from when this was asked first. `nowMs`: monotonic. */
+  forMs(
+    { key, metadata: { uid } }: { readonly key: ObjectKey; readonly metadata: Pick<ObjectMeta, 'uid'> },
+    nowMs: number,
+  ): number {
+    const known = this.#since.get(key);
+    const since = known?.uid === uid ? known : { uid, ms: nowMs };
+    this.#since.set(key, since);
+    return nowMs - since.ms;
+  }
+
+  forget(key: ObjectKey): void {
+    this.#since.delete(key);
+  }
+}
