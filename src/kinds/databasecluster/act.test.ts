@@ -272,6 +272,31 @@ describe('A change of a DatabaseCluster', () => {
       expect(update).toHaveBeenCalledTimes(2);
     });
 
+    it('is asked for at once where it was shown, and then changed back elsewhere', async () => {
+      const { bench, update } = await accepting();
+      const show = async (what: typeof CHANGED) => {
+        bench.simulator.changeCluster('orders', what);
+        await bench.world().connections.get('shop/production')?.poller.refresh();
+        await bench.pass();
+      };
+      await show(CHANGED);
+      expect(bench.ready()).toBe('True Running');
+      await show({ storageSizeGB: 100, machineType: 'c2d-highcpu-4' });
+      expect(update).toHaveBeenCalledTimes(2);
+      expect(update.mock.lastCall?.[1]).toEqual(CHANGED);
+    });
+
+    it('is not asked for at once where a part of it was shown', async () => {
+      const { bench, update } = await accepting();
+      const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      for (const storageSizeGB of [200, 100]) {
+        bench.simulator.changeCluster('orders', { storageSizeGB });
+        await poller.refresh();
+        await bench.pass();
+      }
+      expect(update).toHaveBeenCalledTimes(1);
+    });
+
     it('is asked for at once where a person wants it looked at, or changes it', async () => {
       const { bench, update } = await accepting();
       await bench.annotate('mooring.dev/reconcile-at', '1');

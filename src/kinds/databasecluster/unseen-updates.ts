@@ -7,6 +7,7 @@ import type { ClusterChanges } from './observation.ts';
 const PAUSES: Backoff = { initialMs: 60_000, maxMs: 300_000 };
 
 const FIELDS = ['storageSizeGB', 'machineType'] as const;
+type Field = (typeof FIELDS)[number];
 
 /** An update of one cluster, as it was just before. */
 export interface Update {
@@ -24,9 +25,12 @@ interface Unseen {
 
 /** The cloud accepted the changes, and shows that it runs without one of them. */
 export function isUnseen(changes: ClusterChanges, cluster: Cluster): boolean {
-  const differs = (field: (typeof FIELDS)[number]) =>
-    changes[field] !== undefined && cluster[field] !== undefined && cluster[field] !== changes[field];
+  const differs = (field: Field) => cluster[field] !== undefined && !isShown(changes, cluster, field);
   return cluster.status === 'running' && FIELDS.some(differs);
+}
+
+function isShown(changes: ClusterChanges, cluster: Cluster, field: Field): boolean {
+  return changes[field] === undefined || cluster[field] === changes[field];
 }
 
 /** Of each object, the last update that the cloud accepted and did not show. Times are of the monotonic clock. */
@@ -43,6 +47,12 @@ export class UnseenUpdates {
   isAwaited(update: Update, nowMs: number): boolean {
     const last = this.#same(update);
     return last !== undefined && update.changes.backup === undefined && nowMs < last.untilMs;
+  }
+
+  /** The cluster as it is now: once it shows all that was accepted, what differs later came from elsewhere. */
+  shows(key: ObjectKey, cluster: Cluster): void {
+    const last = this.#last.get(key);
+    if (last !== undefined && FIELDS.every((field) => isShown(last.update.changes, cluster, field))) this.forget(key);
   }
 
   #same({ key, uid, changes, cluster }: Update): Unseen | undefined {
