@@ -71,6 +71,8 @@ export class Invariants {
   readonly #createdFor = new Map<Cluster, string>();
   /** By the id of a cluster that is not there yet: the uid of the object whose status said so, and that leaves what it has. */
   readonly #left = new Map<string, string>();
+  /** The uids of those of `mayBeLeft`. */
+  readonly #unheld = new Set<string>();
   /** Clusters that others made, and that objects may take over. */
   readonly #adoptable = new Set<Cluster>();
   /** Of each cluster, what manifests have asked for since it is there. */
@@ -118,6 +120,16 @@ export class Invariants {
     this.#foreign.delete(cluster);
   }
 
+  /** The object goes without a finalizer, for which the operator can do nothing: what was to go with it stays. */
+  mayBeLeft(object: FakeObject): void {
+    if (specOf(object)['deletionPolicy'] !== 'Delete') return;
+    const { uid } = object.metadata;
+    const { target } = statusOf(object).operation ?? {};
+    if (target !== undefined) this.#left.set(target, uid);
+    for (const [cluster, other] of this.#createdFor) if (other === uid) this.#world.view.left.add(cluster);
+    this.#unheld.add(uid);
+  }
+
   /** Called when a process is about to have an effect. */
   beforeEffect(process: number, isAlone: boolean): void {
     const leases = this.#world.kube.all(LEASES);
@@ -151,7 +163,7 @@ export class Invariants {
     const objects = this.#objects();
     const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [keyOf(secret), secret]));
     for (const object of objects) this.#checkObject(object, secrets);
-    this.#world.people.seeHeldAgain();
+    this.#world.people.unheld.seeHeldAgain();
     for (const message of this.#world.people.meddling.missing()) this.fail('others left alone', message);
     this.#checkSecrets(objects, secrets);
     for (const user of this.#world.kube.all(USERS)) this.#checkUser(user, secrets);
@@ -208,19 +220,23 @@ export class Invariants {
     const asking = objects.find((object) => statusOf(object).operation?.target === cluster.id);
     const left = this.#left.get(cluster.id);
     // What lands after its object went, and would have been retained anyway, is nobody's any more.
-    if (asking === undefined && left !== undefined && !objects.some(({ metadata }) => metadata.uid === left)) return;
+    if (asking === undefined && left !== undefined && !objects.some(({ metadata }) => metadata.uid === left)) {
+      if (this.#unheld.has(left)) this.#world.view.left.add(cluster);
+      return;
+    }
     if (asking === undefined) {
       this.fail('written down first', `Cluster ${cluster.id} was created, and no status says so`);
       return;
     }
     const { uid, finalizers = [] } = asking.metadata;
-    if (!finalizers.includes(CLUSTER_FINALIZER) && !this.#world.people.replaced.has(uid))
+    if (!finalizers.includes(CLUSTER_FINALIZER) && !this.#world.people.unheld.has(uid))
       this.fail('held by a finalizer', `Cluster ${cluster.id} was created without a finalizer`);
     const before = [...this.#createdFor].filter(([, other]) => other === uid).map(([other]) => other);
     const isExtra = before.some((other) => !other.gone) || specOf(asking)['recreatePolicy'] !== 'Always';
     if (before.length > 0 && isExtra)
       this.fail('one cluster an object', `${before.length + 1} clusters were created for ${asking.metadata.name}`);
     this.#createdFor.set(cluster, uid);
+    if (this.#unheld.has(uid)) this.#world.view.left.add(cluster);
   }
 
   #checkObject(object: FakeObject, secrets: Secrets): void {

@@ -32,6 +32,12 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['change'],
   },
   {
+    name: 'left-unheld',
+    about: 'An object whose finalizer somebody took away goes, and its cluster stays, though there was time',
+    changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
+    hunt: ['destroy-at-once'],
+  },
+  {
     name: 'no-intention',
     about: 'A deploy is not written down before the call',
     changes: [

@@ -160,7 +160,7 @@ export class OnServers {
         this.#fail('others left alone', `${what} was changed, and stands for no object that may change it`);
       return was.makers;
     }
-    const makers = live.filter(({ held, uid }) => held || this.#world.people.replaced.has(uid));
+    const makers = live.filter(({ held, uid }) => held || this.#world.people.unheld.has(uid));
     // What lands after its object went, and would have been retained anyway, is nobody's any more.
     const isLeft = claims.some((claim) => claim.goneAt !== undefined && claim.retains && this.#isOnItsWay(claim));
     if (makers.length === 0 && !isLeft) this.#fail('held by a finalizer', `${what} was created without a finalizer`);

@@ -6,6 +6,7 @@ import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { CLUSTER_SPEC } from '../support/specs.ts';
 import { Meddling } from './meddling.ts';
 import { isOurs } from './owned.ts';
+import { UnheldObjects } from './unheld.ts';
 import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, referred, refOf, SPACES, USERS } from './view.ts';
 import type { World } from './world.ts';
 
@@ -25,14 +26,15 @@ export class People {
   /** Secrets that people wrote, by namespace/name, as they wrote them: nobody else may change what is in them. */
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
 
-  /** The uids of objects whose finalizers somebody took away: what is asked for at that moment is still done. */
-  readonly replaced = new Set<string>();
+  /** Objects whose finalizers somebody took away: what is asked for at that moment is still done. */
+  readonly unheld: UnheldObjects;
   readonly #terminating = new Set<string>();
   readonly meddling: Meddling;
 
   constructor(world: World) {
     this.#world = world;
     this.meddling = new Meddling(world);
+    this.unheld = new UnheldObjects(world);
   }
 
   /** The space, which is called as in the cloud, and the Secrets that it names. */
@@ -106,7 +108,9 @@ export class People {
     const ref = refOf(name);
     if (resource === SECRETS && !this.secrets.delete(objectKey(ref.namespace, ref.name)))
       this.#world.invariants.passwordIsLost = true;
+    const object = this.#find(resource, name);
     this.#world.kube.remove(resource, ref);
+    if (object !== undefined && this.unheld.isExcused(object)) this.#world.invariants.mayBeLeft(object);
   }
 
   /** Deletes what the object is in. */
@@ -122,16 +126,9 @@ export class People {
   async replace(name: string, resource: Resource): Promise<void> {
     const { uid, deletionTimestamp } = this.#find(resource, name)?.metadata ?? {};
     if (uid === undefined || deletionTimestamp !== undefined) return;
-    this.replaced.add(uid);
+    this.unheld.add(uid);
     this.meddling.replaced(uid);
     await this.#patch(resource, name, { metadata: { finalizers: null } });
-  }
-
-  /** From when the finalizer stands again, nothing more is excused. */
-  seeHeldAgain(): void {
-    if (this.replaced.size === 0) return;
-    for (const { metadata } of KINDS.flatMap((resource) => this.#world.kube.all(resource)))
-      if (metadata.finalizers !== undefined && metadata.finalizers.length > 0) this.replaced.delete(metadata.uid);
   }
 
   pause(name: string, resource: Resource): Promise<void> {

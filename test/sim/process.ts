@@ -2,6 +2,7 @@ import { sleep } from '../../src/base/clock.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, withheld } from '../../src/base/http.ts';
 import { LEADER_LEASE } from '../../src/base/lease-names.ts';
 import {
+  type AnyObject,
   type KubeApi,
   KubeError,
   type ObjectRef,
@@ -22,6 +23,8 @@ export interface Process {
   readonly number: number;
   readonly clock: ProcessClock;
   alive: boolean;
+  /** It stands still. */
+  isStill?: boolean;
   /** Why its operator lets nothing out at this moment. */
   fence: () => string | undefined;
   /** The name of its own Lease, where each has one. */
@@ -63,6 +66,10 @@ export interface Surroundings {
   /** Carries out what was asked for, when nobody waits for it any more. */
   landLater(what: string, work: () => Promise<unknown>): void;
   isPartitioned(process: Process): boolean;
+  /** The process is told of the object as it is. */
+  told(process: Process, object: Pick<AnyObject, 'metadata'>): void;
+  /** A write of the object's finalizers begins, and has arrived: of one that did not, the operator can do nothing. */
+  holding(resource: Resource, ref: ObjectRef, arrived: boolean): void;
   /** By the world's clock. */
   now(): number;
   /** The time that a call or an event takes on its way, from chance. */
@@ -199,23 +206,31 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     await resumed(process);
     return answer();
   };
+  const told = (object: AnyObject) => {
+    world.told(process, object);
+    return object;
+  };
   /** Goes on where the look is answered as it should be. */
   const look = async (what: string, signal: AbortSignal | undefined): Promise<void> => {
     const fault = world.beforeRead(process, { to: 'kube', what });
     if (fault !== undefined) await kubeAnswerWith(fault, what, (ms) => sleep(process.clock, ms, signal));
   };
   return {
-    get: (resource, ref, signal, options) =>
-      read(async () => {
+    get: async (resource, ref, signal, options) => {
+      const object = await read(async () => {
         if (resource.plural !== 'leases') await look(`get ${resource.plural}/${ref.name}`, signal);
         return api.get(resource, ref, undefined, options);
-      }),
+      });
+      return object && told(object);
+    },
     list: async (resource, options, signal) => {
       if (signal !== undefined) options.onTurn?.(await reachability.turn(signal));
-      return read(async () => {
+      const page = await read(async () => {
         if (resource.plural !== 'leases') await look(`list ${resource.plural}`, signal);
         return api.list(resource, options);
       });
+      page.items.forEach(told);
+      return page;
     },
     async *watch(resource, options, signal) {
       if (signal !== undefined) options.onTurn?.(await reachability.turn(signal));
@@ -238,10 +253,16 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
         labels,
       );
     },
-    patch: (resource, ref, patch, options) =>
-      write(resource, ref, `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`, () =>
-        api.patch(resource, ref, patch, options),
-      ),
+    patch: (resource, ref, patch, options) => {
+      const what = `patch ${resource.plural}/${ref.name} ${options?.subresource ?? ''} ${keysOf(patch)}`;
+      const isHold = what.includes('finalizers');
+      if (isHold) world.holding(resource, ref, false);
+      const arrived = () => {
+        if (isHold) world.holding(resource, ref, true);
+        return api.patch(resource, ref, patch, options);
+      };
+      return write(resource, ref, what, arrived).then(told);
+    },
     delete: (resource, ref, preconditions) =>
       write(resource, ref, `delete ${resource.plural}/${ref.name}`, () => api.delete(resource, ref, preconditions)),
   };
@@ -277,6 +298,7 @@ async function* watch(
       if (deaf) await sleep(process.clock, process.partitionedUntil - process.clock.monotonic());
       await resumed(process);
       if (deaf || isBroken()) throw lost('Connection broke (ECONNRESET)');
+      if (event.type !== 'BOOKMARK') world.told(process, event.object);
       yield event;
       // No server brings back what it has told to be gone.
       if (event.type === 'DELETED') recent.length = 0;

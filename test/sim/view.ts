@@ -38,6 +38,8 @@ const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 export class View {
   readonly #kube: FakeKube;
   readonly #simulator: Simulator;
+  /** Clusters that nobody stands for any more, and that nobody could have ended. */
+  readonly left = new Set<Cluster>();
 
   constructor(kube: FakeKube, simulator: Simulator) {
     this.#kube = kube;
@@ -73,7 +75,7 @@ export class View {
   }
 
   cluster(id = 'orders'): Cluster | undefined {
-    return this.clusters().find((cluster) => cluster.id === id && !cluster.gone);
+    return this.clusters().find((cluster) => cluster.id === id && !cluster.gone && !this.left.has(cluster));
   }
 
   /** Whether nothing is left of all objects and Secrets in a namespace. */
@@ -90,11 +92,11 @@ export class View {
 
   /** What there is, but for what differs between any two runs. */
   summary(): string {
-    const clusters = this.clusters().map((cluster) =>
-      [cluster.id, cluster.status, cluster.storageSizeGB, cluster.machineType, JSON.stringify(cluster.backup)].join(
-        ' ',
-      ),
-    );
+    const clusters = this.clusters()
+      .filter((cluster) => !this.left.has(cluster))
+      .map(({ id, status, storageSizeGB, machineType, backup }) =>
+        [id, status, storageSizeGB, machineType, JSON.stringify(backup)].join(' '),
+      );
     const objects = KINDS.flatMap((resource) => this.#kube.all(resource)).map((object) => {
       const { conditions = [], clusterID, state } = statusOf(object);
       const words = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).sort();

@@ -1,6 +1,7 @@
 import type { HttpTransport } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
 import { LEASES } from '../../src/kube/lease.ts';
+import { objectKey } from '../../src/kube/object.ts';
 import type { ScrapedState } from '../../src/operator/metrics.ts';
 import { createOperator } from '../../src/operator.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
@@ -286,6 +287,11 @@ export class World {
         });
       },
       isPartitioned: (process) => this.clock.monotonic() < process.partitionedUntil,
+      told: (process, object) => this.people.unheld.told(process, object),
+      holding: (resource, { namespace = '', name }, arrived) => {
+        const object = this.view.object(objectKey(namespace, name), resource);
+        this.people.unheld.tried(object?.metadata.uid, arrived);
+      },
       now: () => this.clock.monotonic(),
       travel: () => this.#travel(),
       fails: () => this.weather.is('flaky') && this.#chance.float() < FLAKINESS,
@@ -294,7 +300,7 @@ export class World {
 
   /** Most calls are quick, some take a moment, a few take seconds. */
   #travel(): Promise<void> {
-    if (this.#plan.seed === undefined) return Promise.resolve();
+    if (!this.takesTime) return Promise.resolve();
     const [kind, fraction] = [this.#chance.float(), this.#chance.float()];
     const ms = fraction * (kind < 0.7 ? 5 : kind < 0.97 ? 100 : 1_500);
     return new Promise((resolve) => this.clock.after(ms, resolve));
@@ -303,13 +309,20 @@ export class World {
   #freeze(process: Process, fault: Freezing): void {
     this.#note(`process ${process.number} stands still`);
     process.clock.freeze();
+    process.isStill = true;
     this.clock.after(FROZEN_MS, () => {
       if (!process.alive) return;
+      process.isStill = false;
       this.#note(`process ${process.number} goes on`);
       if (fault !== 'freeze') process.clock.lose(FROZEN_MS);
       if (fault === 'stopMachine') process.clock.jump(-FROZEN_MS);
       process.clock.thaw();
     });
+  }
+
+  /** Calls and events do, on their way. */
+  get takesTime(): boolean {
+    return this.#plan.seed !== undefined;
   }
 
   /** Without a Lease there is nothing that says who may act. */
