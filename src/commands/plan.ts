@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Cluster } from '../cloud/schema.ts';
-import { objectKey, splitKey } from '../kube/object.ts';
+import { objectKey } from '../kube/object.ts';
 import { markDue } from '../plan/due.ts';
 import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
 import { spacesOf } from '../plan/objects.ts';
@@ -76,13 +76,7 @@ export const plan = onCluster({
     const { listed, notes } = await listClouds(on, read);
     const planned = await makePlan({ ...read, listed }, systemClock);
     const asked = args.is('delete') ? named : new Set(namesIn(documents, namespace));
-    // In the same namespaces.
-    const without = async () => {
-      const alsoIn = [...asked].map((name) => splitKey(name.split(' ')[1] ?? '').namespace);
-      const nothing = { documents: [], deleted: new Set<string>() };
-      const before = await readObjects(api, { namespace, ...nothing, alsoIn }, io.signal);
-      return makePlan({ ...before, listed }, systemClock);
-    };
+    const without = async () => makePlan({ ...(await read.asTheyAre()), listed }, systemClock);
     const isAsked = args.is('delete') || paths.length > 0;
     const whole = isAsked ? await markDue(planned, asked, without) : planned;
     const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);

@@ -47,6 +47,8 @@ test.each([
   (_, retryAfterMs, wanted) => {
     const about = { api: 'server', operation: 'signIn', phrase: 'sign in', idempotent: true, what: 'no' } as const;
     const error = new ApiError({ ...about, kind: 'throttled', retryAfterMs });
-    expect(new PutOff().againInMs('shop/app', error, 0)).toBe(wanted);
+    expect(new PutOff().againInMs({ key: 'shop/app', lookNow: false }, true, error, 0)).toBe(wanted);
+    expect(new PutOff().againInMs({ key: 'shop/app', lookNow: true }, true, error, 0)).toBeUndefined();
+    expect(new PutOff().againInMs({ key: 'shop/app', lookNow: false }, false, error, 0)).toBeUndefined();
   },
 );

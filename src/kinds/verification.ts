@@ -14,9 +14,17 @@ const AGAIN_MS = 10_000;
 export class PutOff {
   readonly #sinceMs = new Map<ObjectKey, number>();
 
-  /** In how many milliseconds to look again; undefined: `error` is another one, or this has gone on for long. `nowMs`: monotonic. */
-  againInMs(key: ObjectKey, error: unknown, nowMs: number): number | undefined {
-    if (!(error instanceof ApiError) || error.kind !== 'throttled') return undefined;
+  /**
+   * In how many milliseconds to look again; undefined: what was found to be right is not all that is asked for (`isRoutine`), a
+   * person asked for a look, `error` is another one, or this has gone on for long. `nowMs`: monotonic.
+   */
+  againInMs(
+    { key, lookNow }: { readonly key: ObjectKey; readonly lookNow: boolean },
+    isRoutine: boolean,
+    error: unknown,
+    nowMs: number,
+  ): number | undefined {
+    if (!isRoutine || lookNow || !(error instanceof ApiError) || error.kind !== 'throttled') return undefined;
     const sinceMs = this.#sinceMs.get(key) ?? nowMs;
     this.#sinceMs.set(key, sinceMs);
     return nowMs - sinceMs < MAX_PUT_OFF_MS ? Math.max(error.retryAfterMs ?? 0, AGAIN_MS) : undefined;

@@ -25,29 +25,49 @@ export interface ReadResult {
   readonly notes: readonly string[];
 }
 
-/** All objects of the namespaces that the plan is about, with what they refer to elsewhere, and what they are to become. */
+interface Given {
+  readonly namespace: string;
+  readonly documents: readonly Document[];
+  /** `kind namespace/name` of objects that are to be deleted. */
+  readonly deleted: ReadonlySet<string>;
+}
+
+/**
+ * All objects of the namespaces that the plan is about, with what they refer to elsewhere, and what they are to become.
+ * `asTheyAre`: the same objects, of which nothing is asked; they are not listed once more for that.
+ */
 export async function readObjects(
   api: KubeClient,
-  given: {
-    readonly namespace: string;
-    readonly documents: readonly Document[];
-    /** `kind namespace/name` of objects that are to be deleted. */
-    readonly deleted: ReadonlySet<string>;
-    /** Other namespaces that it is about. */
-    readonly alsoIn?: readonly string[];
-  },
+  given: Given,
   signal: AbortSignal,
-): Promise<ReadResult> {
+): Promise<ReadResult & { readonly asTheyAre: () => Promise<ReadResult> }> {
   const notes: string[] = [];
-  const ours = given.documents.filter(({ manifest }) => manifest.apiVersion === API_VERSION);
   const namespaces = new Set([
     given.namespace,
-    ...(given.alsoIn ?? []),
-    ...ours.map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
+    ...oursIn(given).map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
     ...[...given.deleted].map((name) => splitKey(name.split(' ')[1] ?? '').namespace),
   ]);
   const live = await liveObjects(api, namespaces, notes, signal);
-  const { wanted, problems } = await wantedObjects(api, ours, given.namespace, live, notes, signal);
+  const nothing = { namespace: given.namespace, documents: [], deleted: new Set<string>() };
+  return {
+    ...(await becoming(api, given, live, notes, signal)),
+    asTheyAre: () => becoming(api, nothing, live, [], signal),
+  };
+}
+
+function oursIn({ documents }: Given): readonly Document[] {
+  return documents.filter(({ manifest }) => manifest.apiVersion === API_VERSION);
+}
+
+/** What is to become of the objects that there are, and of those that are yet to come. */
+async function becoming(
+  api: KubeClient,
+  given: Given,
+  live: ReadonlyMap<string, Live>,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<ReadResult> {
+  const { wanted, problems } = await wantedObjects(api, oursIn(given), given.namespace, live, notes, signal);
   const names = [...new Set([...live.keys(), ...wanted.keys()])];
   const objects = names.flatMap((name): readonly PlannedObject[] => {
     const definition = definitions.find(({ kind }) => name.startsWith(`${kind} `));

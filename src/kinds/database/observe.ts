@@ -59,10 +59,7 @@ export async function observeDatabase(
     return await look(world, subject, access, seen, signal);
   } catch (error) {
     const { clock, memory } = world;
-    const againInMs =
-      asVerified && !subject.lookNow
-        ? memory.verifications.putOff.againInMs(subject.key, error, clock.monotonic())
-        : undefined;
+    const againInMs = memory.verifications.putOff.againInMs(subject, asVerified, error, clock.monotonic());
     if (againInMs === undefined) throw error;
     return { ...seen, existence: 'settled', checkInMs: againInMs };
   }

@@ -221,8 +221,7 @@ export async function observeLogin(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { putOff } = world.memory.verifications;
-    const isRoutine = asVerified && !subject.lookNow && !isDoubtful;
-    const againInMs = isRoutine ? putOff.againInMs(subject.key, error, world.clock.monotonic()) : undefined;
+    const againInMs = putOff.againInMs(subject, asVerified && !isDoubtful, error, world.clock.monotonic());
     if (againInMs !== undefined) return { login: 'settled', verifyInMs: againInMs };
     const isNonsense = error.kind === 'badAnswer';
     const forMs = world.memory.unreachable.forMs(subject, world.clock.monotonic());

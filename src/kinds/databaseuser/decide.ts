@@ -5,9 +5,7 @@ import { correctedRotation, rotationAt, untilRotation } from '../rotation.ts';
 import { holderWords } from '../secret-holder.ts';
 import { USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';
-import { isIdentifier } from '../server-schema.ts';
 import { earlier } from '../verification.ts';
-import { unknownPlaceholder } from './content.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import {
   type Connection,
@@ -24,7 +22,8 @@ import {
   usernameOf,
 } from './observation.ts';
 import { USER_FINALIZER } from './resource.ts';
-import { type DatabaseUserStatus, refusalOfSecret } from './schema.ts';
+import type { DatabaseUserStatus } from './schema.ts';
+import { wrongSpec } from './wrong-spec.ts';
 
 export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
 
@@ -35,7 +34,7 @@ export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
 export function decideUser(subject: UserSubject, observation: UserObservation, nowMs: number): UserDecision {
   if (subject.deleting) return decideDeletion(subject, observation);
   const wrong = wrongSpec(subject);
-  if (wrong !== undefined) return wrong;
+  if (wrong !== undefined) return stuck(wrong.reason, wrong.message);
   if (observation.server !== 'open') return withoutServer(subject, observation);
   const { claimedBy, at, login } = observation;
   const username = usernameOf(subject);
@@ -73,21 +72,6 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
 /** A person must act; a change of what the object refers to comes first, and other things are found out slowly. */
 function stuck(reason: string, message: string): UserDecision {
   return { conditions: stalled(reason, message), retry: 'slowly' };
-}
-
-/** What the API server refuses, in an object from before its rules. */
-function wrongSpec(subject: UserSubject): UserDecision | undefined {
-  const username = usernameOf(subject);
-  if (!isIdentifier(username)) {
-    const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
-    return stuck('InvalidUsername', message);
-  }
-  const refusal = refusalOfSecret(subject.spec);
-  if (refusal !== undefined) return stuck('InvalidSpec', refusal);
-  const key = unknownPlaceholder(subject);
-  if (key === undefined) return undefined;
-  const message = `connectionSecret.template has a placeholder under key "${key}" that is not known, or braces that do not match: correct it`;
-  return stuck('InvalidTemplate', message);
 }
 
 function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: number): UserDecision {

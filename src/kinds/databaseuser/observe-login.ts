@@ -50,8 +50,7 @@ export async function observeLogin(
   try {
     return await tryLogin(world, subject, access, at, { due, untilNext }, signal);
   } catch (error) {
-    const againInMs =
-      asVerified && !subject.lookNow ? memory.putOff.againInMs(subject.key, error, clock.monotonic()) : undefined;
+    const againInMs = memory.putOff.againInMs(subject, asVerified, error, clock.monotonic());
     if (againInMs === undefined) throw error;
     return { login: 'settled', verifyInMs: againInMs };
   }

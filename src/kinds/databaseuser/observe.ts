@@ -1,11 +1,10 @@
 import { type OpenServer, serverAccess } from '../server/access.ts';
 import { isIdentifier } from '../server-schema.ts';
-import { unknownPlaceholder } from './content.ts';
 import { type UserObservation, type UserPlace, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
 import { areSecretsAsVerified, observeEnd, observeLogin } from './observe-login.ts';
 import { firstClaimant } from './records.ts';
-import { refusalOfSecret } from './schema.ts';
 import type { UserWorld } from './world.ts';
+import { wrongSpec } from './wrong-spec.ts';
 
 /** Reads what the decision needs: caches first, Secrets and the server only where the login is not known to work. */
 export async function observeUser(
@@ -48,7 +47,6 @@ async function loginOf(
 ): Promise<UserSeen['login']> {
   if (claimedBy !== undefined || !isIdentifier(usernameOf(subject))) return { login: 'notTried' };
   if (subject.deleting) return observeEnd(world, subject, access, at, signal);
-  if (refusalOfSecret(subject.spec) !== undefined || unknownPlaceholder(subject) !== undefined)
-    return { login: 'notTried' };
+  if (wrongSpec(subject) !== undefined) return { login: 'notTried' };
   return observeLogin(world, subject, access, at, signal);
 }
