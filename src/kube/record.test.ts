@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
-import { recordReader } from './record.ts';
+import { heldRecordReader, recordReader } from './record.ts';
 
 const object = {
   apiVersion: 'mooring.dev/v1alpha1',
@@ -21,4 +21,22 @@ test('recordReader() has nothing for an object that is not there, or whose spec 
   const recordOf = recordReader(databaseUserDefinition);
   expect(recordOf(undefined)).toBeUndefined();
   expect(recordOf({ ...object, spec: { clusterRef: 7 } })).toBeUndefined();
+});
+
+test("heldRecordReader() reads what can be read of a spec, where something is the object's by its status", () => {
+  const recordOf = heldRecordReader(databaseUserDefinition, {
+    holds: ({ username }) => username !== undefined,
+    named: ({ spec, status }) => ({ ...spec, username: status.username }),
+  });
+  const spec = { clusterRef: { name: 'orders' }, username: 'wanted', deletionPolicy: 'Sometimes' };
+  const held = recordOf({ ...object, spec, status: { username: 'app' } });
+  expect(held).toMatchObject({
+    spec: { clusterRef: { name: 'orders' }, username: 'app' },
+    status: { username: 'app' },
+  });
+  expect(held?.unread).toEqual(new Set(['deletionPolicy']));
+  expect(recordOf({ ...object, spec, status: {} })).toBeUndefined();
+  expect(recordOf({ ...object, spec: { clusterRef: 7 }, status: { username: 'app' } })).toBeUndefined();
+  expect(recordOf({ ...object, status: { username: 'app' } })?.spec.username).toBeUndefined();
+  expect(recordOf(undefined)).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { decideDatabase } from './decide.ts';
 import { type DatabaseObservation, type DatabaseStep, databaseName } from './observation.ts';
 import { observeDatabase } from './observe.ts';
 import { owns } from './present.ts';
-import { claimReference } from './records.ts';
+import { claimReference, recordOf } from './records.ts';
 import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 import { type DatabaseSpec, type DatabaseStatus, databaseDefinition } from './schema.ts';
 import { namesOf } from './schema-plan.ts';
@@ -19,6 +19,7 @@ export function databaseKind(
     definition: databaseDefinition,
     resource: DATABASES,
     finalizer: DATABASE_FINALIZER,
+    record: recordOf,
     references(subject) {
       const cluster = clusterKeyOf(subject);
       const configMaps = (subject.spec.schema ?? []).flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? []);

@@ -1,6 +1,6 @@
 import type { Reference } from '../../base/reference-index.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
-import { recordReader } from '../../kube/record.ts';
+import { heldRecordReader } from '../../kube/record.ts';
 import type { Attempts } from '../attempts.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
@@ -12,7 +12,11 @@ import { databaseDefinition } from './schema.ts';
 
 type DatabaseRecord = Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>;
 
-const recordOf = recordReader(databaseDefinition);
+/** Also of an object whose spec cannot be read any more, if it may have a database. */
+export const recordOf = heldRecordReader(databaseDefinition, {
+  holds: ({ name, operation }) => name !== undefined || operation !== undefined,
+  named: ({ spec, status }) => ({ ...spec, name: status.name ?? status.operation?.target ?? spec.name }),
+});
 
 /** What a change of the wish for this database is told as. */
 export function claimReference(cluster: ObjectKey, name: string): Reference {

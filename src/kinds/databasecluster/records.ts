@@ -108,9 +108,9 @@ function memberOf(record: HeldRecord, usual: Place | undefined): Member {
 
 /** A finalizer can be written by anybody; what was done in the cloud is written by us, after the space admitted the object. */
 function needsSpace(cluster: HeldRecord): boolean {
-  const { metadata, spec, isEndUnknown = false } = cluster;
+  const { metadata, spec, unread } = cluster;
   const isHeld = mayExist(cluster) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
-  return isHeld && (isEndUnknown || needsCloudToGo(spec));
+  return isHeld && (unread?.has('deletionPolicy') || needsCloudToGo(spec));
 }
 
 /** The space that the object's cluster cannot go without; undefined: it can. */

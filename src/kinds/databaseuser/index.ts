@@ -5,7 +5,7 @@ import { actOnUser } from './act.ts';
 import { decideUser } from './decide.ts';
 import { connectionSecretName, owns, type UserObservation, type UserStep } from './observation.ts';
 import { observeUser } from './observe.ts';
-import { claimOf } from './records.ts';
+import { claimOf, recordOf } from './records.ts';
 import { DATABASE_USERS, USER_FINALIZER } from './resource.ts';
 import { type DatabaseUserSpec, type DatabaseUserStatus, databaseUserDefinition } from './schema.ts';
 import type { UserWorld } from './world.ts';
@@ -17,6 +17,7 @@ export function databaseUserKind(
     definition: databaseUserDefinition,
     resource: DATABASE_USERS,
     finalizer: USER_FINALIZER,
+    record: recordOf,
     references(subject) {
       const { metadata, spec, status } = subject;
       const names = [

@@ -84,6 +84,15 @@ describe('which object stands for a user', () => {
       undefined,
     ],
     ['itself, against a spec that cannot be read', aUser(), { ...objectOf(aUser(), older), spec: {} }, undefined],
+    [
+      'one that has it, though its spec cannot be read any more',
+      aUser(),
+      {
+        ...objectOf(aUser().owned(), younger),
+        spec: { ...aUser().subject.spec, username: 7, grants: 'of another time' },
+      },
+      'shop/younger',
+    ],
   ];
   it.each(cases)('%s', (_what, user, other, expected) => {
     expect(firstClaimant(user.subject, [other])).toBe(expected);

@@ -1,7 +1,7 @@
 import type { Reference } from '../../base/reference-index.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
-import { recordReader } from '../../kube/record.ts';
+import { heldRecordReader } from '../../kube/record.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
@@ -13,7 +13,11 @@ import { databaseUserDefinition, refusalOfSecret } from './schema.ts';
 
 type UserRecord = Pick<UserSubject, 'metadata' | 'spec' | 'status'>;
 
-const recordOf = recordReader(databaseUserDefinition);
+/** Also of an object whose spec cannot be read any more, if it has a user. */
+export const recordOf = heldRecordReader(databaseUserDefinition, {
+  holds: ({ username }) => username !== undefined,
+  named: ({ spec, status }) => ({ ...spec, username: status.username ?? spec.username }),
+});
 
 /** What the object's claim to its user is told under. */
 export function claimOf(subject: Pick<UserSubject, 'metadata' | 'spec'>): Reference {

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { DATABASES } from '../kinds/database/resource.ts';
+import { type Condition, findStatusCondition } from '../kube/condition.ts';
+
+/* Objects from before a rule: what they have stays theirs. Of clusters test/sim/same-place.test.ts tells. */
+
+test('A database stays that of its object, whose spec cannot be read any more, and nobody else adopts or deletes it', async () => {
+  const world = await aWorldOfOperators({ count: 1, shardBySpace: false });
+  const namespace = 'shop';
+  const create = (name: string, spec: object) =>
+    world.kube.create(DATABASES, namespace, {
+      apiVersion: 'mooring.dev/v1alpha1',
+      kind: 'Database',
+      metadata: { name },
+      spec: { clusterRef: { name: 'orders-0' }, name: 'sales', deletionPolicy: 'Delete', ...spec },
+    });
+  const reason = (name: string) => {
+    const found = world.kube.all(DATABASES).find(({ metadata }) => metadata.name === name);
+    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    return findStatusCondition(conditions, 'Ready')?.reason;
+  };
+  world.replica();
+  await create('first', {});
+  await world.clock.advance(120_000);
+  expect(reason('first')).toBe('DatabaseReady');
+  // The API server of the test has no rules, as one whose definitions are of another version.
+  await world.kube.patch(DATABASES, { namespace, name: 'first' }, { spec: { name: 7, schema: 'of another time' } });
+  await world.clock.advance(60_000);
+  expect(reason('first')).toBe('InvalidSpec');
+  await create('second', { adoptionPolicy: 'IfExists' });
+  await world.clock.advance(120_000);
+  expect(reason('second')).toBe('DatabaseClaimed');
+  world.kube.remove(DATABASES, { namespace, name: 'second' });
+  await world.clock.advance(120_000);
+  expect(world.simulator.count('deleteDatabase')).toBe(0);
+});
