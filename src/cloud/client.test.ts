@@ -296,9 +296,9 @@ test('CloudClient.listAs() reads no cluster again that is byte for byte as in th
     ['b', 'a', 'c'],
     ['a suspended', 'c running'],
   ]);
-  // One that makes no sense hides no other, and is told of each time, where it stands then.
-  expect(await list()).toEqual([['b'], [], expect.stringMatching(/at 1[.]createdAt.*, of cluster "d"$/)]);
-  expect(await list()).toEqual([['b'], [], expect.stringContaining('at 0.createdAt')]);
+  // One that makes no sense hides no other, and is told of each time in the same words, wherever it stands.
+  expect(await list()).toEqual([['b'], [], expect.stringMatching(/at createdAt.*, of cluster "d"$/)]);
+  expect(await list()).toEqual([['b'], [], expect.stringMatching(/at createdAt.*, of cluster "d"$/)]);
   expect(await list()).toEqual([['b'], []]);
 });
 

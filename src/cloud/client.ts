@@ -47,7 +47,10 @@ export interface CloudClientOptions {
 /** What a List shows, as far as it makes sense. */
 export interface Listing<T> {
   readonly clusters: readonly T[];
-  /** What is wrong with the first that makes none: it may be any, so none is gone for not being among `clusters`. */
+  /**
+   * What is wrong with one that makes none, each time the same: it may be any, also one that was renamed, so none is gone for not
+   * being among `clusters`.
+   */
   readonly problem: ApiError | undefined;
 }
 
@@ -58,6 +61,9 @@ interface Holder {
 
 /** The cloud's own limit is not documented; 429 says when this is more. */
 const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 50, burst: 50 };
+
+/** For a person to find a cluster by. */
+const MAX_SHOWN_ID = 80;
 
 /** From the least to the most powerful. */
 const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
@@ -162,23 +168,26 @@ export class CloudClient {
     signal?: AbortSignal,
   ): Promise<Listing<T>> {
     const operation = this.#operations.list();
-    const unreadable: string[] = [];
+    const problems: string[] = [];
     const make: ReadElement<T | undefined> = (bytes, index) => {
       const cluster = parseJson(bytes);
+      const id = namedSchema.safeParse(cluster).data?.id;
       try {
-        return keep(shaped(clusterSchema, cluster, String(index)));
+        // The place in a List says little to a person, and may be another one each time.
+        return keep(shaped(clusterSchema, cluster, id === undefined ? String(index) : ''));
       } catch (error) {
         if (!(error instanceof BadAnswer)) throw error;
-        unreadable.push(`${error.message}${ofWhich(cluster)}`);
+        const ofWhich = id === undefined ? '' : `, of cluster ${JSON.stringify(id.slice(0, MAX_SHOWN_ID))}`;
+        problems.push(`${error.message}${ofWhich}`);
         return undefined;
       }
     };
     const readAll = (response: HttpResponse) => {
-      unreadable.length = 0;
+      problems.length = 0;
       return memo.read(make, (read) => this.#readList(response, read));
     };
     const clusters = await this.#call(operation, readAll, signal);
-    const [first] = unreadable;
+    const [first] = problems.sort();
     return { clusters, problem: first === undefined ? undefined : errorOf(operation, 'badAnswer', first) };
   }
 
@@ -302,12 +311,6 @@ function errorOf({ name, phrase, idempotent }: CloudOperation, kind: ApiErrorKin
 /** One cluster of a List. */
 function readElement(bytes: Uint8Array, index: number): Cluster {
   return shaped(clusterSchema, parseJson(bytes), String(index));
-}
-
-/** For a person to find what makes no sense: the place in a List says little, and may be another one each time. */
-function ofWhich(cluster: unknown): string {
-  const { data } = namedSchema.safeParse(cluster);
-  return data === undefined ? '' : `, of cluster ${JSON.stringify(data.id.slice(0, 80))}`;
 }
 
 /** One cluster; another one than was asked for is no answer. */

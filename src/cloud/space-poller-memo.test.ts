@@ -200,6 +200,17 @@ test('SpacePoller hurries for what is under way, though another cluster of the L
   expect(askedAt.length).toBeLessThan(3);
 });
 
+test('SpacePoller does not hurry for what a List may have hidden, as the next one says no more', async () => {
+  const { list, clock, poller, askedAt, statusOf } = aPoller();
+  poller.follow('a');
+  await list(shown('a', 'destroying'), shown('b', 'running'));
+  await list({ ...shown('b', 'running'), status: 7 });
+  askedAt.length = 0;
+  await clock.advance(300_000);
+  expect([statusOf('a'), askedAt.length]).toEqual(['destroying', expect.toSatisfy((count: number) => count < 15)]);
+  poller.stop();
+});
+
 test('SpacePoller goes by the last of two clusters that a List shows under one id, each time', async () => {
   const { list, statusOf } = aPoller();
   const [one, other] = [shown('a', 'running'), shown('a', 'suspended')];

@@ -270,7 +270,9 @@ export class SpacePoller {
     let next = ended + this.#pauseMs;
     if (this.#failures > 0 && !this.#isPartial) return next;
     for (const [id, since] of this.#movingSince) {
-      if (!this.#followed.has(id)) continue;
+      // Of what the last List may have hidden the next one says no more.
+      const isHidden = this.#isPartial && this.#clusters.get(id)?.list !== this.#lists;
+      if (!this.#followed.has(id) || isHidden) continue;
       const from = Math.max(ended, since);
       next = Math.min(next, from + Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (from - since) * STEP_SHARE)));
     }
