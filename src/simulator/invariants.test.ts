@@ -56,6 +56,7 @@ const knobs = fc.record({
   transitionalOperations: fc.constantFrom('refuse', 'accept' as const),
   redundantOperations: fc.constantFrom('refuse', 'accept' as const),
   resumeChangesAddress: fc.boolean(),
+  acceptsAnyPassword: fc.boolean(),
   levelsNest: fc.constant(true),
 });
 

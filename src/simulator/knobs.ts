@@ -21,6 +21,7 @@ export interface Knobs {
   readonly cloneKeepsUsers: boolean;
   readonly resumeChangesAddress: boolean;
   readonly userUpdateEndsTokens: boolean;
+  readonly acceptsAnyPassword: boolean;
   readonly ownership: 'dialect' | 'team' | 'organization' | 'both' | 'none';
   readonly extraFields: 'dialect' | 'none' | 'some';
   readonly echoSecrets: boolean;
@@ -96,6 +97,11 @@ export const KNOB_SPECS: { readonly [K in keyof Knobs]: KnobSpec } = {
     flag: 'user-update-ends-tokens',
     about: 'updating a user ends all tokens and transactions of that user',
   },
+  acceptsAnyPassword: {
+    kind: 'boolean',
+    flag: 'accepts-any-password',
+    about: 'servers sign in each user that they have, whatever the password',
+  },
   ownership: {
     kind: 'choice',
     flag: 'ownership',
@@ -135,6 +141,7 @@ export const DEFAULT_KNOBS: Knobs = {
   cloneKeepsUsers: true,
   resumeChangesAddress: false,
   userUpdateEndsTokens: true,
+  acceptsAnyPassword: false,
   ownership: 'dialect',
   extraFields: 'dialect',
   echoSecrets: false,

@@ -74,6 +74,12 @@ const refused: readonly { name: string; given: ClusterBuilder; found: Partial<Tr
     reason: 'AdminLoginLost',
   },
   {
+    name: 'says when the server signs in with any password, and writes none over the one that it may have',
+    given: healthy,
+    found: { working: 'current', factoryAlive: true, acceptsAny: true },
+    reason: 'AnyPasswordAccepted',
+  },
+  {
     name: 'says when the factory login never worked',
     given: fresh,
     found: { working: 'none', secretVersion: undefined },

@@ -148,6 +148,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     return { conditions: [...told, ...under], hold: true, mayPass: working === 'none', retry: 'soon' };
   }
   if (working === 'none') return noLogin(subject, seen, login);
+  if (login.acceptsAny) return anyPassword(subject, seen);
   if (hasNext && !login.isNextForeign)
     return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
@@ -163,6 +164,18 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   const { credentials, ...first } = found;
   const decision = running(subject, seen, login.verifyInMs, first, nowMs);
   return { ...decision, steps: [{ do: 'RetireSecret', name: before, credentials }, ...(decision.steps ?? [])] };
+}
+
+/** Nothing is written: each new password would seem to work at once, and the one that the server really has might be lost. */
+function anyPassword(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  const reason = 'AnyPasswordAccepted';
+  const message = `The server at ${seen.endpoint ?? ''} signs in with any password, also with one that it was never given, so no login of it is safe, and nothing is changed: see whether its authentication is switched off, or something before it answers instead`;
+  const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
+  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
+  return {
+    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
+    retry: 'slowly',
+  };
 }
 
 /** The login is of no use to anything on the cluster, and its password is left to whoever uses it. */

@@ -111,6 +111,8 @@ export type LoginObservation =
       readonly working: WorkingLogin;
       /** Whether the factory login signs in; undefined where it was not tried, as it does not matter yet. */
       readonly factoryAlive: boolean | undefined;
+      /** The server signs in with a password that it was never given: what signs in proves nothing. */
+      readonly acceptsAny?: boolean;
       /** The user whose login works, and who may not manage others; undefined: that is not so. */
       readonly powerless?: string | undefined;
       readonly verifyInMs: number | undefined;

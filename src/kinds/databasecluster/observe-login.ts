@@ -1,5 +1,6 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
+import { generatePassword } from '../../base/random.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
@@ -203,6 +204,7 @@ export async function observeLogin(
     if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && (known.next === undefined || known.isNextForeign);
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
+    const acceptsAny = factoryAlive === true && (await acceptsAnyPassword(world, logins, known, signal));
     world.memory.unreachable.forget(subject.key);
     if (settled && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
     return {
@@ -215,6 +217,7 @@ export async function observeLogin(
       isAwaited,
       working,
       factoryAlive,
+      acceptsAny,
       powerless: await powerlessUser(logins, known, working, signal),
       verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
     };
@@ -306,4 +309,15 @@ async function powerlessUser(
 async function isFactoryAlive(logins: Logins, known: KnownLogins, signal: AbortSignal): Promise<boolean> {
   const verdict: Verdict = await logins.attempt(known.factory, signal);
   return verdict === 'accepted';
+}
+
+/** Asked where two passwords sign in: one that nobody was ever given must not. */
+async function acceptsAnyPassword(
+  { random }: ClusterWorld,
+  logins: Logins,
+  known: KnownLogins,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const login = { username: adminUsername(known), password: generatePassword(random) };
+  return (await logins.probe(login, signal)) === 'accepted';
 }

@@ -17,6 +17,36 @@ const condition = (bench: KindBench, type: string) =>
   bench.status().conditions?.find((candidate) => candidate.type === type);
 const list = (bench: KindBench) => bench.world().connections.get('shop/production')?.poller.refresh();
 
+describe('The login of a DatabaseCluster whose server signs in with any password', () => {
+  it('is left as it is, and works when the server is right again', async () => {
+    const bench = await runningBench();
+    const before = bench.secret();
+    bench.simulator.setKnobs({ acceptsAnyPassword: true });
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await passes(bench, 10);
+    expect(bench.ready()).toBe('False AnyPasswordAccepted');
+    expect(condition(bench, 'CredentialsSecured')).toMatchObject({ status: 'False', reason: 'AnyPasswordAccepted' });
+    expect(bench.secret()).toEqual(before);
+    bench.simulator.setKnobs({ acceptsAnyPassword: false });
+    await passes(bench, 2);
+    expect(bench.ready()).toBe('True Running');
+    expect(bench.secret()).toEqual(before);
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is never Ready from the begin, and is replaced when the server is right', async () => {
+    const bench = await kindBench({ knobs: { acceptsAnyPassword: true } });
+    await passes(bench, 20);
+    expect(bench.ready()).toBe('False AnyPasswordAccepted');
+    const written = bench.secret();
+    await passes(bench, 20);
+    expect(bench.secret()).toEqual(written);
+    bench.simulator.setKnobs({ acceptsAnyPassword: false });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+});
+
 /** What can be signed in with is looked after, whatever else is in the way. */
 describe('The login of a DatabaseCluster whose change the cloud refuses', () => {
   it('is found to work at the address that a resume has given the server', async () => {
