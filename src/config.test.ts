@@ -101,6 +101,10 @@ test.each([['--unknown'], ['word'], ['--concurrency']])('parseConfig() refuses %
   expect(problemsOf(argv)).not.toEqual([]);
 });
 
+test('parseConfig() names the flag that was probably meant', () => {
+  expect(problemsOf(['--namespace=default'])).toEqual(["Unknown option '--namespace'. Did you mean --namespaces?"]);
+});
+
 test.each(['', '0', '-1', '101', '1.5', 'many'])('parseConfig() refuses %j workers', (text) => {
   expect(problemsOf([`--concurrency=${text}`]).join()).toMatch(/--concurrency .*1 to 100/);
 });
@@ -138,7 +142,10 @@ test('parseConfig() takes boolean flags as Kubernetes components do', () => {
     leaderElect: true,
     allowHTTP: false,
   });
-  expect(problemsOf(['--leader-elect=perhaps'])).not.toEqual([]);
+  expect(problemsOf(['--leader-elect=maybe'])).toEqual([
+    '--leader-elect (MOORING_LEADER_ELECT) must be true or false, not "maybe"',
+  ]);
+  expect(parseConfig(['--leader-elect=true', '--no-leader-elect'], {}).leaderElect).toBe(false);
 });
 
 test('parseConfig() gives what nobody can change', () => {
@@ -146,8 +153,15 @@ test('parseConfig() gives what nobody can change', () => {
 });
 
 test.each([
-  [['--leader-elect-lease-duration=10s'], 'the lease duration must be longer than the renew deadline'],
-  [['--leader-elect-retry-period=9s'], 'the renew deadline must be longer than 1.2 times the retry period'],
+  [
+    ['--leader-elect-lease-duration=10s'],
+    '--leader-elect-lease-duration=10s must be longer than --leader-elect-renew-deadline=10s, or two could lead at once',
+  ],
+  [
+    ['--leader-elect-retry-period=9s'],
+    '--leader-elect-renew-deadline=10s must be longer than 1.2 times --leader-elect-retry-period=9s',
+  ],
+  [['--leader-elect-retry-period=0s'], '--leader-elect-retry-period=0s must be longer than 0'],
   [
     ['--leader-elect-retry-period=soon'],
     '--leader-elect-retry-period (MOORING_LEADER_ELECT_RETRY_PERIOD) must be a duration',

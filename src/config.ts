@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { networksOf } from './base/address.ts';
+import { argumentMistake } from './base/argument-mistake.ts';
 import { DURATION_PATTERN, parseDuration } from './base/duration.ts';
 import { LEASE_TIMES, type LeaseTimes, problemOf } from './kube/lease.ts';
 import { parseAddress } from './serving/http-server.ts';
@@ -178,9 +179,13 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
     retryPeriodMs: value['leader-elect-retry-period'],
   };
   const metricsSecure = metricsFiles(value['metrics-secure'], value['metrics-cert-file'], value['metrics-key-file']);
-  const problem = problemOf(leaseTimes);
-  if (problem !== undefined)
-    throw new ConfigError(`With the flags --leader-elect-… two could lead at once: ${problem}`);
+  const flagOf = (name: string) => `--${name}=${String(given[name])}`;
+  const problem = problemOf(leaseTimes, {
+    leaseDuration: flagOf('leader-elect-lease-duration'),
+    renewDeadline: flagOf('leader-elect-renew-deadline'),
+    retryPeriod: flagOf('leader-elect-retry-period'),
+  });
+  if (problem !== undefined) throw new ConfigError(`${problem}, or two could lead at once`);
   return Object.freeze({
     kubeconfig: value.kubeconfig,
     namespaces: value.namespaces,
@@ -224,20 +229,19 @@ function isUnknown(name: string): boolean {
 }
 
 function readFlags(argv: readonly string[]): ReadonlyMap<string, string> {
-  const options = Object.fromEntries(Object.entries(FLAGS).map(([name, { type }]) => [name, { type }]));
+  const options = Object.fromEntries(Object.keys(FLAGS).map((name) => [name, { type: 'string' as const }]));
   try {
-    const { values } = parseArgs({ args: argv.map(plainBoolean), options, allowNegative: true });
+    const { values } = parseArgs({ args: argv.map(withValue), options });
     return new Map(Object.entries(values).map(([name, value]) => [name, String(value)]));
   } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message : String(error));
+    throw new ConfigError(argumentMistake(error, Object.keys(FLAGS)));
   }
 }
 
-/** `--leader-elect=true`, as Kubernetes components take it, in the words of parseArgs. */
-function plainBoolean(argument: string): string {
-  const [, name = '', value] = /^--([a-z-]+)=(true|false)$/.exec(argument) ?? [];
-  if (FLAGS[name]?.type !== 'boolean') return argument;
-  return value === 'true' ? `--${name}` : `--no-${name}`;
+/** `--leader-elect` and `--no-leader-elect` with the value that Kubernetes components take there, so that any other is told. */
+function withValue(argument: string): string {
+  const [, no, name = ''] = /^--(no-)?([a-z-]+)$/.exec(argument) ?? [];
+  return FLAGS[name]?.type === 'boolean' ? `--${name}=${no === undefined}` : argument;
 }
 
 function isAddress(text: string): boolean {

@@ -1,3 +1,4 @@
+import { didYouMean } from './base/nearest.ts';
 import type { Command } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { commandFirst } from './plugin/arguments.ts';
@@ -29,7 +30,7 @@ async function main(): Promise<number> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
     const asked = name === '' || name === '--help' || name === '-h' || name === 'help';
-    (asked ? process.stdout : process.stderr).write(asked ? usage() : `There is no command "${name}".\n\n${usage()}`);
+    (asked ? process.stdout : process.stderr).write(asked ? usage() : noCommand(name));
     return asked && name !== '' ? 0 : 2;
   }
   let run: Command;
@@ -50,6 +51,11 @@ async function main(): Promise<number> {
     signal: abort.signal,
   });
   return lost ?? code;
+}
+
+function noCommand(name: string): string {
+  const names = Object.entries(COMMANDS).flatMap(([each, { about }]) => (about === undefined ? [] : [each]));
+  return `There is no command "${name}".${didYouMean(name, names)}\nTry mooring --help.\n`;
 }
 
 function usage(): string {

@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import { aborted } from '../base/abort.ts';
+import { argumentMistake } from '../base/argument-mistake.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
 import { messageOf } from '../base/errors.ts';
@@ -49,15 +50,7 @@ export const demo: Command = async (argv, io) => {
 };
 
 function readSettings(argv: readonly string[], env: CommandIO['env']): Settings | 'help' {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      help: { type: 'boolean', short: 'h' },
-      once: { type: 'boolean', default: false },
-      timeout: { type: 'string', default: '2m' },
-      kubeconfig: { type: 'string' },
-    },
-  });
+  const { values } = parsed(argv);
   if (values.help) return 'help';
   const kubeconfig = values.kubeconfig ?? env['MOORING_TEST_KUBECONFIG'] ?? '';
   return {
@@ -65,6 +58,21 @@ function readSettings(argv: readonly string[], env: CommandIO['env']): Settings 
     timeoutMs: parseDuration(values.timeout),
     kubeconfig: kubeconfig === '' ? undefined : kubeconfig,
   };
+}
+
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  once: { type: 'boolean', default: false },
+  timeout: { type: 'string', default: '2m' },
+  kubeconfig: { type: 'string' },
+} as const;
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS });
+  } catch (error) {
+    throw new Error(argumentMistake(error, Object.keys(OPTIONS)), { cause: error });
+  }
 }
 
 async function run(settings: Settings, io: CommandIO, screen: Screen, clock: Clock): Promise<number> {

@@ -1,6 +1,7 @@
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { aborted } from '../base/abort.ts';
+import { argumentMistake } from '../base/argument-mistake.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
@@ -120,7 +121,7 @@ function readSettings(argv: readonly string[]): Settings | undefined {
   const knobOptions = Object.fromEntries(
     Object.values(KNOB_SPECS).map((spec) => [spec.flag, { type: 'string' as const }]),
   );
-  const { values } = parseArgs({ args: argv.map(withValue), options: { ...knobOptions, ...OPTIONS } });
+  const { values } = parsed(argv, { ...knobOptions, ...OPTIONS });
   if (values.help) return undefined;
   const advertisedHost = values['advertised-host'];
   return {
@@ -139,6 +140,14 @@ function readSettings(argv: readonly string[]): Settings | undefined {
     seed: values.seed === undefined ? undefined : integerOf('seed', values.seed),
     output: oneOf('output', values.output, ['text', 'json']),
   };
+}
+
+function parsed<T extends NonNullable<ParseArgsConfig['options']>>(argv: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: argv.map(withValue), options });
+  } catch (error) {
+    throw new Error(argumentMistake(error, Object.keys(options)), { cause: error });
+  }
 }
 
 function integerOf(flag: string, text: string): number {

@@ -18,12 +18,21 @@ export interface LeaseTimes {
 export const LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 export const JITTER_FACTOR = 1.2;
 
-/** Why these times do not exclude two leaders, by client-go's rules; undefined: they do. */
-export function problemOf({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes): string | undefined {
-  if (retryPeriodMs <= 0) return 'the retry period must be longer than 0';
+const CALLED = {
+  leaseDuration: 'the lease duration',
+  renewDeadline: 'the renew deadline',
+  retryPeriod: 'the retry period',
+};
+
+/** Why these times do not exclude two leaders, by client-go's rules; undefined: they do. `called`: what who set them calls them. */
+export function problemOf(
+  { leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes,
+  { leaseDuration, renewDeadline, retryPeriod } = CALLED,
+): string | undefined {
+  if (retryPeriodMs <= 0) return `${retryPeriod} must be longer than 0`;
   if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR)
-    return `the renew deadline must be longer than ${JITTER_FACTOR} times the retry period`;
-  return leaseDurationMs <= renewDeadlineMs ? 'the lease duration must be longer than the renew deadline' : undefined;
+    return `${renewDeadline} must be longer than ${JITTER_FACTOR} times ${retryPeriod}`;
+  return leaseDurationMs <= renewDeadlineMs ? `${leaseDuration} must be longer than ${renewDeadline}` : undefined;
 }
 
 const leaseObject = z.object({

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { argumentMistake } from '../base/argument-mistake.ts';
 
 /** The command was called wrongly: exit code 2, with this text. */
 export class UsageError extends Error {
@@ -69,7 +70,7 @@ export function parseArguments(argv: readonly string[], flags: Readonly<Record<s
       is: (flag) => given(flag) === true,
     };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
+    throw new UsageError(argumentMistake(error, Object.keys(flags)));
   }
 }
 

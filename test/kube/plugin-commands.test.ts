@@ -214,7 +214,7 @@ describe('every command', { timeout: 240_000 }, () => {
       /4 manifests cannot be applied:\n(?=[\s\S]*document 1: DatabaseCluster .*spec\.storageSizeGB cannot be 5)(?=[\s\S]*document 1: .*spec\.nonsense cannot be true: there is no such field)(?=[\s\S]*document 2: DatabaseUser app: apiVersion cannot be "mooring\.dev\/v1": use .*\n.*document 2: DatabaseUser .*app: spec\.rotateEvery)(?=[\s\S]*document 3: DatabaseUser .*Upper: metadata\.name)(?=[\s\S]*document 4: .*spec\.storageSizeGb cannot be 100: there is no such field)(?=[\s\S]*document 4: .*spec\.foo cannot be 1: there is no such field)(?=[\s\S]*document 4: .*spec\.storageSizeGB: .*storageSizeGB is needed to deploy)/;
     const objects = /Name one object, such as databasecluster\/orders/;
     await check(desk, [
-      [['status', '--wath'], 2, /Unknown option '--wath'/],
+      [['status', '--wath'], 2, /Unknown option '--wath'\. Did you mean --watch\?/],
       [['status', 'pod/x'], 2, /There is no kind "pod": use databasespace or dbs/],
       [['status', 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
       [['status', '-o', 'json', '--watch'], 2, /--watch is for people/],

@@ -30,6 +30,14 @@ test.skipIf(!existsSync('/dev/full')).each([['crds'], ['--version'], ['--help']]
   },
 );
 
+test('A command that there is not is told in two lines, with the one that was probably meant', async () => {
+  expect(await run(process.execPath, [MOORING, 'pln'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'There is no command "pln". Did you mean plan?\nTry mooring --help.\n',
+  });
+});
+
 test('Flags of the connection may stand before the command', async () => {
   const missing = '/no/such/kubeconfig';
   const before = await run(process.execPath, [MOORING, `--kubeconfig=${missing}`, '-n', 'shop', 'status']);
