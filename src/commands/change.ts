@@ -25,22 +25,26 @@ export function change(name: string): Command {
       },
       'no-wait': { type: 'boolean', about: 'do not wait for the outcome' },
     },
-    run: (on) => run(name, wanted, on),
+    parse(args) {
+      const target = parseTarget(args.words);
+      checkKind(name, wanted, target.definition);
+      return { ...target, timeoutMs: timeoutOf(args.text('timeout') ?? DEFAULT_TIMEOUT) };
+    },
+    run: (on, asked) => run({ command: name, change: wanted, ...asked }, on),
   });
 }
 
-async function run(name: string, wanted: Change, { api, namespace, args, io, style }: OnCluster): Promise<number> {
-  const target = parseTarget(args.words);
-  checkKind(name, wanted, target.definition);
+interface Asked extends ReturnType<typeof parseTarget> {
+  readonly command: string;
+  readonly change: Change;
+  readonly timeoutMs: number;
+}
+
+async function run(asked: Asked, { api, namespace, args, io, style }: OnCluster): Promise<number> {
+  const { command, change, definition, name, timeoutMs } = asked;
+  const ref = { namespace, name };
   const { code, text } = await makeChange(
-    {
-      name,
-      change: wanted,
-      definition: target.definition,
-      ref: { namespace, name: target.name },
-      wait: !args.is('no-wait'),
-      timeoutMs: timeoutOf(args.text('timeout') ?? DEFAULT_TIMEOUT),
-    },
+    { name: command, change, definition, ref, wait: !args.is('no-wait'), timeoutMs },
     // The outcome alone is the answer: what is piped on has no progress in it.
     { api, clock: systemClock, signal: io.signal, tell: (line) => io.stderr(`${line}\n`) },
   );

@@ -55,6 +55,7 @@ async function namesOf(kind: string, words: readonly string[], io: Parameters<Co
     about: '',
     usage: [],
     flags: {},
+    parse: () => undefined,
     async run(on) {
       const page = await on.api.list(resourceOf(definition), { namespace: on.namespace, limit: MANY }, io.signal);
       names.push(...page.items.map(({ metadata }) => metadata.name));

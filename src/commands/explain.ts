@@ -13,9 +13,8 @@ export const explain = onCluster({
   usage: ['databasecluster/orders', 'dbu app --namespace shop', 'dbd/orders --output json'],
   takes: 'objects',
   flags: OUTPUT,
-  async run({ api, namespace, args, io, style }) {
-    const output = outputOf(args);
-    const { definition, name } = parseTarget(args.words);
+  parse: (args) => ({ output: outputOf(args), ...parseTarget(args.words) }),
+  async run({ api, namespace, io, style }, { output, definition, name }) {
     const [found, operator] = await Promise.all([
       loadChain(api, definition, { namespace, name }, io.signal),
       operatorSign(api, systemClock, io.signal),

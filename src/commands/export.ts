@@ -20,10 +20,11 @@ export const exportSpace = onCluster({
     unmanaged: { type: 'boolean', about: 'only clusters that no object stands for' },
     into: { type: 'string', about: 'namespace for the manifests; otherwise that of the space' },
   },
-  async run({ api, namespace, args, io }) {
-    const [word = '', ...more] = args.words;
+  parse({ words: [word = '', ...more] }) {
     if (more.length > 0) throw new UsageError('Name one DatabaseSpace');
-    const name = parseName(word, databaseSpaceDefinition);
+    return { name: parseName(word, databaseSpaceDefinition) };
+  },
+  async run({ api, namespace, args, io }, { name }) {
     const space = { namespace, name };
     const spec = await readSpace(api, space, io.signal);
     const transports = transportsFor();

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { HttpError } from '../base/http.ts';
 import { KubeError } from '../kube/api.ts';
+import { NoKubeconfigError } from '../kube/config.ts';
+import type { CommandIO } from './command.ts';
 import { explained } from './on-cluster.ts';
 import { status } from './status.ts';
+import { COMMANDS } from './table.ts';
 
 /** `mooring status` with the kubeconfig of a cluster where nobody listens. */
 async function run(args: readonly string[], signal = new AbortController().signal) {
@@ -51,6 +54,41 @@ test('A command that is interrupted says no more than that', async () => {
 test('A command that is called wrongly ends with 2, or with 1 where 2 is an answer', async () => {
   expect(await run(['--what'])).toMatchObject({ code: 2, stderr: expect.stringContaining("Unknown option '--what'") });
   expect(await run(['--exit-code'])).toMatchObject({ code: 1 });
+});
+
+test.each([
+  ['status', ['--output=xml'], '--output cannot be "xml": use json or yaml'],
+  ['status', ['--watch', '--output=json'], '--watch is for people'],
+  ['explain', [], 'Name one object'],
+  ['explain', ['pod/x'], 'There is no kind "pod"'],
+  ['plan', ['--output=xml'], '--output cannot be "xml"'],
+  ['plan', ['--delete'], 'Say which objects are to be deleted'],
+  ['plan', ['--filename=/no/such.yaml'], '/no/such.yaml cannot be read'],
+  ['export', [], 'Name a DatabaseSpace'],
+  ['query', ['orders'], 'Name a DatabaseCluster and one query'],
+  ['query', ['orders', 'match $p isa person;', '--server=nowhere'], '--server cannot be "nowhere"'],
+  ['shell', [], 'Name a DatabaseCluster'],
+  ['rotate', ['pod/x'], 'There is no kind "pod"'],
+  ['suspend', ['dbu/app'], 'A DatabaseUser cannot be changed by suspend'],
+  ['pause', ['dbu/app', '--timeout=soon'], '--timeout cannot be "soon"'],
+])('%s %j is called wrongly, wherever its cluster is', async (name, args, told) => {
+  let stderr = '';
+  const io: CommandIO = {
+    stdout: () => {},
+    stderr: (text) => {
+      stderr += text;
+    },
+    env: { KUBECONFIG: '/no/such/kubeconfig' },
+    signal: new AbortController().signal,
+  };
+  const command = await COMMANDS[name]?.load();
+  expect([await command?.(args, io), stderr]).toEqual([2, expect.stringContaining(told)]);
+});
+
+test('A command says of a kubeconfig that is not there how to name another', () => {
+  expect(explained(new NoKubeconfigError('There is no kubeconfig /nope'))).toBe(
+    'There is no kubeconfig /nope: name one with --kubeconfig or KUBECONFIG',
+  );
 });
 
 test.each([

@@ -4,7 +4,7 @@ import { GROUP } from '../base/group.ts';
 import { createUndiciTransport, HttpError } from '../base/http.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
-import { loadKubeConnection } from '../kube/config.ts';
+import { loadKubeConnection, NoKubeconfigError } from '../kube/config.ts';
 import {
   type Arguments,
   CONNECTION_FLAGS,
@@ -35,7 +35,8 @@ export interface OnCluster {
   readonly screen: Screen | undefined;
 }
 
-export interface ClusterCommand {
+/** `Asked`: what its arguments ask for. */
+export interface ClusterCommand<Asked = unknown> {
   readonly name: string;
   readonly about: string;
   /** Lines for --help, without the command's name. */
@@ -43,12 +44,16 @@ export interface ClusterCommand {
   readonly flags: Readonly<Record<string, Flag>>;
   /** What its words are, for completion; default: nothing. */
   readonly takes?: Completable['takes'];
-  /** The exit code. Throws UsageError where it was called wrongly. */
-  run(on: OnCluster): Promise<number>;
+  /** Before anything is connected to, as a mistake in the call is one wherever it is made. Throws UsageError. */
+  parse(args: Arguments): Asked;
+  /** The exit code. Throws UsageError where it was called wrongly, as only the cluster tells. */
+  run(on: OnCluster, asked: Asked): Promise<number>;
 }
 
 /** The command as the program runs it: 0 well, 1 failed, 2 called wrongly; and what it is, with all of its flags. */
-export function onCluster(command: ClusterCommand): Command & { readonly definition: ClusterCommand } {
+export function onCluster<Asked>(
+  command: ClusterCommand<Asked>,
+): Command & { readonly definition: ClusterCommand<Asked> } {
   const flags = { ...command.flags, ...CONNECTION_FLAGS };
   const run: Command = async (argv, terminal) => {
     const coloured = terminal.isTerminal === true && terminal.env['NO_COLOR'] === undefined;
@@ -65,7 +70,9 @@ export function onCluster(command: ClusterCommand): Command & { readonly definit
     try {
       const rows = () => terminal.rows?.();
       const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, rows, coloured) : undefined;
-      return await connected(command, { args: parseArguments(argv, flags), io, style: styleFor(coloured), screen });
+      const args = parseArguments(argv, flags);
+      const asked = command.parse(args);
+      return await connected({ args, io, style: styleFor(coloured), screen }, (on) => command.run(on, asked));
     } catch (error) {
       if (error instanceof UsageError) {
         io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);
@@ -83,7 +90,10 @@ export function onCluster(command: ClusterCommand): Command & { readonly definit
   return Object.assign(run, { definition: { ...command, flags } });
 }
 
-async function connected(command: ClusterCommand, on: Omit<OnCluster, 'api' | 'namespace'>): Promise<number> {
+async function connected(
+  on: Omit<OnCluster, 'api' | 'namespace'>,
+  run: (on: OnCluster) => Promise<number>,
+): Promise<number> {
   const { args, io } = on;
   const connection = await loadKubeConnection(
     systemClock,
@@ -99,7 +109,7 @@ async function connected(command: ClusterCommand, on: Omit<OnCluster, 'api' | 'n
       userAgent: `kubectl-mooring/${VERSION}`,
       fieldManager: 'kubectl-mooring',
     });
-    return await command.run({ ...on, api, namespace: args.text('namespace') ?? connection.namespace });
+    return await run({ ...on, api, namespace: args.text('namespace') ?? connection.namespace });
   } finally {
     await transport.close();
   }
@@ -126,6 +136,7 @@ export function explained(error: unknown): string {
   const message = messageOf(error).trim();
   if (error instanceof HttpError && error.kind !== 'tooLarge')
     return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
+  if (error instanceof NoKubeconfigError) return `${message}: name one with --kubeconfig or KUBECONFIG`;
   if (!(error instanceof KubeError)) return message;
   if (error.status === 403)
     return `${message}\nYou lack a right: have it granted${roleFor(message)}${elsewhere(message)}`;

@@ -47,15 +47,20 @@ export const plan = onCluster({
     },
     ...OUTPUT,
   },
-  async run(on) {
-    const { api, namespace, args, io, style } = on;
-    const output = outputOf(args);
-    const targets = parseTargets(args.words);
-    const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
-    const paths = args.texts('filename');
-    if (args.is('delete') && named.size === 0 && paths.length === 0)
+  parse(args) {
+    const [output, targets, paths] = [outputOf(args), parseTargets(args.words), args.texts('filename')];
+    if (args.is('delete') && targets.length === 0 && paths.length === 0)
       throw new UsageError('Say which objects are to be deleted: KIND/NAME, or --filename with their manifests');
-    const { documents, problems } = paths.length === 0 ? { documents: [], problems: [] } : readDocuments(paths);
+    return {
+      output,
+      targets,
+      paths,
+      files: paths.length === 0 ? { documents: [], problems: [] } : readDocuments(paths),
+    };
+  },
+  async run(on, { output, targets, paths, files: { documents, problems } }) {
+    const { api, namespace, args, io, style } = on;
+    const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
     if (args.is('delete')) for (const name of namesIn(documents, namespace)) named.add(name);
     const wanted = args.is('delete') ? { documents: [], deleted: named } : { documents, deleted: new Set<string>() };
     const read = await readObjects(api, { namespace, ...wanted }, io.signal);

@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { answerJson, answerText } from '../plugin/answer.ts';
-import { UsageError } from '../plugin/arguments.ts';
+import { type Arguments, UsageError } from '../plugin/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { TRANSACTION_TYPES, withTypeHelp } from '../plugin/query-type.ts';
 import { sessionFor } from '../plugin/server.ts';
@@ -16,6 +16,13 @@ export const SERVER_FLAGS = {
   server: { type: 'string', about: 'base URL of the server instead of the published one, such as a port-forward' },
 } as const;
 
+/** Undefined: the published one. Throws UsageError. */
+export function serverOf(args: Arguments): string | undefined {
+  const server = args.text('server');
+  if (server === undefined || /^https?:$/.test(URL.parse(server)?.protocol ?? '')) return server;
+  throw new UsageError(`--server cannot be "${server}": write it like https://127.0.0.1:8443`);
+}
+
 /** `mooring query CLUSTER "…"`: one query in a transaction of its own. */
 export const query = onCluster({
   name: 'query',
@@ -27,7 +34,7 @@ export const query = onCluster({
     type: { type: 'string', short: 't', about: 'read (default), write or schema; write and schema are committed' },
     output: { type: 'string', short: 'o', about: 'json, instead of text for people' },
   },
-  async run({ api, namespace, args, io }) {
+  parse(args) {
     const [word = '', text, ...more] = args.words;
     if (text === undefined || text.trim() === '' || more.length > 0)
       throw new UsageError('Name a DatabaseCluster and one query in quotes');
@@ -38,10 +45,13 @@ export const query = onCluster({
     if (output !== undefined && output !== 'json') throw new UsageError(`--output cannot be "${output}": use json`);
     if (type === undefined)
       throw new UsageError(`--type cannot be "${args.text('type')}": use ${TRANSACTION_TYPES.join(', ')}`);
+    return { cluster, text, type, output, server: serverOf(args) };
+  },
+  async run({ api, namespace, args, io }, { cluster, text, type, output, server }) {
     const transports = transportsFor();
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-      const target = { namespace, cluster, user: args.text('user'), server: args.text('server') };
+      const target = { namespace, cluster, user: args.text('user'), server };
       const session = await sessionFor(dependencies, target, io.signal);
       const request = {
         databaseName: args.text('database') ?? cluster,

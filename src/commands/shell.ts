@@ -7,7 +7,7 @@ import { parseName } from '../plugin/kinds.ts';
 import { sessionFor } from '../plugin/server.ts';
 import { interrupt, type Reply, SHELL_HELP, Shell } from '../plugin/shell.ts';
 import { onCluster } from './on-cluster.ts';
-import { SERVER_FLAGS } from './query.ts';
+import { SERVER_FLAGS, serverOf } from './query.ts';
 import { transportsFor } from './transports.ts';
 
 /** `mooring shell CLUSTER`: queries, one after the other, from a terminal or from standard input. */
@@ -17,14 +17,16 @@ export const shell = onCluster({
   usage: ['orders', 'orders --database people --user app'],
   takes: 'cluster',
   flags: SERVER_FLAGS,
-  async run({ api, namespace, args, io }) {
+  parse(args) {
     const [word = '', ...more] = args.words;
     if (more.length > 0) throw new UsageError('Name one DatabaseCluster');
-    const cluster = parseName(word, databaseClusterDefinition);
+    return { cluster: parseName(word, databaseClusterDefinition), server: serverOf(args) };
+  },
+  async run({ api, namespace, args, io }, { cluster, server }) {
     const transports = transportsFor();
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-      const target = { namespace, cluster, user: args.text('user'), server: args.text('server') };
+      const target = { namespace, cluster, user: args.text('user'), server };
       const session = await sessionFor(dependencies, target, io.signal);
       // Not before: lines that come while nobody reads them are lost.
       const { stdin: input, stdout: output } = process;

@@ -31,7 +31,8 @@ test('status --watch lists our kinds at each drawing, and all Leases now and the
   const shown: string[] = [];
   const io = { stdout: (text: string) => void shown.push(text), stderr: () => {}, env: {}, signal: stop.signal };
   const args = parseArguments(['--watch'], status.definition.flags);
-  const ended = status.definition.run({ api, namespace: 'shop', args, io, style: styleFor(false), screen: undefined });
+  const on = { api, namespace: 'shop', args, io, style: styleFor(false), screen: undefined };
+  const ended = status.definition.run(on, status.definition.parse(args));
   await vi.advanceTimersByTimeAsync(8_500);
   stop.abort();
   expect(await ended).toBe(INTERRUPTED);

@@ -12,7 +12,7 @@ import {
 } from '../plugin/inventory.ts';
 import { notThere, parseTarget } from '../plugin/kinds.ts';
 import { operatorSign, operatorWatch } from '../plugin/operator-sign.ts';
-import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
+import { OUTPUT, type Output, outputOf, printed } from '../plugin/output.ts';
 import { narrowed, noneText, statusText, warningOf } from '../plugin/status.ts';
 import { blockerOf } from '../plugin/tree.ts';
 import { watchDrawing } from '../plugin/watch.ts';
@@ -29,24 +29,33 @@ export const status = onCluster({
     ...OUTPUT,
     watch: { type: 'boolean', short: 'w', about: 'draw again every two seconds, until Ctrl-C' },
   },
-  async run(on) {
+  parse(args) {
+    const output = outputOf(args);
+    if (args.is('watch') && output !== 'text') throw new UsageError('--watch is for people: leave out --output');
+    return { output, target: args.words.length === 0 ? undefined : parseTarget(args.words) };
+  },
+  async run(on, asked) {
     const { args, io, api } = on;
     const { signal, stdout } = io;
     if (!args.is('watch')) {
-      const { code, stdout, stderr } = await drawn(on, () => operatorSign(api, systemClock, signal));
+      const { code, stdout, stderr } = await drawn(on, asked, () => operatorSign(api, systemClock, signal));
       io.stdout(stdout);
       io.stderr(stderr);
       return code;
     }
-    if (outputOf(args) !== 'text') throw new UsageError('--watch is for people: leave out --output');
     const sign = operatorWatch({ api, clock: systemClock, signal });
     const draw = async () => {
-      const { stdout, stderr } = await drawn(on, sign);
+      const { stdout, stderr } = await drawn(on, asked, sign);
       return stdout + stderr;
     };
     return watchDrawing(draw, { clock: systemClock, signal, stdout, screen: on.screen });
   },
 });
+
+interface Asked {
+  readonly output: Output;
+  readonly target: ReturnType<typeof parseTarget> | undefined;
+}
 
 interface Drawn {
   readonly code: number;
@@ -56,10 +65,9 @@ interface Drawn {
 
 async function drawn(
   { api, namespace, args, io, style }: OnCluster,
+  { output, target }: Asked,
   sign: () => Promise<string | undefined>,
 ): Promise<Drawn> {
-  const output = outputOf(args);
-  const target = args.words.length === 0 ? undefined : parseTarget(args.words);
   const scope = args.is('all-namespaces') ? undefined : namespace;
   const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
   const [found, operator] = await Promise.all([loadInventory(api, scope, io.signal), sign()]);

@@ -76,7 +76,9 @@ test('loadKubeConnection() merges the files that KUBECONFIG lists, of which an e
 });
 
 test('loadKubeConnection() says so when there is no file, or it names no cluster', async () => {
-  await expect(loadKubeConnection(virtualClock(), '/nowhere/config')).rejects.toThrow('/nowhere/config');
+  await expect(loadKubeConnection(virtualClock(), '/nowhere/config')).rejects.toThrow(
+    /^There is no kubeconfig \/nowhere\/config$/,
+  );
   await withKubeconfig({ currentContext: 'other' }, async (path) => {
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/names no current cluster/);
   });

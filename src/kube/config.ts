@@ -17,6 +17,11 @@ export interface KubeConnection {
   readonly inPod: boolean;
 }
 
+/** There is no such file: whoever named it knows how to name another. */
+export class NoKubeconfigError extends Error {
+  override readonly name = 'NoKubeconfigError';
+}
+
 /**
  * How to reach the API server: the named kubeconfig, else the pod's service account, else the default kubeconfig.
  * Throws when the file cannot be read or names no cluster.
@@ -89,7 +94,7 @@ function filesOf(kubeconfig: string): readonly string[] {
   if (existsSync(kubeconfig)) return [kubeconfig];
   const there = kubeconfig.split(delimiter).filter((path) => path !== '' && existsSync(path));
   if (there.length > 0) return there;
-  throw new Error(`There is no kubeconfig ${kubeconfig}: name one with --kubeconfig or KUBECONFIG`);
+  throw new NoKubeconfigError(`There is no kubeconfig ${kubeconfig}`);
 }
 
 /** As kubectl merges files: what stands in an earlier one holds. */

@@ -13,7 +13,6 @@ import { CLUSTER_SUSPENDED } from '../kinds/server/access.ts';
 import type { KubeApi } from '../kube/api.ts';
 import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
-import { UsageError } from './arguments.ts';
 import { itemOf } from './inventory.ts';
 import { readSpace, type SpaceDependencies } from './space.ts';
 
@@ -27,16 +26,13 @@ export interface ServerTarget {
   readonly server: string | undefined;
 }
 
-/** A session with the login of a DatabaseUser's connection Secret. Throws an Error that says what to do, or UsageError. */
+/** A session with the login of a DatabaseUser's connection Secret. Throws an Error that says what to do. */
 export async function sessionFor(
   dependencies: SpaceDependencies & { readonly clock: Clock; readonly random: Random },
   target: ServerTarget,
   signal: AbortSignal,
 ): Promise<Session> {
   const { api, clock, random, transport } = dependencies;
-  const named = target.server === undefined ? undefined : URL.parse(target.server);
-  if (named === null || (named !== undefined && !/^https?:$/.test(named.protocol)))
-    throw new UsageError(`--server cannot be "${target.server}": write it like https://127.0.0.1:8443`);
   const secretName = await connectionSecret(api, target, signal);
   const secret = await readSecret(api, target.namespace, secretName, signal);
   const value = (key: string) => secret?.data.get(key);
