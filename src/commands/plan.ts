@@ -20,7 +20,7 @@ import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
 
 /** With --exit-code. */
-const EXIT_CODES = { nothing: 0, changes: 2, destroys: 3 } as const;
+const EXIT_CODES = { nothing: 0, changes: 2, destroys: 3, fails: 4 } as const;
 
 /** `mooring plan`: what the operator would do. Writes nothing anywhere. */
 export const plan = onCluster({
@@ -43,7 +43,8 @@ export const plan = onCluster({
     delete: { type: 'boolean', about: 'plan the deletion of the objects that are named, or that stand in the files' },
     'exit-code': {
       type: 'boolean',
-      about: 'exit with 2 where something would change, 3 where data or access is destroyed',
+      about:
+        'exit with 2 where something would change, 3 where data or access is destroyed, 4 where something would fail',
     },
     ...OUTPUT,
   },
