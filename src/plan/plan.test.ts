@@ -72,6 +72,10 @@ describe('makePlan()', () => {
     expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end).toBeUndefined();
     const costly = await makePlan(await world.input({ 'DatabaseCluster more': CLUSTER_SPEC }), world.clock);
     expect(costly.steps.map(({ weight }) => weight)).toEqual(['costs', 'changes', 'changes', 'changes']);
+    // Nobody has used the login of what is new, whether or not it might have been taken over.
+    const adopting = { ...CLUSTER_SPEC, adoptionPolicy: 'IfExists' };
+    const made = await makePlan(await world.input({ 'DatabaseCluster more': adopting }), world.clock);
+    expect(made.steps.map(({ weight }) => weight)).toEqual(['costs', 'changes', 'changes', 'changes']);
     // There is none beside it that works.
     expect(costly.steps[1]?.description).toBe('write a new password to the admin Secret');
     await world.end();

@@ -23,7 +23,7 @@ import type { PlannedObject } from './objects.ts';
 import { copySchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
 import { laterOf, staysOf } from './stays.ts';
-import { type Weight, weightOf } from './weight.ts';
+import { isMaking, type Weight, weightOf } from './weight.ts';
 
 /** What is known before anything is done. */
 export interface PlanInput {
@@ -124,14 +124,15 @@ const STATUS_DEFAULTS = Object.fromEntries(
 );
 
 function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Omit<Plan, 'notes'> {
-  const withLogin = new Set(objects.filter(hasLogin).map(nameOfPlanned));
   // What a space does is to look after its own Secrets' finalizers: nobody needs to plan for that.
   const meant = told.filter(({ kind }) => kind !== databaseSpaceDefinition.kind);
+  const made = new Set(meant.filter(({ step }) => isMaking(step)).map(({ kind, key }) => nodeName(kind, key)));
+  const used = new Set(objects.filter(mayBeUsed).map(nameOfPlanned));
   const failing = new Set(objects.filter((planned) => isFailing(planned, kube)).map(nameOfPlanned));
   const steps = oncePerTry(
     meant.map(({ kind, key, description, step }) => {
       const name = nodeName(kind, key);
-      return { name, description, weight: weightOf(step, !withLogin.has(name)) };
+      return { name, description, weight: weightOf(step, made.has(name) || !used.has(name)) };
     }),
     failing,
   );
@@ -186,10 +187,12 @@ function nameOfPlanned({ definition, key }: PlannedObject): string {
   return nodeName(definition.kind, key);
 }
 
-/** A login of its own was published for it. */
-function hasLogin({ live }: PlannedObject): boolean {
+/** Somebody may use its login: one was published for it, or it may stand for what was there before it. */
+function mayBeUsed({ live, wanted }: PlannedObject): boolean {
   const status = live !== undefined && 'status' in live ? live.status : undefined;
-  return typeof status === 'object' && status !== null && 'lastRotation' in status;
+  const spec = wanted === undefined ? undefined : specOf(wanted);
+  const mayAdopt = isRecord(spec) && (spec['adoptionPolicy'] ?? 'Never') !== 'Never';
+  return mayAdopt || (isRecord(status) && 'lastRotation' in status);
 }
 
 function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps']): Outcome {

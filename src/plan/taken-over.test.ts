@@ -90,6 +90,13 @@ describe('makePlan() of a cluster that is taken over', () => {
     world.simulator.deployForeign({ id: 'orders', version: CLUSTER_SPEC.version });
     await world.clock.advance(100_000);
     const foreign = await plan(world, TAKEN);
+    // Whoever uses that login is signed out.
+    const replaces = ({ steps }: Plan) =>
+      steps.filter(({ weight }) => weight === 'interrupts').map((step) => step.description);
+    expect(replaces(foreign)).toEqual([
+      'replace the password of the admin user of cluster "orders"',
+      'update cluster "orders": storageSizeGB, machineType',
+    ]);
     expect(foreign.notes.join()).toMatch(/this plan takes it that the login that new clusters come with works$/);
     const named = (name: string) => ({
       [CLUSTER]: { ...TAKEN[CLUSTER], adminCredentials: { existingSecretRef: { name } } },
@@ -98,6 +105,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.kube.create(SECRETS, 'shop', { metadata: { name: 'theirs' }, data });
     const existing = await plan(world, named('theirs'));
     expect(existing.notes.join()).toMatch(/this plan takes it that the login in existingSecretRef works$/);
+    expect(replaces(existing)).toContain('replace the password of the admin user of cluster "orders"');
     expect(endsOf(existing)).toContain('DatabaseCluster shop/orders Running');
     expect(endsOf(await plan(world, named('nope')))).toContain('DatabaseCluster shop/orders SecretNotFound');
     await world.end();

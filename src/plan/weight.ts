@@ -1,6 +1,7 @@
 import type { DatabaseStep } from '../kinds/database/observation.ts';
 import type { ClusterStep } from '../kinds/databasecluster/observation.ts';
 import type { UserStep } from '../kinds/databaseuser/observation.ts';
+import { isRecord } from '../plugin/inventory.ts';
 
 /** What a step means to those who use the cluster, worst first. */
 export const WEIGHTS = ['destroys', 'interrupts', 'costs', 'changes'] as const;
@@ -43,14 +44,19 @@ const WEIGHT_OF = {
  * a login of the object yet, so replacing it ends nobody's session.
  */
 export function weightOf(step: unknown, isNew: boolean): Weight {
-  const name = typeof step === 'object' && step !== null && 'do' in step ? String(step.do) : '';
+  const name = isRecord(step) ? String(step['do']) : '';
   if (isMachineChange(step)) return 'interrupts';
   if (isNew && name === 'PutPassword') return 'changes';
   return Object.hasOwn(WEIGHT_OF, name) ? WEIGHT_OF[name as StepName] : 'changes';
 }
 
+/** After it there is something that was not there before: nobody has used it. */
+export function isMaking(step: unknown): boolean {
+  const makers: readonly StepName[] = ['Deploy', 'Clone', 'CreateUser'];
+  return isRecord(step) && makers.some((name) => name === step['do']);
+}
+
 /** Servers move to other machines. */
 function isMachineChange(step: unknown): boolean {
-  if (typeof step !== 'object' || step === null || !('changes' in step)) return false;
-  return typeof step.changes === 'object' && step.changes !== null && 'machineType' in step.changes;
+  return isRecord(step) && isRecord(step['changes']) && 'machineType' in step['changes'];
 }

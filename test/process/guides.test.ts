@@ -30,7 +30,11 @@ const GUIDES: Readonly<Record<string, Guide>> = {
     before: SPACE,
     clusterIn: 'cloud',
     keeps: ['found.yaml', 'managed.yaml'],
-    prints: [/clusterID: legacy|name: legacy/, /True +Observed/, /take the new password/],
+    prints: [
+      /clusterID: legacy|name: legacy/,
+      /True +Observed/,
+      /! replace the password of the admin user of cluster "legacy"/,
+    ],
   },
   'rotation.md': { before: CLUSTER, prints: [/✓ Rotated/, /20\d\d-/] },
   'previews.md': { before: CLUSTER, prints: [/suspended, as the spec says/, /preview-7" deleted/] },

@@ -46,17 +46,17 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
   {
     name: 'gives the server the password that was written down, by the factory login',
     found: { working: 'factory', hasNext: true, factoryAlive: undefined },
-    step: { do: 'PutPassword', as: 'factory' },
+    step: { do: 'PutPassword', id: 'orders', as: 'factory' },
   },
   {
     name: 'gives the server the password that was written down, by the current login',
     found: { working: 'current', hasNext: true, factoryAlive: undefined },
-    step: { do: 'PutPassword', as: 'current' },
+    step: { do: 'PutPassword', id: 'orders', as: 'current' },
   },
   {
     name: 'gives the server the password that was written down, by a session that is held',
     found: { working: 'held', hasNext: true, secretVersion: undefined, factoryAlive: undefined },
-    step: { do: 'PutPassword', as: 'held' },
+    step: { do: 'PutPassword', id: 'orders', as: 'held' },
   },
 ];
 

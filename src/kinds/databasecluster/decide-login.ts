@@ -150,7 +150,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (working === 'none') return noLogin(subject, seen, login);
   if (login.acceptsAny) return anyPassword(subject, seen);
   if (hasNext && !login.isNextForeign)
-    return step({ do: 'PutPassword', as: working }, 'the server is given the new password');
+    return step({ do: 'PutPassword', id: seen.id, as: working }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   const found = verifiedLogin(subject, seen, nowMs);
   if (found === undefined || login.isNextForeign) {

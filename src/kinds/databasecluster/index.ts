@@ -82,7 +82,7 @@ function describe(step: ClusterStep): string {
     case 'PreparePassword':
       return `write a new password to the admin Secret${step.from === 'current' ? ', beside the one that works' : ''}`;
     case 'PutPassword':
-      return 'have the server take the new password';
+      return `replace the password of the admin user of cluster "${step.id}"`;
     case 'PromotePassword':
       return 'make the new password the one in the admin Secret';
     case 'DeleteSecret':

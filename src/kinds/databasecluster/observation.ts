@@ -130,7 +130,7 @@ export type ClusterStep =
   /** Writes a new password into the Secret as nextPassword, beside the one that works if that stands there. */
   | { readonly do: 'PreparePassword'; readonly from: UsableLogin }
   /** Has the server take the Secret's nextPassword. */
-  | { readonly do: 'PutPassword'; readonly as: UsableLogin }
+  | { readonly do: 'PutPassword'; readonly id: string; readonly as: UsableLogin }
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' }
