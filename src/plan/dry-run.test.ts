@@ -31,7 +31,7 @@ function aServer(error?: KubeError) {
 
 const { signal } = new AbortController();
 const run = (api: KubeClient, spec: object, live?: AnyObject) =>
-  dryRun(api, databaseClusterDefinition, manifestOf(spec), live, signal);
+  dryRun(api, databaseClusterDefinition, manifestOf(spec), live, new Set(), signal);
 
 describe('dryRun()', () => {
   it('removes what is left out, where kubectl applies on its side', async () => {
@@ -108,18 +108,81 @@ describe('dryRun()', () => {
         throw new KubeError(`failed to create typed patch object (…): .spec.${unknown}: field not declared in schema`, {
           status: 500,
         });
-      const message = 'Required value: storageSizeGB is needed to deploy a cluster: set it';
-      throw new KubeError('invalid', { status: 422, fields: [{ field: 'spec.storageSizeGB', message }] });
+      const message = 'Required value: region is needed to deploy a cluster: set it';
+      throw new KubeError('invalid', { status: 422, fields: [{ field: 'spec.region', message }] });
     };
-    const { storageSizeGB: _, ...spec } = CLUSTER_SPEC;
+    const { storageSizeGB: _, region: __, ...spec } = CLUSTER_SPEC;
     expect(await run({ applyDryRun } as KubeClient, { ...spec, storageSizeGb: 100, foo: 1 })).toEqual({
       problems: [
         'spec.foo cannot be 1: there is no such field: correct its name, or remove it',
-        'spec.storageSizeGb cannot be 100: there is no such field: correct its name, or remove it',
-        'spec.storageSizeGB: Required value: storageSizeGB is needed to deploy a cluster: set it',
+        'spec.storageSizeGb cannot be 100: there is no such field: did you mean storageSizeGB?',
+        'spec.region: Required value: region is needed to deploy a cluster: set it',
       ],
     });
-    expect(asked).toHaveLength(3);
+    // What is meant is looked at as well.
+    expect(asked).toEqual([expect.anything(), expect.anything(), expect.arrayContaining(['storageSizeGB'])]);
+  });
+
+  it('has the rules looked at where a value or a field that must be there keeps the server from it', async () => {
+    const asked: object[] = [];
+    const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
+      const { spec } = object as unknown as { readonly spec?: Readonly<Record<string, unknown>> };
+      asked.push(spec ?? {});
+      const fields = !spec
+        ? [{ field: 'spec', message: 'Required value' }]
+        : 'state' in spec
+          ? [{ field: 'spec.state', message: 'Unsupported value: "suspended"' }]
+          : [
+              { field: 'spec.adoptionPolicy', message: 'cannot be MustExist with that' },
+              { field: 'spec.provider', message: 'Invalid value: "gpc": provider is not listed' },
+              { field: 'spec', message: 'Invalid value: one rule of all' },
+            ];
+      throw new KubeError('invalid', { status: 422, fields });
+    };
+    const api = { applyDryRun } as KubeClient;
+    expect(
+      await run(api, { ...CLUSTER_SPEC, provider: 'gpc', state: 'suspended', adoptionPolicy: 'mustExist' }),
+    ).toEqual({
+      problems: [
+        expect.stringMatching(/^spec\.state cannot be "suspended": /),
+        expect.stringMatching(/^spec\.adoptionPolicy cannot be "mustExist": /),
+        'spec.provider: Invalid value: "gpc": provider is not listed',
+        'spec: Invalid value: one rule of all',
+      ],
+    });
+    // Which asks nothing of the rest.
+    expect(asked.at(-1)).toMatchObject({ adoptionPolicy: 'MustExist' });
+    const { spec: _, ...without } = manifestOf({});
+    expect(await dryRun(api, databaseClusterDefinition, without, undefined, new Set(), signal)).toEqual({
+      problems: [
+        'spec.spaceRef is missing: set it',
+        'spec.adoptionPolicy: cannot be MustExist with that',
+        'spec.provider: Invalid value: "gpc": provider is not listed',
+        'spec: Invalid value: one rule of all',
+      ],
+    });
+  });
+
+  it('tells once what is misspelt and must be there', async () => {
+    const message = 'failed to create typed patch object (…): .spec.spaceref: field not declared in schema';
+    const { api } = aServer(new KubeError(message, { status: 500 }));
+    const { spaceRef, ...spec } = CLUSTER_SPEC;
+    expect(await run(api, { ...spec, spaceref: spaceRef })).toEqual({
+      problems: ['spec.spaceref cannot be {"name":"production"}: there is no such field: did you mean spaceRef?'],
+    });
+  });
+
+  it('takes a namespace that is not there for a mistake, unless the files make it', async () => {
+    const { api } = aServer(new KubeError('namespaces "shop" not found', { status: 404 }));
+    const asked = (coming: readonly string[], spec: object = CLUSTER_SPEC) =>
+      dryRun(api, databaseClusterDefinition, manifestOf(spec), undefined, new Set(coming), signal);
+    const mistake =
+      'namespace "shop" is not there: create it, add it to the files, or correct metadata.namespace or --namespace';
+    expect(await asked([])).toEqual({ problems: [mistake] });
+    expect(await asked([], { ...CLUSTER_SPEC, state: 'Asleep' })).toEqual({
+      problems: [mistake, expect.stringMatching(/^spec\.state cannot be "Asleep"/)],
+    });
+    expect(await asked(['shop'])).toMatchObject({ note: expect.stringContaining('was not checked by the API server') });
   });
 
   it('tells each field that the server refuses', async () => {

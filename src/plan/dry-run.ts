@@ -2,9 +2,10 @@ import { type AnyObject, KubeError } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
 import { LAST_APPLIED } from '../kube/object.ts';
-import { isRecord } from '../plugin/inventory.ts';
+import { isNoNamespace, isRecord } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { Manifest } from './manifests.ts';
+import { isWithin, meantField, mended, type Refused, refusedFields } from './refused.ts';
 
 /* What the API server would make of a manifest, asked as kubectl would ask it. */
 
@@ -14,26 +15,31 @@ export type DryRun =
   | { readonly problems: readonly string[] };
 
 /**
- * `live`: the object as it is, with its managed fields; undefined: there is none. Where the caller may not ask, or the
- * namespace is not there yet, the manifest over what is there, with a note.
+ * `live`: the object as it is, with its managed fields; undefined: there is none. `coming`: namespaces that the files make.
+ * Where the caller may not ask, or the namespace is yet to be made, the manifest over what is there, with a note.
  */
 export async function dryRun(
   api: KubeClient,
   definition: ResourceDefinition,
   manifest: Manifest,
   live: AnyObject | undefined,
+  coming: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<DryRun> {
   const spec = { ...(live === undefined ? {} : recordOf(specOf(live))), ...recordOf(manifest.spec) };
   const own = specIssues(definition, spec).map(({ field, text }) => ({ field, text: `${field} ${text}` }));
-  const told = new Map(own.map(({ field, text }) => [field, text]));
   try {
-    return await allRefused(manifest, told, (rest) => asked(api, definition, rest, live, signal));
+    return await allRefused(definition, manifest, own, (rest) => asked(api, definition, rest, live, signal));
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     if (error.status !== 403 && error.status !== 404) throw error;
-    if (own.length > 0) return { problems: own.map(({ text }) => text) };
-    const { namespace, name } = manifest.metadata;
+    const { namespace = '', name } = manifest.metadata;
+    const isNowhere =
+      live === undefined &&
+      !coming.has(namespace) &&
+      (error.status === 404 || (await isNoNamespace(api, namespace, signal)));
+    const problems = [...(isNowhere ? [noNamespace(namespace)] : []), ...own.map(({ text }) => text)];
+    if (problems.length > 0) return { problems };
     const note = `${definition.kind} ${namespace}/${name} was not checked by the API server: ${error.message.trim()}`;
     const parsed = definition.spec.safeParse(spec);
     const metadata = { ...live?.metadata, ...manifest.metadata };
@@ -41,42 +47,51 @@ export async function dryRun(
   }
 }
 
+function noNamespace(namespace: string): string {
+  return `namespace "${namespace}" is not there: create it, add it to the files, or correct metadata.namespace or --namespace`;
+}
+
 /**
- * What the server says to the manifest. It looks at rules only where every field is one that it knows, of the right type, and
- * names but the first that is not: so it is asked again without those, until it says nothing new.
+ * What the server says to the manifest, besides what our own schema does. It looks at rules only where every field is one that it
+ * knows, and may have its value, and names but the first that is not: so it is asked again with those put right, until it says
+ * nothing new.
  */
 async function allRefused(
+  definition: ResourceDefinition,
   manifest: Manifest,
-  told: Map<string, string>,
+  own: readonly Refused[],
   ask: (manifest: Manifest) => Promise<AnyObject>,
 ): Promise<DryRun> {
+  const told = new Map(own.map(({ field, text }) => [field, text]));
   let isRefused = false;
   for (let rest = manifest; ; ) {
-    let wrong: ReturnType<typeof refusedFields> = [];
+    let wrong: readonly Refused[] = [];
     try {
       const object = await ask(rest);
       return isRefused ? { problems: [...told.values()] } : { object };
     } catch (error) {
-      if (error instanceof KubeError) wrong = refusedFields(error, manifest);
+      if (error instanceof KubeError) wrong = refusedFields(error, definition, rest);
       if (wrong.length === 0 && !isRefused) throw error;
     }
+    for (const each of wrong) {
+      // It was said to be missing.
+      if (each.meant !== undefined) told.delete(meantField(each));
+      if (!isSaid(told, each)) told.set(each.field, each.text);
+    }
+    const next = [...(isRefused ? [] : own), ...wrong].reduce(
+      (left, each) => (each.isRule ? left : mended(left, each)),
+      rest,
+    );
     isRefused = true;
-    for (const { field, text } of wrong) if (!told.has(field)) told.set(field, text);
-    const next = wrong.reduce((left, { field, isRule }) => (isRule ? left : without(left, field)), rest);
     if (next === rest) return { problems: [...told.values()] };
     rest = next;
   }
 }
 
-/** The same manifest where there is no such field, or no object that it is a field of. */
-function without(manifest: Manifest, field: string): Manifest {
-  const steps = stepsOf(field);
-  const parent = valueAt(manifest, steps.slice(0, -1).join('.'));
-  const last = steps.at(-1) ?? '';
-  if (!isRecord(parent) || !(last in parent)) return manifest;
-  const copy = structuredClone(manifest);
-  delete (valueAt(copy, steps.slice(0, -1).join('.')) as Record<string, unknown>)[last];
-  return copy;
+/** Of the field itself, or of a field in it: then what is said of the whole follows from that. Rules of a whole spec do not. */
+function isSaid(told: ReadonlyMap<string, string>, { field, text }: Refused): boolean {
+  const isWhole = field === 'spec' && !text.includes('Required value');
+  return told.has(field) || (!isWhole && [...told.keys()].some((each) => isWithin(each, field)));
 }
 
 function asked(
@@ -135,46 +150,6 @@ function withRemoved(before: unknown, wanted: unknown): unknown {
     ...Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, withRemoved(before[name], value)])),
     ...Object.fromEntries(removed.map((name) => [name, null])),
   };
-}
-
-/** `.spec.storageSizeGB: expected numeric (int or float), got string`: the type checker of server-side apply. */
-const TYPED = /\.(spec\.[\w.[\]]+): ([^\n]*)/g;
-
-/** `strict decoding error: unknown field "spec.nonsense"`: what a patch with fieldValidation=Strict is answered. */
-const UNKNOWN = /unknown field "([\w.[\]]+)"/g;
-
-/** `isRule`: more than the name and type of the field was looked at. */
-function refusedFields(
-  error: KubeError,
-  manifest: Manifest,
-): readonly { readonly field: string; readonly text: string; readonly isRule?: true }[] {
-  if (error.status === 403 || error.status === 404 || error.status === 401) return [];
-  // Of a patch, that message holds the whole object before it comes to the point.
-  const strict = error.fields.flatMap(({ message }) => [...message.matchAll(UNKNOWN)].map(([, field = '']) => field));
-  if (strict.length > 0) return strict.map((field) => ({ field, text: unknownField(manifest, field) }));
-  if (error.fields.length > 0)
-    return error.fields.map(({ field, message }) => ({ field, text: `${field}: ${message}`, isRule: true }));
-  return [...error.message.matchAll(TYPED)].map(([, field = '', message = '']) => {
-    const isUnknown = message.includes('not declared in schema');
-    const text = `${field} cannot be ${JSON.stringify(valueAt(manifest, field))}: ${message}`;
-    return { field, text: isUnknown ? unknownField(manifest, field) : text };
-  });
-}
-
-function unknownField(manifest: Manifest, field: string): string {
-  const value = JSON.stringify(valueAt(manifest, field));
-  return `${field} cannot be ${value}: there is no such field: correct its name, or remove it`;
-}
-
-function valueAt(manifest: Manifest, path: string): unknown {
-  return stepsOf(path).reduce<unknown>(
-    (parent, step) => (parent as Record<string, unknown> | undefined)?.[step],
-    manifest,
-  );
-}
-
-function stepsOf(path: string): readonly string[] {
-  return path.split(/[.[\]]+/).filter((step) => step !== '');
 }
 
 function specOf(object: AnyObject): unknown {

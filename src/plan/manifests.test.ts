@@ -21,6 +21,11 @@ describe('documentsIn()', () => {
     });
   });
 
+  it('finds Namespaces, as objects may be in one that is not there yet', () => {
+    const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n';
+    expect(read(`${namespace}---\n${OURS}`).names).toEqual(['a.yaml, document 1: shop', 'a.yaml, document 2: app']);
+  });
+
   it('tells everything that is wrong, each with its place, and what would be right', () => {
     const text = [
       OURS.replace('v1alpha1', 'v1'),
@@ -29,10 +34,16 @@ describe('documentsIn()', () => {
       OURS,
       '- a list',
       OURS.replace('apiVersion: mooring.dev/v1alpha1\n', ''),
+      OURS.replace('{name: app}', '{namespace: shop}'),
     ].join('\n---\n');
     expect(read(text)).toEqual({
-      // Those that only have another apiVersion are checked further.
-      names: ['a.yaml, document 1: app', 'a.yaml, document 4: app', 'a.yaml, document 6: app'],
+      // Those whose kind is known are checked further.
+      names: [
+        'a.yaml, document 1: app',
+        'a.yaml, document 4: app',
+        'a.yaml, document 6: app',
+        'a.yaml, document 7: nameless',
+      ],
       problems: [
         'a.yaml, document 1: DatabaseUser app: apiVersion cannot be "mooring.dev/v1": use mooring.dev/v1alpha1',
         expect.stringMatching(/^a\.yaml, document 2: is no YAML: .*\(line 7\)$/),
@@ -40,6 +51,7 @@ describe('documentsIn()', () => {
         'a.yaml, document 3: metadata.name is missing: set it to a text',
         'a.yaml, document 5: is a list: write an object',
         'a.yaml, document 6: DatabaseUser app: apiVersion is missing: use mooring.dev/v1alpha1',
+        'a.yaml, document 7: DatabaseUser: metadata.name is missing: set it to a text',
       ],
     });
   });

@@ -4,12 +4,12 @@ import { loadAll, YAMLException } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { isOfGroup } from '../base/group.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { CONFIG_MAPS, SECRETS } from '../kube/api.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { isRecord } from '../plugin/inventory.ts';
 import { API_VERSION } from '../plugin/kinds.ts';
 
-/** A manifest as a person wrote it: of our kinds, or a ConfigMap or Secret. */
+/** A manifest as a person wrote it: of our kinds, or a ConfigMap, Secret or Namespace. */
 export interface Manifest {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -30,6 +30,8 @@ export interface Document {
   /** Such as `cluster.yaml, document 2`. */
   readonly where: string;
   readonly manifest: Manifest;
+  /** It has no name, and one that stands in for it, so that what else is wrong with it can be told. */
+  readonly isNameless?: true;
 }
 
 /** What keeps a manifest from being applied, with where it stands and what would be right. */
@@ -90,10 +92,9 @@ export function documentsIn(file: string, text: string): Documents {
       for (const each of itemsOf(value, where)) {
         const wrong = problemsOf(each.value);
         problems.push(...wrong.map((problem) => ({ where: each.where, text: problem })));
-        if (wrong.length > 0 && !isOnlyOfOtherVersion(each.value)) continue;
-        // What else is wrong with it is to be told as well.
-        const manifest = wrong.length > 0 ? { ...(each.value as object), apiVersion: API_VERSION } : each.value;
-        if (isWanted(each.value)) documents.push({ where: each.where, manifest: manifest as unknown as Manifest });
+        const document = wrong.length > 0 ? mendedDocument(each.value) : { manifest: each.value };
+        if (document !== undefined && isWanted(each.value))
+          documents.push({ where: each.where, ...document } as unknown as Document);
       }
     }
   }
@@ -130,12 +131,23 @@ function isOurs({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolea
 }
 
 function isWanted(value: unknown): boolean {
-  return isRecord(value) && (isOurs(value) || [CONFIG_MAPS.kind, SECRETS.kind].includes(String(value['kind'])));
+  return (
+    isRecord(value) &&
+    (isOurs(value) || [CONFIG_MAPS.kind, SECRETS.kind, NAMESPACES.kind].includes(String(value['kind'])))
+  );
 }
 
-/** A kind and a name are there, so all but its apiVersion can be checked. */
-function isOnlyOfOtherVersion(value: unknown): boolean {
-  return isRecord(value) && problemsOf({ ...value, apiVersion: API_VERSION }).length === 0;
+/** With an apiVersion and a name, as what else is wrong is to be told as well; undefined: its kind says nothing of that. */
+function mendedDocument(value: unknown): object | undefined {
+  if (!isRecord(value) || !KINDS.includes(String(value['kind']))) return undefined;
+  const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
+  const manifest = { ...value, apiVersion: API_VERSION };
+  if (hasName(metadata)) return { manifest };
+  return { manifest: { ...manifest, metadata: { ...metadata, name: 'nameless' } }, isNameless: true };
+}
+
+function hasName(metadata: unknown): metadata is { readonly name: string } {
+  return isRecord(metadata) && typeof metadata['name'] === 'string' && metadata['name'] !== '';
 }
 
 /** What the API server would not even look at. */
@@ -148,8 +160,8 @@ function problemsOf(value: unknown): readonly string[] {
   if (isOurs(value) && apiVersion !== API_VERSION) problems.push(`apiVersion ${shown(apiVersion)}: use ${API_VERSION}`);
   if (isOurs(value) && !KINDS.includes(String(kind))) problems.push(`kind ${shown(kind)}: use ${KINDS.join(', ')}`);
   const name = isRecord(metadata) ? metadata['name'] : undefined;
-  if (typeof name !== 'string' || name === '') problems.push(`metadata.name ${shown(name)}: set it to a text`);
-  const what = typeof name === 'string' && KINDS.includes(String(kind)) ? `${String(kind)} ${name}: ` : '';
+  if (!hasName(metadata)) problems.push(`metadata.name ${shown(name)}: set it to a text`);
+  const what = KINDS.includes(String(kind)) ? `${[kind, ...(hasName(metadata) ? [name] : [])].join(' ')}: ` : '';
   return problems.map((problem) => `${what}${problem}`);
 }
 

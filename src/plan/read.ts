@@ -67,7 +67,10 @@ async function becoming(
   notes: string[],
   signal: AbortSignal,
 ): Promise<ReadResult> {
-  const { wanted, problems } = await wantedObjects(api, oursIn(given), given.namespace, live, notes, signal);
+  const coming = new Set(
+    given.documents.flatMap(({ manifest: { kind, metadata } }) => (kind === NAMESPACES.kind ? [metadata.name] : [])),
+  );
+  const { wanted, problems } = await wantedObjects(api, oursIn(given), { ...given, coming }, live, notes, signal);
   const names = [...new Set([...live.keys(), ...wanted.keys()])];
   const objects = names.flatMap((name): readonly PlannedObject[] => {
     const definition = definitions.find(({ kind }) => name.startsWith(`${kind} `));
@@ -89,7 +92,7 @@ async function becoming(
 async function wantedObjects(
   api: KubeClient,
   ours: readonly Document[],
-  defaultNamespace: string,
+  given: { readonly namespace: string; readonly coming: ReadonlySet<string> },
   live: ReadonlyMap<string, Live>,
   notes: string[],
   signal: AbortSignal,
@@ -97,12 +100,13 @@ async function wantedObjects(
   const wanted = new Map<string, AnyObject>();
   const problems: Problem[] = [];
   const places = new Map<string, string>();
-  const asked = ours.flatMap(({ manifest, where }) => {
+  const asked = ours.flatMap(({ manifest, where, isNameless }) => {
     const definition = definitions.find(({ kind }) => kind === manifest.kind);
     if (definition === undefined) return [];
-    const namespace = manifest.metadata.namespace ?? defaultNamespace;
+    const namespace = manifest.metadata.namespace ?? given.namespace;
     const whole = { ...manifest, metadata: { ...manifest.metadata, namespace } };
     const name = nodeName(definition.kind, objectKey(namespace, manifest.metadata.name));
+    if (isNameless) return [{ name: definition.kind, where, definition, whole }];
     const before = places.get(name);
     if (before !== undefined) {
       problems.push({ where, text: `${name}: it stands in ${before} already: keep one of them` });
@@ -113,13 +117,13 @@ async function wantedObjects(
   });
   await Promise.all(
     asked.map(async ({ name, where, definition, whole }) => {
-      const answer = await dryRun(api, definition, whole, live.get(name)?.object, signal);
+      const answer = await dryRun(api, definition, whole, live.get(name)?.object, given.coming, signal);
       if ('problems' in answer) problems.push(...answer.problems.map((text) => ({ where, text: `${name}: ${text}` })));
       else wanted.set(name, withoutManagedFields(answer.object));
       if ('note' in answer && answer.note !== undefined) notes.push(answer.note);
     }),
   );
-  const order = [...places.values()];
+  const order = ours.map(({ where }) => where);
   const sorted = problems.toSorted((one, other) => order.indexOf(one.where) - order.indexOf(other.where));
   return { wanted, problems: sorted };
 }

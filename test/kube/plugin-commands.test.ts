@@ -48,7 +48,10 @@ async function check(desk: Desk, rows: readonly Row[], kubeconfig?: string): Pro
   }
 }
 
-const larger = (desk: Desk) => JSON.stringify(desk.cluster({ storageSizeGB: 200 }));
+const changed = (desk: Desk, spec: Readonly<Record<string, unknown>>) => JSON.stringify(desk.cluster(spec));
+const another = (desk: Desk, spec: Readonly<Record<string, unknown>>) =>
+  JSON.stringify({ ...desk.cluster(spec), metadata: { name: `${desk.id}-2` } });
+const larger = (desk: Desk) => changed(desk, { storageSizeGB: 200 });
 
 describe('every command', { timeout: 240_000 }, () => {
   test('does what it is for', async (context) => {
@@ -64,6 +67,19 @@ describe('every command', { timeout: 240_000 }, () => {
       [['plan'], 0, /Nothing to do/],
       [['plan', '-f', '-', '--exit-code'], 2, /storageSizeGB: 100 → 200/, larger(desk)],
       [['plan', '-f', '-', '-o', 'yaml'], 0, /weight: costs/, larger(desk)],
+      [
+        ['plan', '-f', '-', '--exit-code'],
+        4,
+        /Ready is False StorageCannotShrink/,
+        changed(desk, { storageSizeGB: 50 }),
+      ],
+      [['plan', '-f', '-', '--exit-code'], 4, /This would be tried, and fail/, another(desk, { version: '9.9.9' })],
+      [
+        ['plan', '-f', '-', '--exit-code'],
+        2,
+        /Ready is Unknown SpaceNotFound/,
+        another(desk, { spaceRef: { name: 'x' } }),
+      ],
       [['plan', '--delete', 'dbu/app', '--exit-code'], 3, /- DatabaseUser .*app: delete user "app"/],
       [['plan', '--delete', 'dbu', 'app', '--exit-code'], 3, /- DatabaseUser .*app: delete user "app"/],
       [['plan', '--delete', whole], 0, /~ DatabaseCluster .*\n.*stays in the cloud/],
@@ -208,10 +224,27 @@ describe('every command', { timeout: 240_000 }, () => {
       { ...user({ clusterRef: { name: id }, rotateEvery: 'soon' }), apiVersion: 'mooring.dev/v1' },
       user({}, {}, 'Upper'),
       { ...mistyped, metadata: { name: 'mistyped' } },
+      {
+        ...desk.cluster({
+          provider: 'gpc',
+          machineType: undefined,
+          machinType: 'small',
+          storageSizeGB: 5,
+          state: 'off',
+        }),
+        metadata: { name: 'much' },
+      },
+      { ...desk.cluster({}), metadata: { name: 'empty' }, spec: {} },
+      { ...desk.cluster({}), metadata: { name: 'none' }, spec: undefined },
+      { ...desk.cluster({ provider: 'gpc' }), metadata: {} },
     ];
+    const elsewhere = JSON.stringify({ ...desk.cluster({}), metadata: { name: 'there', namespace: 'no-such-place' } });
+    const place = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'no-such-place' } });
     const wrong = bad.map((each) => JSON.stringify(each)).join('\n---\n');
     const all =
-      /4 manifests cannot be applied:\n(?=[\s\S]*document 1: DatabaseCluster .*spec\.storageSizeGB cannot be 5)(?=[\s\S]*document 1: .*spec\.nonsense cannot be true: there is no such field)(?=[\s\S]*document 2: DatabaseUser app: apiVersion cannot be "mooring\.dev\/v1": use .*\n.*document 2: DatabaseUser .*app: spec\.rotateEvery)(?=[\s\S]*document 3: DatabaseUser .*Upper: metadata\.name)(?=[\s\S]*document 4: .*spec\.storageSizeGb cannot be 100: there is no such field)(?=[\s\S]*document 4: .*spec\.foo cannot be 1: there is no such field)(?=[\s\S]*document 4: .*spec\.storageSizeGB: .*storageSizeGB is needed to deploy)/;
+      /8 manifests cannot be applied:\n(?=[\s\S]*document 1: DatabaseCluster .*spec\.storageSizeGB cannot be 5)(?=[\s\S]*document 1: .*spec\.nonsense cannot be true: there is no such field)(?=[\s\S]*document 2: DatabaseUser app: apiVersion cannot be "mooring\.dev\/v1": use .*\n.*document 2: DatabaseUser .*app: spec\.rotateEvery)(?=[\s\S]*document 3: DatabaseUser .*Upper: metadata\.name)(?=[\s\S]*document 4: .*spec\.storageSizeGb cannot be 100: there is no such field: did you mean storageSizeGB\?)(?=[\s\S]*document 4: .*spec\.foo cannot be 1: there is no such field: correct its name)(?!.*spec: Required value)/;
+    const rest =
+      /(?=[\s\S]*document 5: .*machinType .*did you mean machineType)(?=[\s\S]*document 5: .*state cannot be)(?=[\s\S]*document 5: .*provider 'gpc' is not listed)(?=[\s\S]*document 6: .*spaceRef is missing)(?=[\s\S]*document 6: .*region is needed)(?=[\s\S]*document 7: .*region is needed)(?![\s\S]*Required value\n)(?=[\s\S]*document 8: DatabaseCluster: metadata\.name is missing)(?=[\s\S]*document 8: DatabaseCluster: .*provider 'gpc' is not listed)/;
     const objects = /Name one object, such as databasecluster\/orders/;
     await check(desk, [
       [['status', '--wath'], 2, /Unknown option '--wath'\. Did you mean --watch\?/],
@@ -225,6 +258,9 @@ describe('every command', { timeout: 240_000 }, () => {
       [['plan', '-f', 'nowhere.yaml'], 2, /nowhere\.yaml cannot be read: ENOENT/],
       [['plan', '-f', 'nowhere.yaml', '--exit-code'], 1, /nowhere\.yaml cannot be read: ENOENT/],
       [['plan', '-f', '-', '--exit-code'], 1, all, wrong],
+      [['plan', '-f', '-', '--exit-code'], 1, rest, wrong],
+      [['plan', '-f', '-'], 1, /namespace "no-such-place" is not there: create it, add it to the files/, elsewhere],
+      [['plan', '-f', '-'], 0, /Note: .* was not checked by the API server/, `${elsewhere}\n---\n${place}`],
       [['plan', '-f', '-'], 1, /document 1: is no YAML: .*\(line 2\)/, 'a: 1\nb: [1'],
       [
         ['plan', '-f', '-'],

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+import { nearest } from '../base/nearest.ts';
+import type { KubeError } from '../kube/api.ts';
+import { fieldsOf, resourceSchema } from '../kube/crd.ts';
+import type { ResourceDefinition } from '../kube/definition.ts';
+import { isRecord } from '../plugin/inventory.ts';
+import type { Manifest } from './manifests.ts';
+
+/* What an API server says is wrong with a manifest, and the manifest with as much of that put right as it needs to say more. */
+
+/** A field that the API server refuses. */
+export interface Refused {
+  readonly field: string;
+  readonly text: string;
+  /** Where there is no such field: what it is called, if something is called nearly so, and is not set itself. */
+  readonly meant?: string | undefined;
+  /** More than the name and type of the field was looked at. */
+  readonly isRule?: true;
+}
+
+/** `.spec.storageSizeGB: expected numeric (int or float), got string`: the type checker of server-side apply. */
+const TYPED = /\.(spec\.[\w.[\]]+): ([^\n]*)/g;
+
+/** `strict decoding error: unknown field "spec.nonsense"`: what a patch with fieldValidation=Strict is answered. */
+const UNKNOWN = /unknown field "([\w.[\]]+)"/g;
+
+/** `isRule`: more than the name and type of the field was looked at. */
+export function refusedFields(
+  error: KubeError,
+  definition: ResourceDefinition,
+  manifest: Manifest,
+): readonly Refused[] {
+  if (error.status === 403 || error.status === 404 || error.status === 401) return [];
+  // Of a patch, that message holds the whole object before it comes to the point.
+  const strict = error.fields.flatMap(({ message }) => [...message.matchAll(UNKNOWN)].map(([, field = '']) => field));
+  if (strict.length > 0) return strict.map((field) => unknownField(definition, manifest, field));
+  if (error.fields.length > 0)
+    return error.fields.map(({ field, message }) => ({ field, text: `${field}: ${message}`, isRule: true }));
+  return [...error.message.matchAll(TYPED)].map(([, field = '', message = '']) => {
+    if (message.includes('not declared in schema')) return unknownField(definition, manifest, field);
+    return { field, text: `${field} cannot be ${JSON.stringify(valueAt(manifest, field))}: ${message}` };
+  });
+}
+
+function unknownField(definition: ResourceDefinition, manifest: Manifest, field: string): Refused {
+  const [parent, name] = parentOf(field);
+  const meant = nearest(name, namesIn(definition, parent));
+  const set = valueAt(manifest, parent);
+  const isSet = meant !== undefined && isRecord(set) && meant in set;
+  const remedy = meant === undefined ? 'correct its name, or remove it' : `did you mean ${meant}?`;
+  const text = `${field} cannot be ${JSON.stringify(valueAt(manifest, field))}: there is no such field: ${remedy}`;
+  return { field, text, meant: isSet ? undefined : meant };
+}
+
+/** What an object at this path, such as `spec.apiTokens[1]`, can have. */
+function namesIn(definition: ResourceDefinition, path: string): readonly string[] {
+  const within = `${path.replace(/\[\d+\]/g, '[]')}.`;
+  return fieldsOf(resourceSchema(definition), '')
+    .map((field) => field.path.slice(1))
+    .filter((each) => each.startsWith(within) && !each.slice(within.length).includes('.'))
+    .map((each) => each.slice(within.length));
+}
+
+/** With what the rules ask the least of other fields; what is refused otherwise is left out. */
+const STAND_INS: Readonly<Record<string, unknown>> = {
+  'spec.spaceRef': { name: 'any' },
+  'spec.clusterRef': { name: 'any' },
+  'spec.cloneFrom': { clusterID: 'any' },
+  'spec.adoptionPolicy': 'MustExist',
+  'spec.managementPolicy': 'Observe',
+  'spec.allowUnlisted': true,
+};
+
+/** The manifest with nothing there that this field is refused for; the same one where nothing can be put right. */
+export function mended(manifest: Manifest, { field, meant }: Pick<Refused, 'field' | 'meant'>): Manifest {
+  const [path, name] = parentOf(field);
+  const standIn = STAND_INS[field];
+  const isThere = (parent: unknown) => isRecord(parent) && name in parent;
+  if (standIn === undefined ? !isThere(valueAt(manifest, path)) : isDeepStrictEqual(valueAt(manifest, field), standIn))
+    return manifest;
+  const copy = structuredClone(isRecord(manifest.spec) ? manifest : { ...manifest, spec: {} });
+  const parent = valueAt(copy, path) as Record<string, unknown>;
+  if (meant !== undefined) parent[meant] = parent[name];
+  if (standIn === undefined) delete parent[name];
+  else parent[name] = standIn;
+  return copy;
+}
+
+/** The field that was probably meant, where it was misspelt. */
+export function meantField({ field, meant = '' }: Refused): string {
+  return `${parentOf(field)[0]}.${meant}`;
+}
+
+/** Whether a field such as `spec.schema[0].inline` is in `spec.schema`. */
+export function isWithin(field: string, whole: string): boolean {
+  return field.startsWith(`${whole}.`) || field.startsWith(`${whole}[`);
+}
+
+/** Of `spec.backup.frequency`: `spec.backup` and `frequency`. */
+function parentOf(field: string): readonly [path: string, name: string] {
+  const at = field.lastIndexOf('.');
+  return [field.slice(0, Math.max(0, at)), field.slice(at + 1)];
+}
+
+function valueAt(manifest: Manifest, path: string): unknown {
+  return stepsOf(path).reduce<unknown>(
+    (parent, step) => (parent as Record<string, unknown> | undefined)?.[step],
+    manifest,
+  );
+}
+
+function stepsOf(path: string): readonly string[] {
+  return path.split(/[.[\]]+/).filter((step) => step !== '');
+}
