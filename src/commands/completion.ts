@@ -13,7 +13,7 @@ const MANY = 200;
 export const completion: Command = async (argv, io) => {
   const [shell = ''] = argv;
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-  const usage = `mooring completion bash|zsh|fish prints a script for that shell, such as: source <(mooring completion bash)\n`;
+  const usage = `mooring completion bash|zsh|fish prints a script for that shell, such as:\nsource <(mooring completion bash)\n`;
   if (script === undefined) {
     const asked = shell === '--help' || shell === '-h';
     (asked ? io.stdout : io.stderr)(usage);

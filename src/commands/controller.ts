@@ -15,6 +15,7 @@ import { Reachability } from '../kube/reachability.ts';
 import { createReviews, type Reviews } from '../kube/reviews.ts';
 import { createMetrics, type Metrics } from '../operator/metrics.ts';
 import { createOperator, type Operator } from '../operator.ts';
+import { helpRows } from '../plugin/help.ts';
 import { loadCertificateFiles } from '../serving/certificate.ts';
 import { type ServeOptions, serve } from '../serving/http-server.ts';
 import { createScrapeGuard } from '../serving/scrape-guard.ts';
@@ -183,10 +184,10 @@ async function serveEndpoints(
 }
 
 function help(): string {
-  const lines = Object.entries(FLAGS).map(([name, { about, fallback, type }]) => {
+  const rows = Object.entries(FLAGS).map(([name, { about, fallback, type }]) => {
     const flag = `--${name}${type === 'string' ? ' …' : ''}`;
     const preset = fallback === '' ? '' : ` (default ${fallback})`;
-    return `  ${flag.padEnd(24)} ${about}${preset}; ${variableOf(name)}`;
+    return [flag, `${about}${preset}; ${variableOf(name)}`] as const;
   });
-  return `mooring controller: runs the operator until it is told to stop.\n\nFlags, each also an environment variable:\n${lines.join('\n')}\n`;
+  return `mooring controller: runs the operator until it is told to stop.\n\nFlags, each also an environment variable:\n${helpRows(rows)}\n`;
 }

@@ -10,16 +10,19 @@ import { createScreen, type Screen } from './demo/screen.ts';
 import { tell } from './demo/story.ts';
 import { startWorld, type World } from './demo/world.ts';
 
-const HELP = `mooring demo: everything on this machine, from kubectl apply to a database cluster that is ready.
+const HELP = `mooring demo: everything on this machine, from kubectl apply to a cluster that is ready.
 
-It starts a Kubernetes API server, a simulated cloud and the operator, applies deploy/samples, shows what
-happens, and stays until Ctrl-C. An operator that is killed meanwhile is started again. Then all of it is gone.
+It starts a Kubernetes API server, a simulated cloud and the operator, applies deploy/samples,
+shows what happens, and stays until Ctrl-C. An operator that is killed meanwhile is started again.
+Then all of it is gone.
 
 Flags:
-  --once              end when all is Ready: exit code 0; or 1, with the reason, when that cannot be or takes too long
+  --once              end when all is Ready: exit code 0; or 1, with the reason, when that cannot
+                      be or takes too long
   --timeout 2m        how long that may take, without the start of the API server
-  --kubeconfig FILE   use this cluster instead of starting one; also MOORING_TEST_KUBECONFIG. The demo keeps to a
-                      namespace of its own there, and leaves the CustomResourceDefinitions and roles behind
+  --kubeconfig FILE   use this cluster instead of starting one; also MOORING_TEST_KUBECONFIG. The
+                      demo keeps to a namespace of its own there, and leaves the
+                      CustomResourceDefinitions and roles behind
   --help              show this
 `;
 

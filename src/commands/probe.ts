@@ -3,7 +3,7 @@ import { createUndiciTransport } from '../base/http.ts';
 import type { Command } from './command.ts';
 
 const USAGE =
-  'mooring probe URL asks for it once, such as http://mooring.mooring-system.svc:8081/readyz: 0 means that it is well.\n';
+  'mooring probe URL asks for it once, such as http://mooring.mooring-system.svc:8081/readyz:\n0 means that it is well.\n';
 const TIMEOUT_MS = 10_000;
 /** A probe's answer is a line. */
 const SHOWN = 1_000;

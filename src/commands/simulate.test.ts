@@ -149,6 +149,8 @@ describe('simulate', () => {
     const running = await start('--help');
     expect(await running.stop()).toBe(0);
     for (const { flag } of Object.values(KNOB_SPECS)) expect(running.output).toContain(`--${flag} `);
+    expect(running.output).toMatch(/--server-token-lifetime .*\(default 4h\)/);
+    expect(Math.max(...running.output.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
     for (const flag of ['host', 'port', 'dialect', 'state-file', 'seed', 'output', 'team', 'spaces', 'versions']) {
       expect(running.output).toContain(`--${flag} `);
     }
@@ -156,13 +158,15 @@ describe('simulate', () => {
 
   it.each([
     ['--nope', "Unknown option '--nope'"],
-    ['--port=x', '--port takes a number, not "x"'],
-    ['--port=70000', '--port takes a number'],
+    ['--port=x', '--port takes a port from 0 to 65535, not "x"'],
+    ['--port=99999', '--port takes a port from 0 to 65535, not "99999"'],
     ['--seed=-1', '--seed takes a number'],
     ['--dialect=klingon', '--dialect takes document or field, not "klingon"'],
     ['--output=xml', '--output takes text or json'],
     ['--spaces=,', '--spaces takes at least one'],
     ['--provision-time=soon', '--provision-time takes a duration'],
+    ['--provision-time=3', '--provision-time takes a duration such as 3s, or a range such as 1s-5s, not "3"'],
+    ['--query-time=3', '--query-time takes a duration such as 60ms, 3s or 5m, not "3"'],
     ['surplus', 'surplus'],
   ])('refuses %s with exit code 2', async (flag, message) => {
     const running = await start(flag);

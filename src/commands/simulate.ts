@@ -3,9 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import { aborted } from '../base/abort.ts';
 import { argumentMistake } from '../base/argument-mistake.ts';
 import { systemClock } from '../base/clock.ts';
+import { formatDuration } from '../base/duration.ts';
 import { messageOf } from '../base/errors.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
 import { systemRandom } from '../base/random.ts';
+import { helpRows } from '../plugin/help.ts';
 import { DIALECTS, type Dialect } from '../simulator/dialect.ts';
 import { KNOB_SPECS, type KnobSpec, type Knobs, parseKnobFlags, SIMULATE_KNOBS } from '../simulator/knobs.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
@@ -127,7 +129,7 @@ function readSettings(argv: readonly string[]): Settings | undefined {
   return {
     listen: {
       host: values.host,
-      port: integerOf('port', values.port),
+      port: portOf(values.port),
       ...(advertisedHost === undefined ? {} : { advertisedHost }),
     },
     dialect: oneOf('dialect', values.dialect, DIALECTS),
@@ -151,10 +153,13 @@ function parsed<T extends NonNullable<ParseArgsConfig['options']>>(argv: readonl
 }
 
 function integerOf(flag: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text) || (flag === 'port' && Number(text) > 65_535)) {
-    throw new Error(`--${flag} takes a number, not ${JSON.stringify(text)}`);
-  }
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`--${flag} takes a number, not ${JSON.stringify(text)}`);
   return Number(text);
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new Error(`--port takes a port from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
 function oneOf<T extends string>(flag: string, text: string, choices: readonly T[]): T {
@@ -202,27 +207,31 @@ function jsonText(simulator: Simulator, server: SimulatorServer): string {
 
 function helpText(): string {
   const row = (flag: string, about: string, standard: unknown) =>
-    `  --${flag.padEnd(26)} ${about}${standard === undefined || standard === false ? '' : ` (default ${standard})`}`;
+    [`--${flag}`, `${about}${standard === undefined || standard === false ? '' : ` (default ${standard})`}`] as const;
   return `${[
     'Usage: mooring simulate [flags]',
     '',
     'Serves simulations of both APIs on loopback, for trying things out and for tests.',
     '',
-    ...Object.entries(ABOUT).map(([flag, about]) => {
-      const option = OPTIONS[flag as keyof typeof OPTIONS];
-      return row(flag, about, 'default' in option ? option.default : undefined);
-    }),
+    helpRows(
+      Object.entries(ABOUT).map(([flag, about]) => {
+        const option = OPTIONS[flag as keyof typeof OPTIONS];
+        return row(flag, about, 'default' in option ? option.default : undefined);
+      }),
+    ),
     '',
     'What the documents leave open (times such as 500ms, 3s, 1s-5s):',
     '',
-    ...Object.entries(KNOB_SPECS).map(([name, spec]) => {
-      const choices = spec.kind === 'choice' ? `, one of ${spec.choices.join(', ')}` : '';
-      return row(spec.flag, `${spec.about}${choices}`, formatKnob(spec, SIMULATE_KNOBS[name as keyof Knobs]));
-    }),
+    helpRows(
+      Object.entries(KNOB_SPECS).map(([name, spec]) => {
+        const choices = spec.kind === 'choice' ? `, one of ${spec.choices.join(', ')}` : '';
+        return row(spec.flag, `${spec.about}${choices}`, formatKnob(spec, SIMULATE_KNOBS[name as keyof Knobs]));
+      }),
+    ),
   ].join('\n')}\n`;
 }
 
 function formatKnob(spec: KnobSpec, value: Knobs[keyof Knobs]): string {
-  if (typeof value === 'object') return value[0] === value[1] ? `${value[0]}ms` : `${value[0]}ms-${value[1]}ms`;
-  return spec.kind === 'ms' ? `${value}ms` : String(value);
+  if (typeof value === 'object') return [...new Set(value)].map(formatDuration).join('-');
+  return spec.kind === 'ms' && typeof value === 'number' ? formatDuration(value) : String(value);
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { argumentMistake } from '../base/argument-mistake.ts';
+import { helpRows, wrapped } from './help.ts';
 
 /** The command was called wrongly: exit code 2, with this text. */
 export class UsageError extends Error {
@@ -76,10 +77,10 @@ export function parseArguments(argv: readonly string[], flags: Readonly<Record<s
 
 /** `--help`: the usage lines, then the flags. */
 export function helpText(about: string, usage: readonly string[], flags: Readonly<Record<string, Flag>>): string {
-  const lines = Object.entries(flags).map(([name, { type, short, about: what }]) => {
+  const rows = Object.entries(flags).map(([name, { type, short, about: what }]) => {
     const names = `${short === undefined ? '    ' : `-${short}, `}--${name}${type === 'string' ? ' …' : ''}`;
-    return `  ${names.padEnd(26)} ${what}`;
+    return [names, what] as const;
   });
   const examples = usage.map((line) => `  ${line}`);
-  return `${about}\n\nUsage:\n${examples.join('\n')}\n\nFlags:\n${lines.join('\n')}\n`;
+  return `${wrapped(about).join('\n')}\n\nUsage:\n${examples.join('\n')}\n\nFlags:\n${helpRows(rows)}\n`;
 }

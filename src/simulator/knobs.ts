@@ -196,26 +196,31 @@ function parseKnob(name: string, spec: KnobSpec, given: unknown): unknown {
     case 'ms': {
       const ms = parseMs(given);
       if (ms === undefined)
-        throw new Error(`${name} takes a duration such as 60ms, 3s, 5m or a number of milliseconds`);
+        throw new Error(`${name} takes a duration such as 60ms, 3s or 5m, not ${JSON.stringify(given)}`);
       return ms;
     }
     case 'range': {
       const range = parseRange(given);
-      if (range === undefined) throw new Error(`${name} takes a duration such as 3s, or a range such as 1s-5s`);
+      if (range === undefined)
+        throw new Error(`${name} takes a duration such as 3s, or a range such as 1s-5s, not ${JSON.stringify(given)}`);
       return range;
     }
   }
 }
 
+/** A number, as there is in JSON only, is of milliseconds, as the knob's name says; a text has its unit. */
 function parseMs(given: unknown): number | undefined {
   if (typeof given === 'number') return Number.isFinite(given) && given >= 0 ? given : undefined;
   const text = String(given);
-  if (/^\d+$/.test(text)) return Number(text);
   return DURATION_PATTERN.test(text) ? parseDuration(text) : undefined;
 }
 
 function parseRange(given: unknown): MsRange | undefined {
-  const parts: readonly unknown[] = Array.isArray(given) ? given : String(given).split('-');
+  const parts: readonly unknown[] = Array.isArray(given)
+    ? given
+    : typeof given === 'string'
+      ? given.split('-')
+      : [given];
   const [min, max] = [parseMs(parts[0]), parseMs(parts.length === 1 ? parts[0] : parts[1])];
   return min === undefined || max === undefined || parts.length > 2 || max < min ? undefined : [min, max];
 }

@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { COMMANDS } from '../../src/commands/table.ts';
 import { run } from '../../tools/control-plane/run.ts';
 
 /* What only the whole program shows: its arguments, and its pipes. */
@@ -42,4 +43,20 @@ test('Flags of the connection may stand before the command', async () => {
   const missing = '/no/such/kubeconfig';
   const before = await run(process.execPath, [MOORING, `--kubeconfig=${missing}`, '-n', 'shop', 'status']);
   expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining(`There is no kubeconfig ${missing}`) });
+});
+
+test('Help fits into a narrow window', async () => {
+  const widths = await Promise.all(
+    Object.keys(COMMANDS).map(async (name) => {
+      const command = await COMMANDS[name]?.load();
+      let shown = '';
+      const write = (text: string) => {
+        shown += text;
+      };
+      const { signal } = new AbortController();
+      if (!name.startsWith('_')) await command?.(['--help'], { stdout: write, stderr: write, env: {}, signal });
+      return [name, Math.max(...shown.split('\n').map((line) => line.length))] as const;
+    }),
+  );
+  expect(widths.filter(([, width]) => width > 100)).toEqual([]);
 });

@@ -1,0 +1,26 @@
+/** A narrow window. */
+const WIDTH = 100;
+
+/** What `--help` lists: names, and beside each what it is, on as many lines as that needs. */
+export function helpRows(rows: readonly (readonly [name: string, about: string])[]): string {
+  const column = Math.max(...rows.map(([name]) => name.length)) + 4;
+  return rows
+    .map(([name, about]) => {
+      const [first = '', ...more] = wrapped(about, WIDTH - column);
+      return [`  ${name}`.padEnd(column) + first, ...more.map((line) => ' '.repeat(column) + line)]
+        .map((line) => line.trimEnd())
+        .join('\n');
+    })
+    .join('\n');
+}
+
+/** Lines, between words. */
+export function wrapped(text: string, width = WIDTH): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
