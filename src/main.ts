@@ -47,6 +47,7 @@ async function main(): Promise<number> {
     stderr: (text) => lost !== undefined || process.stderr.write(text),
     isTerminal: process.stdout.isTTY === true,
     rows: () => process.stdout.rows,
+    columns: () => process.stdout.columns,
     env: process.env,
     signal: abort.signal,
   });

@@ -6,6 +6,8 @@ export interface CommandIO {
   readonly isTerminal?: boolean;
   /** Rows of its window now; undefined: not known. */
   readonly rows?: () => number | undefined;
+  /** Columns of it. */
+  readonly columns?: () => number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborting ends the command. */
   readonly signal: AbortSignal;

@@ -33,6 +33,8 @@ export interface OnCluster {
   readonly style: Style;
   /** Undefined: nobody looks at one. */
   readonly screen: Screen | undefined;
+  /** Of that window now; undefined: not known. */
+  readonly columns?: (() => number | undefined) | undefined;
 }
 
 /** `Asked`: what its arguments ask for. */
@@ -70,9 +72,10 @@ export function onCluster<Asked>(
     try {
       const rows = () => terminal.rows?.();
       const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, rows, coloured) : undefined;
+      const columns = terminal.isTerminal === true ? terminal.columns : undefined;
       const args = parseArguments(argv, flags);
       const asked = command.parse(args);
-      return await connected({ args, io, style: styleFor(coloured), screen }, (on) => command.run(on, asked));
+      return await connected({ args, io, style: styleFor(coloured), screen, columns }, (on) => command.run(on, asked));
     } catch (error) {
       if (error instanceof UsageError) {
         io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);

@@ -64,10 +64,11 @@ interface Drawn {
 }
 
 async function drawn(
-  { api, namespace, args, io, style }: OnCluster,
+  on: OnCluster,
   { output, target }: Asked,
   sign: () => Promise<string | undefined>,
 ): Promise<Drawn> {
+  const { api, namespace, args, io, style } = on;
   const scope = args.is('all-namespaces') ? undefined : namespace;
   const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
   const [found, operator] = await Promise.all([loadInventory(api, scope, io.signal), sign()]);
@@ -85,7 +86,9 @@ async function drawn(
   }
   const code = refused.length > 0 || inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
   const stdout =
-    output === 'text' ? statusText(inventory, systemClock.now(), style) : printed(output, forPrograms(inventory));
+    output === 'text'
+      ? statusText(inventory, systemClock.now(), style, on.columns?.())
+      : printed(output, forPrograms(inventory));
   return { code, stdout, stderr: '' };
 }
 

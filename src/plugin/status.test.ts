@@ -58,6 +58,22 @@ describe('statusText()', () => {
     expect(lines[3]).toMatch(/^DatabaseSpace platform\/production +\? +you may not see it/);
   });
 
+  it('is cut at the window that somebody looks at, and nowhere else', () => {
+    const message = `Secret "cloud" ${'is refused and '.repeat(20)}that is all`;
+    const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['False', 'CredentialsInvalid', message] })];
+    expect(show(items)[1]).toContain(message);
+    const inWindow = (width: number) => statusText({ items, hidden: NONE }, NOW, styleFor(false), width).split('\n');
+    const [head, row] = inWindow(90);
+    expect(row).toMatch(
+      /^DatabaseSpace shop\/production {2}False {2}CredentialsInvalid {2}2h {3}Secret "cloud" is .*…$/,
+    );
+    expect(row?.indexOf('Secret')).toBe(head?.indexOf('WHAT BLOCKS IT'));
+    expect(inWindow(91)[1]).toHaveLength(91);
+    expect(row).toHaveLength(89);
+    // What is left says nothing.
+    expect(inWindow(70)[1]).toContain(message);
+  });
+
   it('says of an object that the operator has not seen yet that it was not seen', () => {
     const items = [anItem('DatabaseSpace', 'shop/production', { generation: 2 })];
     expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +Mooring has not looked at this version/);

@@ -4,17 +4,21 @@ import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, NOT_THERE, type Node, treeOf } from './tree.ts';
 
-/** The tree of everything, with what blocks each; of nothing, what is not shown. `nowMs`: for ages. */
-export function statusText(inventory: Inventory, nowMs: number, style: Style): string {
+/**
+ * The tree of everything, with what blocks each; of nothing, what is not shown. `nowMs`: for ages. `width`: of the window that rows
+ * are to fit in; undefined: there is none, as in a pipe.
+ */
+export function statusText(inventory: Inventory, nowMs: number, style: Style, width?: number): string {
   const lines = treeOf(inventory.items).flatMap((node) => linesOf(node, '', ''));
   const refused = (inventory.refused ?? []).map((message) => `Not shown, as you lack a right: ${message}`);
   const operator = inventory.operator === undefined ? [] : [style.bad(inventory.operator)];
   if (lines.length === 0) return `${[...refused, ...operator].join('\n')}\n`;
   const rows = lines.map(({ label, node }) => [label, ...cellsOf(node, inventory, nowMs)]);
-  const text = table([['OBJECT', 'READY', 'REASON', 'AGE', 'WHAT BLOCKS IT'], ...rows], (cell, row, column) => {
+  const styled = (cell: string, row: number, column: number) => {
     if (row === 0) return style.dim(cell);
     return column === 1 ? paint(cell, style) : cell;
-  });
+  };
+  const text = table([['OBJECT', 'READY', 'REASON', 'AGE', 'WHAT BLOCKS IT'], ...rows], styled, width);
   const unmanaged = inventory.items.flatMap(unmanagedOf);
   return `${[text, ...unmanaged, ...refused, ...operator].join('\n')}\n`;
 }
@@ -66,11 +70,11 @@ function inTheWay(item: Item, inventory: Inventory): string {
   const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
   const isGoing = item.metadata.deletionTimestamp !== undefined && readinessOf(item).reason !== NOT_SEEN;
   if (blocker === undefined)
-    return [paused, firstSentence(warningOf(item) ?? ''), shortened(mistakesIn(item.metadata) ?? '')]
+    return [paused, firstSentence(warningOf(item) ?? ''), mistakesIn(item.metadata) ?? '']
       .filter((text) => text !== '')
       .join('; ');
   if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))
-    return WOULD.test(blocker.message) ? shortened(blocker.message.replace(WOULD, 'paused: Mooring would $1')) : paused;
+    return WOULD.test(blocker.message) ? blocker.message.replace(WOULD, 'paused: Mooring would $1') : paused;
   // Of what is not there, the message has the name.
   const away =
     blocker.name === nameOf(item) || blocker.reason === NOT_THERE ? '' : `${blocker.name}: ${blocker.reason}: `;
@@ -92,11 +96,7 @@ const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go
 function firstSentence(message: string): string {
   // What follows a colon is a remedy where it begins like a sentence, and else the reason. What is in brackets is one word.
   const end = message.replace(/\([^)]*\)/g, (words) => '_'.repeat(words.length)).search(/[.;] [A-Za-z]|: [A-Z]/);
-  return shortened(end < 20 ? message : message.slice(0, end));
-}
-
-function shortened(text: string): string {
-  return text.length <= 120 ? text : `${text.slice(0, 119)}…`;
+  return end < 20 ? message : message.slice(0, end);
 }
 
 function paint(cell: string, style: Style): string {

@@ -18,10 +18,14 @@ export function styleFor(coloured: boolean): Style {
   return { good: ansi(32), bad: ansi(31), going: ansi(33), dim: ansi(2), strong: ansi(1) };
 }
 
-/** Columns as wide as their widest cell on a terminal, a row on one line; `styled` gets each padded cell. */
+/**
+ * Columns as wide as their widest cell on a terminal, a row on one line; `styled` gets each padded cell. `width`: of the window that
+ * the last column is cut at; undefined: there is none.
+ */
 export function table(
   rows: readonly (readonly string[])[],
   styled: (cell: string, row: number, column: number) => string = plain,
+  width?: number,
 ): string {
   const widths: number[] = [];
   const cells = rows.map((row) =>
@@ -32,17 +36,38 @@ export function table(
       return { text, width };
     }),
   );
+  const before = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP.length, 0);
+  const room = width === undefined ? Number.POSITIVE_INFINITY : width - before;
   return cells
     .map((row, at) =>
       row
-        .map(({ text, width }, index) => {
-          const padding = index === row.length - 1 ? 0 : (widths[index] ?? 0) - width;
-          return styled(text + ' '.repeat(padding), at, index);
+        .map((cell, index) => {
+          const isLast = index === widths.length - 1;
+          const padding = index === row.length - 1 ? 0 : (widths[index] ?? 0) - cell.width;
+          return styled(
+            isLast && cell.width > room ? cut(cell.text, room) : cell.text + ' '.repeat(padding),
+            at,
+            index,
+          );
         })
-        .join('  ')
+        .join(GAP)
         .trimEnd(),
     )
     .join('\n');
+}
+
+const GAP = '  ';
+/** Less of a text says nothing: it had better go on in the next line. */
+const LEAST = 10;
+
+function cut(text: string, room: number): string {
+  if (room < LEAST) return text;
+  let shown = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (stringWidth(shown + segment) >= room) break;
+    shown += segment;
+  }
+  return `${shown.trimEnd()}…`;
 }
 
 /** As kubectl shows ages: 12s, 5m, 3h, 2d. */
