@@ -28,7 +28,7 @@ describe('explainText()', () => {
       },
     });
     const text = explain(item);
-    expect(text).toContain('DatabaseCluster shop/orders: Ready is False ClusterMissing, for 60m');
+    expect(text).toContain('DatabaseCluster shop/orders: Ready is False ClusterMissing (False for 60m)');
     expect(text).toContain('Why\n  Cluster "orders" has vanished');
     expect(text).toContain('What to do\n  Restore it in the cloud');
     expect(text).toContain('Last error\n  Deploy, 60s ago: HTTP 400, code Q1\n  No payment');
@@ -67,6 +67,17 @@ describe('explainText()', () => {
     const item = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', 'IdentityChanged', message] });
     expect(explain(item)).toContain(
       '  To take it over: kubectl annotate databasecluster orders --namespace shop --overwrite mooring.dev/accept-identity=2026-11-21T10:00:00.000Z\n',
+    );
+  });
+
+  it('does not send to the message, which stands above, but for more than that', () => {
+    const refused = { ready: ['False', 'RefusedByServer', 'Too short: write more'] as const, stalled: true };
+    const user = anItem('DatabaseUser', 'shop/app', refused);
+    expect(explain(user)).not.toContain('What to do');
+    expect(explanationOf({ items: [user], hidden: new Set() }, user)).toMatchObject({ whatToDo: [] });
+    const invalid = { ready: ['False', 'InvalidSpec', 'spec.region cannot be so'] as const, stalled: true };
+    expect(explain(anItem('DatabaseCluster', 'shop/orders', invalid))).toContain(
+      'What to do\n  Correct the field that the message names; or, where it cannot change, delete the object and apply it anew',
     );
   });
 

@@ -106,8 +106,10 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
   ];
 }
 
+/** The time counts from the last change of the status: the reason may have changed since. */
 function lasting(item: Item, nowMs: number): string {
-  return `, for ${age(readyOf(item)?.lastTransitionTime, nowMs)}`;
+  const ready = readyOf(item);
+  return ready === undefined ? '' : ` (${ready.status} for ${age(ready.lastTransitionTime, nowMs)})`;
 }
 
 function why(inventory: Inventory, item: Item): readonly string[] {
@@ -128,10 +130,16 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   if (blocker.reason === NOT_THERE) return [`Create ${blocker.name}, or correct the reference to it`];
   const help = reasonHelp(kind, blocker.reason);
   if (help === undefined) return [];
+  const isOwn = blocker.name === nameOf(item);
+  // It stands above.
+  if (isOwn && ONLY_THE_MESSAGE.test(help.remedy ?? '')) return [];
   const remedy = help.remedy ?? `Nothing but to wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`;
   // The message that a remedy speaks of is that one's, and stands below.
-  return [blocker.name === nameOf(item) ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(item)];
+  return [isOwn ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(item)];
 }
+
+/** One clause, which sends whoever reads it to the message. */
+const ONLY_THE_MESSAGE = /^[^,;.:]*the message[^,;.:]*$/;
 
 /** What has it take over the cluster that has come in the place of its own. */
 function takeOver(item: Item): readonly string[] {
