@@ -221,12 +221,13 @@ describe('the API server takes it, and Pod Security restricted has no objection'
   });
 
   const { serviceMonitor: _, ...unmonitored } = COMPLETE.metrics;
+  const authorization = { credentials: { name: 'scraper', key: 'token' } };
   test.each<readonly [string, Readonly<Record<string, unknown>>]>([
     ['defaults', { crds: {} }],
     ['everything', COMPLETE],
     [
       'everything, with a PodMonitor',
-      { ...COMPLETE, metrics: { ...unmonitored, podMonitor: COMPLETE.metrics.serviceMonitor } },
+      { ...COMPLETE, metrics: { ...unmonitored, podMonitor: { ...COMPLETE.metrics.serviceMonitor, authorization } } },
     ],
     ['one pod without leader election', { leaderElection: { enabled: false } }],
     ['three pods with a budget', { replicaCount: 3, podDisruptionBudget: { enabled: true } }],

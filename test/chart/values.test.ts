@@ -4,6 +4,7 @@ import { loadAll } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FLAGS, parseConfig } from '../../src/config.ts';
 import { VERSION } from '../../src/version.ts';
+import type { RunResult } from '../../tools/control-plane/run.ts';
 import { leaves, readValues } from '../../tools/helm/values.ts';
 import { CHART, createHelm, HELM_BUILD_MS, type Helm } from '../support/helm.ts';
 import { readDocument } from '../support/readme.ts';
@@ -16,7 +17,10 @@ beforeAll(async () => {
 }, HELM_BUILD_MS);
 
 async function refusal(values: unknown): Promise<string> {
-  const { code, stderr } = await helm(['template', 'mooring', CHART], { values });
+  return mustRefuse(await helm(['template', 'mooring', CHART], { values }));
+}
+
+function mustRefuse({ code, stderr }: RunResult): string {
   expect(code).not.toBe(0);
   return stderr;
 }
@@ -125,9 +129,41 @@ describe('what contradicts itself is refused, with what to do', () => {
       { extraArgs: ['--log-level=debug'] },
       'extraArgs has --log-level=debug, which the chart sets itself: set log.level',
     ],
+    [
+      { extraArgs: ['--log-levl=debug'] },
+      'extraArgs has --log-levl=debug, which the operator does not know, so that it would not start: see its flags in docs/operator.md',
+    ],
+    [{ extraArgs: ['-v'] }, 'extraArgs has -v, which the operator does not know'],
+    [
+      { leaderElection: { enabled: false, shardBySpace: true } },
+      'leaderElection.shardBySpace shares nothing without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false',
+    ],
+    [
+      { metrics: { secure: { enabled: true, secretName: 'metrics-tls' }, podMonitor: { enabled: true } } },
+      'metrics.podMonitor would scrape without a token, which metrics.secure refuses: set metrics.podMonitor.authorization, or use metrics.serviceMonitor',
+    ],
   ])('%j', async (values, message) => {
     expect(await refusal(values)).toContain(message);
   });
+
+  // Helm takes a number from a file as float64, and from its command line as int64.
+  test.each([
+    ['podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=1', 'keeps every node from being drained'],
+    ['podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=0', 'keeps every node from being drained'],
+    ['replicaCount=2,leaderElection.enabled=false', 'set leaderElection.enabled to true, or replicaCount to 1'],
+    ['health.port=8080', 'metrics.port and health.port are the same'],
+  ])('--set=%s', async (set, message) => {
+    expect(mustRefuse(await helm(['template', 'mooring', CHART, `--set=${set}`]))).toContain(message);
+  });
+});
+
+test.each([
+  { extraArgs: ['--kubeconfig=/etc/kubeconfig'] },
+  { extraArgs: ['--kubeconfig', '/etc/kubeconfig'] },
+  { podDisruptionBudget: { enabled: true, minAvailable: 1 }, replicaCount: 2 },
+  { podDisruptionBudget: { enabled: true, minAvailable: '50%' } },
+])('%j is taken', async (values) => {
+  expect(await helm(['template', 'mooring', CHART], { values })).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('what the operator can start with is taken', async () => {
@@ -177,6 +213,8 @@ describe('the values', () => {
     const args = templates.join('\n');
     const flags = Object.keys(FLAGS).filter((flag) => flag !== 'kubeconfig');
     expect(flags.filter((flag) => !args.includes(`- --${flag}`))).toEqual([]);
+    // Whoever sets one of them as an extra argument is told of the value that does.
+    expect(flags.filter((flag) => !args.includes(`"${flag}" "`))).toEqual([]);
   });
 
   test('of the complete example are none of the defaults', () => {

@@ -10,6 +10,9 @@
 {{- if and (eq (default "" .Values.strategy.type) "Recreate") .Values.strategy.rollingUpdate }}
 {{- fail "strategy.rollingUpdate has no meaning with strategy.type Recreate: remove one of them" }}
 {{- end }}
+{{- if and .Values.leaderElection.shardBySpace (not $elects) }}
+{{- fail "leaderElection.shardBySpace shares nothing without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false" }}
+{{- end }}
 {{- if $elects }}
 {{- $times := .Values.leaderElection }}
 {{- $lease := include "mooring.milliseconds" $times.leaseDuration | int64 }}
@@ -45,7 +48,8 @@
 {{- if and (not (kindIs "invalid" .minAvailable)) (not (kindIs "invalid" .maxUnavailable)) }}
 {{- fail "podDisruptionBudget takes minAvailable or maxUnavailable, not both: remove one of them" }}
 {{- end }}
-{{- $all := and (kindIs "float64" .minAvailable) (ge (int .minAvailable) (int $.Values.replicaCount)) }}
+{{- $isNumber := not (or (kindIs "invalid" .minAvailable) (kindIs "string" .minAvailable)) }}
+{{- $all := and $isNumber (ge (int .minAvailable) (int $.Values.replicaCount)) }}
 {{- if or $all (eq (toString .minAvailable) "100%") }}
 {{- fail (printf "podDisruptionBudget.minAvailable %v with replicaCount %v keeps every node from being drained: raise replicaCount, or set maxUnavailable instead" .minAvailable $.Values.replicaCount) }}
 {{- end }}
@@ -65,6 +69,10 @@
 {{- end }}
 {{- if and .Values.metrics.secure.enabled (not .Values.metrics.secure.secretName) }}
 {{- fail "metrics.secure.enabled needs a certificate: name a Secret of type kubernetes.io/tls in metrics.secure.secretName" }}
+{{- end }}
+{{- $secure := .Values.metrics.secure.enabled }}
+{{- if and $secure .Values.metrics.podMonitor.enabled (not .Values.metrics.podMonitor.authorization) }}
+{{- fail "metrics.podMonitor would scrape without a token, which metrics.secure refuses: set metrics.podMonitor.authorization, or use metrics.serviceMonitor" }}
 {{- end }}
 {{- if eq (int .Values.metrics.port) (int .Values.health.port) }}
 {{- fail "metrics.port and health.port are the same: choose another one for one of them" }}
@@ -89,9 +97,12 @@
   "namespaces" "watchNamespaces"
   "secrets" "rbac.secrets" }}
 {{- range $argument := .Values.extraArgs }}
-{{- $value := get $flags (regexReplaceAll "^--(no-)?([^=]*).*$" $argument "${2}") }}
-{{- if $value }}
-{{- fail (printf "extraArgs has %s, which the chart sets itself: set %s instead" $argument $value) }}
+{{- $flag := regexReplaceAll "^--(no-)?([^=]*).*$" $argument "${2}" }}
+{{- with get $flags $flag }}
+{{- fail (printf "extraArgs has %s, which the chart sets itself: set %s instead" $argument .) }}
+{{- end }}
+{{- if and (hasPrefix "-" $argument) (ne $flag "kubeconfig") }}
+{{- fail (printf "extraArgs has %s, which the operator does not know, so that it would not start: see its flags in docs/operator.md" $argument) }}
 {{- end }}
 {{- end }}
 {{- end }}
