@@ -4,7 +4,7 @@ import { HttpError } from './base/http.ts';
 import { createLog } from './base/log.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
-import { type KubeApi, KubeError, SECRETS } from './kube/api.ts';
+import { type KubeApi, KubeError, type Resource, SECRETS } from './kube/api.ts';
 import { LEASES, leaseSpecOf } from './kube/lease.ts';
 import { createMetrics } from './operator/metrics.ts';
 import { createOperator } from './operator.ts';
@@ -124,6 +124,42 @@ test.each([
   }
   isGranted = true;
   await clock.advance(10_000);
+  expect([operator.notReady(), operator.acts()]).toEqual([undefined, true]);
+  stop.abort();
+  await clock.advance(30_000);
+  await running;
+});
+
+const NO_LOGIN =
+  /^The API server has not accepted this operator's login for 2 minutes \(401\), .* ServiceAccount is gone/;
+
+test.each([
+  ['401 to all', () => new KubeError('Unauthorized', { status: 401 }), NO_LOGIN],
+  [
+    '401 to some',
+    ({ plural }: Resource) => new KubeError('No', { status: plural === 'secrets' ? 503 : 401 }),
+    undefined,
+  ],
+  ['403 to all', () => new KubeError('Forbidden', { status: 403 }), undefined],
+  ['nothing', () => new HttpError('unreachable', 'Connection refused'), undefined],
+] as const)('createOperator() whose watches are answered %s for two minutes', async (_, errorFor, why) => {
+  const { clock, api } = aWorld();
+  const [watch, list] = [api.watch.bind(api), api.list.bind(api)];
+  const { operator, stop, running } = anOperator({ clock, api });
+  await clock.advance(60_000);
+  api.watch = (resource) => {
+    throw errorFor(resource);
+  };
+  api.list = (resource) => Promise.reject(errorFor(resource));
+  api.closeWatches();
+  await clock.advance(110_000);
+  expect(operator.notReady()).toBeUndefined();
+  for (let seconds = 110; seconds < 300; seconds += 10) {
+    await clock.advance(10_000);
+    if (seconds > 130) expect(operator.notReady()).toEqual(why && expect.stringMatching(seconds < 170 ? why : /401/));
+  }
+  Object.assign(api, { watch, list });
+  await clock.advance(65_000);
   expect([operator.notReady(), operator.acts()]).toEqual([undefined, true]);
   stop.abort();
   await clock.advance(30_000);

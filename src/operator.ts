@@ -11,6 +11,7 @@ import type { LeaseTimes } from './kube/lease.ts';
 import { createControllers } from './operator/controllers.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
+import { RefusedLogin } from './operator/refused-login.ts';
 import { Sharding } from './operator/sharding.ts';
 import type { ControllerDependencies } from './operator/wiring.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
@@ -75,7 +76,8 @@ export function createOperator(given: OperatorDependencies): Operator {
     transport: (ca) => fencedTransport(given.transport(ca), fence),
   };
   const { clock, log, metrics } = dependencies;
-  const informers = createInformers(dependencies);
+  const login = new RefusedLogin(clock);
+  const informers = createInformers({ ...dependencies, onWatchFailure: login.failed.bind(login) });
   const shared = lease && { ...given, ...lease, api: given.api, leases: lease.api ?? given.api };
   const onFailure = failing('Cannot agree with other replicas on spaces');
   const sharding = shardBySpace && shared ? new Sharding({ ...shared, onFailure }, informers) : undefined;
@@ -159,6 +161,8 @@ export function createOperator(given: OperatorDependencies): Operator {
       if (lost) throw new Error('The lease was lost: this process ends, so that it starts anew with what is true now');
     },
     notReady() {
+      const noLogin = login.problem(collections.map(({ plural }) => plural));
+      if (noLogin !== undefined) return noLogin;
       const waiting = collections.filter(({ informer }) => !informer.hasSynced());
       if (waiting.length > 0) return `Waiting for the first list of ${waiting.map(({ plural }) => plural).join(', ')}`;
       if (looking) return 'Waiting for the first look at the spaces';

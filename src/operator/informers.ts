@@ -23,6 +23,8 @@ export type InformerDependencies = Pick<InformerOptions<AnyObject>, 'api' | 'clo
   /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
   readonly secrets?: 'watch' | 'get' | undefined;
   readonly log: { warn(fields: object, message: string): void };
+  /** A list or watch of the collection failed. */
+  readonly onWatchFailure: (plural: string, error: unknown) => void;
 };
 
 export function createInformers(dependencies: InformerDependencies): Informers {
@@ -63,17 +65,19 @@ function informer<T extends AnyObject>(
   resource: Resource,
   transform: (object: AnyObject) => T,
 ): Informer<T> {
-  const { log } = dependencies;
+  const { log, onWatchFailure } = dependencies;
   return new Informer({
     ...dependencies,
     resource,
     metadataOnly: resource === SECRETS || resource === CONFIG_MAPS,
     transform,
-    onFailure: (error, retryInMs) =>
+    onFailure: (error, retryInMs) => {
+      onWatchFailure(resource.plural, error);
       log.warn(
         { resource: resource.plural, retryInMs: Math.round(retryInMs) },
         `Cannot watch ${resource.plural}, tried again: ${hintOf(error, resource)}`,
-      ),
+      );
+    },
   });
 }
 
