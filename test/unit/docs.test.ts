@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { FLAGS, variableOf } from '../../src/config.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
+import { ownRules, policyRules } from '../../src/rbac.ts';
 import { readRepository } from '../../tools/site/repository.ts';
 import { readSite } from '../../tools/site/site.ts';
 import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
@@ -164,6 +165,20 @@ test('A document tells of every command for people', () => {
     new RegExp(`\\b(?:mooring|npm run) ${name}\\b|^\\|[^|]*\\b${name}\\b[^|]*\\|`, 'm').test(documents);
   const names = Object.entries(COMMANDS).flatMap(([name, { about }]) => (about === undefined ? [] : [name]));
   expect(names.filter((name) => !told(name))).toEqual([]);
+});
+
+test('What a document has its reader ask about rights, the operator has', () => {
+  const documents = sources('README.md', 'charts/mooring/README.md', 'docs/**/*.md').join('\n');
+  const asked = [...documents.matchAll(/can-i (\w+) (\w+)(?:\/(\w+))?/g)];
+  expect(asked.length).toBeGreaterThan(0);
+  const rules = [...policyRules, ...ownRules.filter(({ when }) => when === undefined)];
+  for (const [words, verb = '', resource = '', name = ''] of asked) {
+    const isGiven = rules.some(
+      ({ verbs, resources, resourceNames = [name] }) =>
+        verbs.includes(verb) && resources?.includes(resource) && resourceNames.includes(name),
+    );
+    expect([words, isGiven]).toEqual([words, true]);
+  }
 });
 
 test('docs/operator.md has every flag with its variable and default, and no other', () => {
