@@ -1,6 +1,6 @@
 /*
  * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
- * - It hears of its objects from the informer, and of what they refer to through `enqueueDependents`.
+ * - It hears of its objects (predicate: `isNews`), and by `enqueueDependents` of what they refer to (EnqueueRequestsFromMapFunc).
  * - What a person changed is urgent, and stays so while passes follow one another at once, after a conflict, and where it was
  *   told when to come back. Checks that are due, and what a start finds in order, come last. An object that was stalled when
  *   work began comes back within about the time that it has been, ten minutes at most.

@@ -1,6 +1,6 @@
 /*
  * A cached collection, client-go's SharedInformer: one reflector a namespace, or one for all, a store that they fill, and
- * handlers told of each change.
+ * handlers told of each change. `transform` is its TransformFunc, `synced` its HasSynced; resync and Indexer it has none.
  */
 
 import { forAll } from '../base/errors.ts';

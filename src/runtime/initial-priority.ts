@@ -1,8 +1,8 @@
 /*
- * When, and how urgently, an object is looked at that a list or watch brings for the first time. Most that a start finds
- * are in order and wait behind all else. Backoff is not in memory after a start, but follows from the status: what has
- * been stalled for some time, and that nobody changed since, is tried again within about that time more, one to ten minutes.
- * So a restart does not try all that is stalled at once, and a row of them tries the same few: the moment depends on uid.
+ * When, and how urgently, an object is looked at that a list or watch brings for the first time. Most that a start finds are
+ * in order and wait behind all else (WithLowPriorityWhenUnchanged). Backoff is not in memory after a start, but follows from
+ * the status: what has been stalled for some time, and that nobody changed since, is tried again within about that time more,
+ * one to ten minutes. So a restart does not try all that is stalled at once, and a row of restarts tries the same few, by uid.
  */
 
 import { createHash } from 'node:crypto';

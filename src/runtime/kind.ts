@@ -1,6 +1,7 @@
 /*
- * A kind of resource: how it is read, judged and brought about. The one reconcile (reconcile.ts) asks whether the object
- * `holds` anything when it is deleted, and else whether it `owns` something, and then calls, in this order:
+ * A kind of resource: how it is read, judged and brought about. client-go and controller-runtime have no counterpart; the
+ * nearest is crossplane-runtime's ExternalClient. The one reconcile (reconcile.ts) asks whether the object `holds` anything
+ * when it is deleted, and else whether it `owns` something, and then calls, in this order:
  * - `observe`: all reads; changes nothing.
  * - `decide`: pure; the same observation gives the same decision.
  * - `act`: one step, one effect. Must be harmless when done twice, or look first. Returns what must not be lost, for the

@@ -1,7 +1,7 @@
 /*
- * The objects of one kind as last seen: client-go's Store, with handlers told of each change.
+ * The objects of one kind as last seen: client-go's Store with DeltaFIFO's duties, as handlers hear of what a list lacks, too.
  * - An object never goes back to an older version of itself, however late a list or an answer arrives, but by a list that asked
- *   for what is true now. Resource versions of one resource are comparable numbers.
+ *   for what is true now (`evenIfOlder`, `#ended`: no counterpart). Resource versions of one resource are comparable numbers.
  * - Objects are kept packed, and read when they are asked for: whoever has one may keep it, and nobody can change it.
  */
 
