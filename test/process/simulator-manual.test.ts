@@ -48,19 +48,21 @@ test('what docs/simulator.md says about manifests in CI works as it stands there
   writeFileSync(join(folder, 'manifests/kustomization.yaml'), 'resources: [space.yaml, cluster.yaml]\n');
   symlinkSync(inject('controlPlane').kubectl, join(folder, 'bin/kubectl'));
 
-  const { code, stdout, stderr } = await run('sh', ['ci/test-manifests.sh'], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      KUBECONFIG: adminKubeconfig(),
-      MOORING: join(ROOT, 'bin/mooring'),
-      PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-    },
-  });
-  const logs = readdirSync(folder)
-    .filter((name) => name.endsWith('.log'))
-    .map((name) => readFileSync(join(folder, name), 'utf8').slice(-2_000));
-  expect(code, [stdout, stderr, ...logs].join('\n')).toBe(0);
+  const env = {
+    ...process.env,
+    KUBECONFIG: adminKubeconfig(),
+    MOORING: join(ROOT, 'bin/mooring'),
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+  };
+  // It leaves nothing behind that would be in the way of the next time.
+  for (let time = 1; time <= 2; time++) {
+    const { code, stdout, stderr } = await run('sh', ['ci/test-manifests.sh'], { cwd: folder, env });
+    const logs = readdirSync(folder)
+      .filter((name) => name.endsWith('.log'))
+      .map((name) => readFileSync(join(folder, name), 'utf8').slice(-2_000));
+    expect(code, [time, stdout, stderr, ...logs].join('\n')).toBe(0);
+  }
+  expect((await kubectl(['get', 'namespace', 'mooring-ci'])).stderr).toContain('not found');
   const { teams, counters } = JSON.parse(readFileSync(join(folder, 'simulator.json'), 'utf8')) as {
     teams: { spaces: { clusters: { id: string; storageSizeGB: number }[] }[] }[];
     counters: { byCluster: Record<string, Record<string, number>> };
