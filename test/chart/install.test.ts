@@ -69,9 +69,9 @@ function blocksIn(document: string): readonly string[] {
   return blocks.map(({ commands }) => commands);
 }
 
-/** What a document says to do with the chart, for a helm that runs here. */
-function commandsIn(document: string): readonly (readonly string[])[] {
-  const lines = (blocksIn(document)[0] ?? '').replaceAll('\\\n', ' ').split('\n');
+/** What a document says to do with the chart, in one of its blocks, for a helm that runs here. */
+function commandsIn(document: string, index = 0): readonly (readonly string[])[] {
+  const lines = (blocksIn(document)[index] ?? '').replaceAll('\\\n', ' ').split('\n');
   return lines.map((line) => {
     const [command, ...args] = line.split(/ +/);
     expect(command).toBe('helm');
@@ -90,6 +90,8 @@ function previousChart(): string {
   };
   edit('Chart.yaml', /^(version|appVersion): .*$/gm, '$1: 0.0.1');
   edit('templates/crds/databaseclusters.yaml', /- dbc$/gm, '- cluster');
+  edit('templates/crds/databases.yaml', /- dbd$/gm, '- dbase');
+  edit('templates/crds/databases.yaml', /name: Ready$/gm, 'name: Well');
   return path;
 }
 
@@ -365,7 +367,7 @@ describe('without Helm', () => {
   });
 
   test("deploy/install.yaml with the README's command runs the operator, and leaves everything in its place", async () => {
-    const [, command = ''] = blocksIn('README.md');
+    const [, , command = ''] = blocksIn('README.md');
     expect(blocksIn('docs/guides/upgrading.md')[1]).toBe(command);
     expect(await cluster.shell(command)).toContain('deployment.apps/mooring serverside-applied');
     const image = '--output=jsonpath={.spec.template.spec.containers[*].image}';
@@ -390,12 +392,27 @@ describe('without Helm', () => {
     expect(state).toBe('registry.example.com/mooring:v1 2');
   });
 
-  test('what is there by hand, the chart takes when it is told to', async () => {
+  test('what is there by hand, in another version too, the chart takes when it is told to', async () => {
     await cluster.kubectl('delete', 'namespace', 'mooring-system', '--timeout=60s');
     expect(await cluster.shell(byHand())).toContain('clusterrole.rbac.authorization.k8s.io/mooring ');
+    const older = `sed 's/- dbc$/- cluster/; s/name: Ready$/name: Well/' crds/mooring.dev_databaseclusters.yaml`;
+    await cluster.shell(`${older} | kubectl apply --server-side --force-conflicts --filename=-`);
+    const values = { ...VALUES, rbac: { secrets: 'get' } };
     const [install = []] = commandsIn('README.md');
-    await expect(cluster.helm(install, VALUES)).rejects.toThrow(/invalid ownership metadata/);
-    await cluster.helm([...install, '--take-ownership'], VALUES);
+    await expect(cluster.helm(install, values)).rejects.toThrow(/invalid ownership metadata/);
+    await expect(cluster.helm([...install, '--take-ownership'], values)).rejects.toThrow(/conflict with "kubectl/);
+    const [take = [], ...more] = commandsIn('README.md', 1);
+    expect(more).toEqual([]);
+    await cluster.helm(take, values);
     expect([...(await cluster.versions(NAMESPACE)).keys()]).toEqual([...before.keys()]);
+  });
+
+  test('what it took stays in the name of kubectl as well, so that an upgrade has to say so', async () => {
+    const [upgrade = []] = commandsIn('docs/guides/upgrading.md');
+    const toAnother = upgrade.map((arg) => (arg === CHART ? previousChart() : arg));
+    await expect(cluster.helm(toAnother)).rejects.toThrow(/conflict with "kubectl/);
+    await cluster.helm([...toAnother, '--force-conflicts']);
+    const names = '--output=jsonpath={.spec.names.shortNames}';
+    expect(await cluster.kubectl('get', 'crd', 'databases.mooring.dev', names)).toBe('["dbase"]');
   });
 });

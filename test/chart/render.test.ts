@@ -177,6 +177,17 @@ describe('rights', () => {
     }
   });
 
+  test('for the whole cluster have other names with another release name', async () => {
+    const tls = { metrics: { secure: { enabled: true, secretName: 'metrics-tls' } }, crds: { install: false } };
+    const ofRelease = async (release: string, namespace: string) => {
+      const args = ['template', release, CHART, `--namespace=${namespace}`];
+      const all = loadAll(await mustHelm(helm, args, { values: { ...WATCHED, ...tls } })) as Rendered[];
+      return kindsOf(all.filter(({ metadata }) => metadata.namespace === undefined));
+    };
+    const [one, two] = [await ofRelease('mooring', 'one'), await ofRelease('shop', 'two')];
+    expect([one.length, one.filter((name) => two.includes(name))]).toEqual([5, []]);
+  });
+
   test('are left to others when that is asked for', async () => {
     const all = await objects({ rbac: { create: false } });
     expect(kindsOf(all).filter((name) => name.includes('Role'))).toEqual([

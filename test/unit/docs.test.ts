@@ -57,6 +57,7 @@ describe('README.md', () => {
       { commands: 'npm test', test: '.ci/run' },
       { commands: expect.stringMatching(/^docker build /), test: 'test/process/image.test.ts' },
       { commands: expect.stringMatching(/^helm install /), test: 'test/chart/install.test.ts' },
+      { commands: expect.stringContaining('--take-ownership'), test: 'test/chart/install.test.ts' },
       { commands: expect.stringContaining('deploy/install.yaml'), test: 'test/chart/install.test.ts' },
     ]);
     // The tag is the one that the chart asks for.
