@@ -1,15 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../tools/control-plane/run.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { cluster, type Manifest, secret, user, wholeSpace } from '../support/manifests.ts';
 import { startOperator } from '../support/operator.ts';
-import { ROOT } from '../support/readme.ts';
+import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 import { startCloud } from '../support/served-cloud.ts';
 
 /*
- * As docs/guides/disaster-recovery.md has it: everything is exported, the control plane is thrown away, and what was
+ * With the commands of docs/guides/disaster-recovery.md: everything is exported, the control plane is thrown away, and what was
  * exported is applied to a new one. The cloud has not noticed.
  */
 
@@ -32,18 +33,23 @@ async function aKubernetesCluster() {
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${stderr}`);
     return stdout;
   };
+  await kubectl(['config', 'set-context', '--current', `--namespace=${NAMESPACE}`]);
+  const path = [dirname(controlPlane.kubectl), process.env['PATH']].join(delimiter);
+  /** As a person does it in a terminal. */
+  const shell = async (commands: string, cwd: string) => {
+    const { code, stdout, stderr } = await run('sh', ['-e', '-c', commands], { env: { ...env, PATH: path }, cwd });
+    expect(code, `${commands}\n${stdout}${stderr}`).toBe(0);
+  };
   const apply = (objects: readonly object[]) =>
     kubectl(['apply', '--server-side', '--namespace', NAMESPACE, '--filename=-'], list(objects));
   await kubectl(['apply', '--server-side', `--filename=${join(ROOT, 'crds')}`]);
   for (const path of RBAC) await kubectl(['apply', '--filename=-'], readFileSync(path, 'utf8'));
   await kubectl(['create', 'namespace', NAMESPACE]);
   const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'mooring-system', name: 'mooring' });
-  return { controlPlane, kubectl, apply, start: () => startOperator({ kubeconfig, namespaces: [NAMESPACE] }) };
+  return { controlPlane, kubectl, shell, apply, start: () => startOperator({ kubeconfig, namespaces: [NAMESPACE] }) };
 }
 
 interface Exported extends Manifest {
-  readonly metadata: Manifest['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
-  readonly spec: Readonly<Record<string, unknown>>;
   readonly data: Readonly<Record<string, string>>;
 }
 
@@ -85,50 +91,43 @@ test('A new control plane takes over what the old one left, and touches no clust
   await old.apply(all);
   const kinds = 'databaseclusters,databaseusers,databases';
   await old.kubectl(['wait', '--for=condition=Ready', kinds, '--all', '--timeout=60s', '--namespace', NAMESPACE]);
-  const exported = async (what: string): Promise<readonly Exported[]> =>
-    JSON.parse(await old.kubectl(['get', what, '--output=json', '--namespace', NAMESPACE])).items;
-  const objects = await exported(`databasespaces,${kinds}`);
-  const secrets = await exported('secrets');
   await before.stop();
+  // One connection Secret is lost on the way.
+  await old.kubectl(['delete', 'secret', 'lost-connection', '--namespace', NAMESPACE]);
+  const folder = mkdtempSync(join(tmpdir(), 'disaster-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [save = '', restore = ''] = shellBlocks(readDocument('docs/guides/disaster-recovery.md'))
+    .filter(({ test: how }) => how === 'in order' || how === 'test/process/disaster-recovery.test.ts')
+    .map(({ commands }) => commands);
+  await old.shell(save, folder);
+  const files = readdirSync(join(folder, 'backup'));
+  expect(files.map((name) => statSync(join(folder, 'backup', name)).mode & 0o077)).toEqual(files.map(() => 0));
+  const secretsOf = async (where: typeof old): Promise<readonly Exported[]> =>
+    JSON.parse(await where.kubectl(['get', 'secrets', '--output=json', '--namespace', NAMESPACE])).items;
+  const kept = await secretsOf(old);
   await old.controlPlane.stop();
   const done = MUTATING.map((operation) => cloud.tookEffect(operation));
   const passwords = cloud.tookEffect('updateUser');
 
   const fresh = await aKubernetesCluster();
   onTestFinished(() => fresh.controlPlane.stop());
-  // One connection Secret is lost on the way.
-  const kept = secrets.filter(({ metadata }) => metadata.name !== 'lost-connection');
-  await fresh.apply(
-    kept.map(({ apiVersion, kind, metadata: { name, labels = {} }, data, ...rest }) => ({
-      apiVersion,
-      kind,
-      metadata: { name, labels },
-      data,
-      type: rest['type'],
-    })),
-  );
-  const adopted = { adoptionPolicy: 'IfExists' };
-  await fresh.apply(
-    objects.map(({ apiVersion, kind, metadata: { name }, spec }) => ({
-      apiVersion,
-      kind,
-      metadata: { name },
-      spec: kind === 'DatabaseSpace' ? spec : { ...spec, ...adopted },
-    })),
-  );
+  await fresh.shell(restore, folder);
   const after = await fresh.start();
   onTestFinished(async () => void (await after.kill()));
-  await fresh.kubectl(['wait', '--for=condition=Ready', kinds, '--all', '--timeout=60s', '--namespace', NAMESPACE]);
+  await fresh
+    .kubectl(['wait', '--for=condition=Ready', kinds, '--all', '--timeout=20s', '--namespace', NAMESPACE])
+    .catch(async (e) => {
+      throw new Error(
+        String(e) +
+          (await fresh.kubectl(['get', 'databases', '-oyaml', '--namespace', NAMESPACE])) +
+          readFileSync(join(folder, 'backup/objects.yaml'), 'utf8').slice(-2500),
+      );
+    });
 
   expect(MUTATING.map((operation) => cloud.tookEffect(operation))).toEqual(done);
   // Of the user whose Secret was lost nobody knew the password: it has a new one. All others were left alone.
   expect(cloud.tookEffect('updateUser')).toBe(passwords + 1);
-  const now = new Map(
-    (
-      JSON.parse(await fresh.kubectl(['get', 'secrets', '--output=json', '--namespace', NAMESPACE]))
-        .items as readonly Exported[]
-    ).map(({ metadata, data }) => [metadata.name, data]),
-  );
+  const now = new Map((await secretsOf(fresh)).map(({ metadata, data }) => [metadata.name, data]));
   for (const { metadata, data } of kept)
     expect(now.get(metadata.name)?.['password'], metadata.name).toBe(data['password']);
   const status = await fresh.kubectl([
