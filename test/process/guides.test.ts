@@ -1,7 +1,7 @@
 import { globSync, readdirSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { installCrds, openApi } from '../kube/api.ts';
-import { adminKubeconfig, makeNamespace } from '../support/control-plane.ts';
+import { adminKubeconfig, kubectl, makeNamespace } from '../support/control-plane.ts';
 import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 import { type UserShell, userShell } from '../support/user-shell.ts';
 
@@ -10,7 +10,8 @@ import { type UserShell, userShell } from '../support/user-shell.ts';
 /** What a guide says that its reader has; and what must have been printed, where that shows that it worked. */
 interface Guide {
   readonly before?: string;
-  readonly clusterIn?: 'cloud';
+  /** Of names that are free it makes namespaces itself. Otherwise they are there. */
+  readonly namespaces?: readonly string[];
   readonly prints?: readonly RegExp[];
   /** Files and folders that its reader is to keep; nothing else may be left. */
   readonly keeps?: readonly string[];
@@ -27,8 +28,6 @@ const GUIDES: Readonly<Record<string, Guide>> = {
     prints: [/databasespace|DatabaseSpace/, /Ada/, /1 row/, /storageSizeGB: 100 → 200/, /destroy cluster "orders"/],
   },
   'adopting.md': {
-    before: SPACE,
-    clusterIn: 'cloud',
     keeps: ['found.yaml', 'managed.yaml'],
     prints: [
       /clusterID: legacy|name: legacy/,
@@ -38,7 +37,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   },
   'rotation.md': { before: CLUSTER, prints: [/✓ Rotated/, /20\d\d-/] },
   'previews.md': { before: CLUSTER, prints: [/suspended, as the spec says/, /preview-7" deleted/] },
-  'tenancy.md': { before: CLUSTER, prints: [/http:\/\/127\.0\.0\.1:\d+/] },
+  'tenancy.md': { namespaces: ['guide-platform', 'guide-shop'], prints: [/http:\/\/127\.0\.0\.1:\d+/] },
   'environments.md': {
     before: SPACE,
     keeps: ['environments'],
@@ -59,7 +58,10 @@ test.each(Object.entries(GUIDES))(
     const api = await openApi(adminKubeconfig());
     onTestFinished(() => api.close());
     await installCrds(api);
-    const [platform, shop] = [await makeNamespace(), await makeNamespace()];
+    const names = guide.namespaces ?? [await makeNamespace(), await makeNamespace()];
+    const [platform = '', shop = ''] = names;
+    if (guide.namespaces !== undefined)
+      onTestFinished(async () => void (await kubectl(['delete', 'namespace', ...names, '--wait=false'])));
     const shell = await userShell(platform);
     onTestFinished(() => shell.end());
     const port = shell.simulatorPort;
@@ -68,7 +70,6 @@ test.each(Object.entries(GUIDES))(
     );
     shell.background(`bin/mooring controller --namespaces=${platform},${shop}`);
     await mustRun(shell, UNTIL_SIMULATED.replaceAll('PORT', String(port)));
-    if (guide.clusterIn !== undefined) await mustRun(shell, FOREIGN_CLUSTER.replaceAll('PORT', String(port)));
     if (guide.before !== undefined) await mustRun(shell, guide.before);
     const before = filesIn(shell);
     const printed: string[] = [];
@@ -76,7 +77,9 @@ test.each(Object.entries(GUIDES))(
       if (how !== 'in order') continue;
       const here = commands
         .replaceAll(/(--namespace=|namespace: )platform\b/g, `$1${platform}`)
-        .replaceAll(/(--namespace=|namespace )shop\b/g, `$1${shop}`);
+        .replaceAll(/(--namespace=|namespace )shop\b/g, `$1${shop}`)
+        .replaceAll(/(create namespace )platform\b/g, `$1${platform}`)
+        .replaceAll(':7080/', `:${port}/`);
       printed.push(await mustRun(shell, here));
     }
     expect(filesIn(shell)).toEqual([...before, ...(guide.keeps ?? [])].toSorted());
@@ -86,7 +89,6 @@ test.each(Object.entries(GUIDES))(
 
 const UNTIL_SIMULATED =
   'until curl --fail --silent --output /dev/null http://127.0.0.1:PORT/_simulator/counters; do sleep 0.2; done';
-const FOREIGN_CLUSTER = `curl --fail --silent http://127.0.0.1:PORT/_simulator/act/deployForeign --data '{"id": "legacy"}'`;
 
 function filesIn({ directory }: UserShell): readonly string[] {
   return readdirSync(directory)
