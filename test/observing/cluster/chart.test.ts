@@ -10,7 +10,12 @@ import { ALERTS, DASHBOARD } from '../files.ts';
 
 const VALUES = {
   metrics: {
-    prometheusRule: { enabled: true, renderMode: 'alwaysRender', labels: { release: 'prometheus' } },
+    prometheusRule: {
+      enabled: true,
+      renderMode: 'alwaysRender',
+      labels: { release: 'prometheus' },
+      runbookURL: 'https://mooring.dev/docs/alerts',
+    },
     dashboards: { enabled: true, annotations: { 'k8s-sidecar-target-directory': 'Databases' } },
   },
   argocd: { healthChecks: { enabled: true, namespace: 'argocd' } },
@@ -56,13 +61,17 @@ test('PrometheusRule has the alerts, and is what the Prometheus operator takes',
   expect(await foreign.refused(anywhere, await makeNamespace())).toBe('');
 });
 
-test('Runbooks may be elsewhere', async () => {
+test('Alerts link to where their runbooks are said to be, and nowhere otherwise', async () => {
+  const alertsWith = (settings: object) => {
+    const values = { metrics: { prometheusRule: { enabled: true, renderMode: 'alwaysRender', ...settings } } };
+    return mustHelm(helm, ['template', 'mooring', CHART, '--show-only=templates/prometheusrule.yaml'], { values });
+  };
   const runbookURL = 'https://wiki.example.com/mooring-alerts';
-  const values = { metrics: { prometheusRule: { enabled: true, renderMode: 'alwaysRender', runbookURL } } };
-  const args = ['template', 'mooring', CHART, '--show-only=templates/prometheusrule.yaml'];
-  const text = await mustHelm(helm, args, { values });
+  const text = await alertsWith({ runbookURL });
   expect(text).toContain(`runbook_url: ${runbookURL}#mooringabsent\n`);
   expect(text).not.toContain('mooring.dev/docs');
+  const unlinked = text.replaceAll(/^ +runbook_url: .*\n/gm, '');
+  expect(load(await alertsWith({}))).toEqual(load(unlinked));
 });
 
 test('The ConfigMap for Grafana holds the dashboard', async () => {
