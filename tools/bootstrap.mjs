@@ -21,7 +21,7 @@ export async function bootstrap(entry, run) {
   endWithParent();
   if (!process.features.typescript) {
     fail(
-      `Mooring needs Node 22.18 or later, this is ${versions.node}, and the pinned one in node_modules is missing.\n` +
+      `Mooring needs Node 22.19 or later, this is ${versions.node}, and the pinned one in node_modules is missing.\n` +
         'Install scripts may be off: run "npm rebuild node --ignore-scripts=false", or use a newer Node.',
     );
   }
