@@ -18,3 +18,16 @@ test('Recent makes a value once while it is among those that were asked for last
   get('b');
   expect(made).toEqual(['a', 'b', 'c', 'b']);
 });
+
+test('Recent keeps what was set last, and tells of it as if nobody had asked', () => {
+  const recent = new Recent<string, number>(2);
+  for (const [key, value] of [
+    ['a', 1],
+    ['b', 2],
+    ['a', 3],
+  ] as const)
+    recent.set(key, value);
+  expect(recent.peek('b')).toBe(2);
+  recent.set('c', 4);
+  expect(['a', 'b', 'c'].map((key) => recent.peek(key))).toEqual([3, undefined, 4]);
+});

@@ -8,6 +8,7 @@
 import type { Clock } from '../base/clock.ts';
 import { GROUP } from '../base/group.ts';
 import { type Random, uuid } from '../base/random.ts';
+import { Recent } from '../base/recent.ts';
 import { EVENTS, isNamespaceTerminating, isNotFound, type KubeApi } from '../kube/api.ts';
 import type { ConditionUpdate } from '../kube/condition.ts';
 import { type KubeObject, microTime } from '../kube/object.ts';
@@ -34,21 +35,21 @@ const SERIES_MS = 360_000;
 const BURST = 25;
 const REFILL_MS = 300_000;
 const MAX_WAITING = 1_000;
-const MAX_REMEMBERED = 4_096;
+const REMEMBERED = 4_096;
 
 /** A recorder, as above. Events are written by themselves, one after the other. */
 export function createEventRecorder({ api, clock, random, instance, onFailure }: EventRecorderOptions): EventRecorder {
-  const series = new Map<string, { readonly name: string; readonly count: number; readonly at: number }>();
+  const series = new Recent<string, { readonly name: string; readonly count: number; readonly at: number }>(REMEMBERED);
   /** By uid: the moment at which the object may have its whole burst again. */
-  const fullAt = new Map<string, number>();
+  const fullAt = new Recent<string, number>(REMEMBERED);
   let waiting = 0;
   let last = Promise.resolve();
 
   const isSpam = (uid: string): boolean => {
     const now = clock.monotonic();
-    const next = Math.max(fullAt.get(uid) ?? now, now) + REFILL_MS;
+    const next = Math.max(fullAt.peek(uid) ?? now, now) + REFILL_MS;
     if (next - now > BURST * REFILL_MS) return true;
-    remember(fullAt, uid, next);
+    fullAt.set(uid, next);
     return false;
   };
 
@@ -61,11 +62,11 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
       const key = JSON.stringify([uid, status, reason, note]);
       const time = microTime(clock.now());
       const now = clock.monotonic();
-      const known = series.get(key);
+      const known = series.peek(key);
       const repeats = known !== undefined && now - known.at < SERIES_MS;
       const name = repeats ? known.name : `${prefixOf(objectName)}.${uuid(random).slice(0, 13)}`;
       const count = repeats ? known.count + 1 : 1;
-      remember(series, key, { name, count, at: now });
+      series.set(key, { name, count, at: now });
       const create = () =>
         api.create(EVENTS, namespace, {
           apiVersion: 'events.k8s.io/v1',
@@ -100,14 +101,4 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
 /** Each part of a name between points ends with a letter or digit. */
 function prefixOf(name: string): string {
   return name.slice(0, MAX_NAME).replace(/[-.]+$/, '');
-}
-
-/** Forgets what was told least recently, so that memory is bounded. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= MAX_REMEMBERED) return;
-    map.delete(oldest);
-  }
 }

@@ -85,20 +85,16 @@ export class LeaderElector {
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
     await this.#acquire(signal);
     if (this.#hold === undefined) return;
-    const stop = new AbortController();
-    const onAbort = () => stop.abort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) stop.abort();
+    const lost = new AbortController();
     const ended = new AbortController();
-    const work = callbacks.onStartedLeading(stop.signal).finally(() => ended.abort());
+    const work = callbacks.onStartedLeading(AbortSignal.any([signal, lost.signal])).finally(() => ended.abort());
     // Whoever awaits `work` below hears of it; if leadership is lost nobody does.
     work.catch(() => {});
     await this.#keep(ended.signal);
 
     const held = ended.signal.aborted && this.isLeader() ? this.#hold : undefined;
     this.#hold = undefined;
-    signal.removeEventListener('abort', onAbort);
-    stop.abort();
+    lost.abort();
     callbacks.onStoppedLeading();
     if (held !== undefined) await this.#release(held);
     if (ended.signal.aborted) await work;
