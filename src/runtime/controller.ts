@@ -28,7 +28,7 @@ import { initialPriority } from './initial-priority.ts';
 import type { Forgotten, Kind, StatusBase } from './kind.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import { type Outcome, reconcile } from './reconcile.ts';
-import { type Priority, WorkQueue } from './workqueue.ts';
+import { type Priority, WORKERS_IN_ALL, WorkQueue } from './workqueue.ts';
 
 export interface ControllerLog {
   info(fields: object, message: string): void;
@@ -146,7 +146,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       if (unsettled.has(key)) this.enqueueAsNew(key, 0);
       else this.queue.add(key, 'low');
     });
-    await Promise.all([begin, ...Array.from({ length: this.#options.concurrency }, () => this.#work(stop, kill))]);
+    const length = this.#options.concurrency * WORKERS_IN_ALL;
+    await Promise.all([begin, ...Array.from({ length }, () => this.#work(stop, kill))]);
   }
 
   async #work(stop: AbortSignal, kill: AbortSignal): Promise<void> {
@@ -176,14 +177,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         finished('error');
         this.#retry(key, error instanceof KubeError ? error.retryAfterMs : undefined);
       } finally {
+        arrived?.();
+        // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
+        if (pace.due) await pace.rest();
         gate?.end(key);
         if (this.#replaced.delete(key)) this.forget(key, 'deleted');
         this.#lookAtForeignStatus(key);
         this.queue.done(key);
-        arrived?.();
       }
-      // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
-      if (pace.due) await pace.rest();
     }
   }
 

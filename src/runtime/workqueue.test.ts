@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { type Priority, WorkQueue, type WorkQueueObserver, type WorkQueueOptions } from './workqueue.ts';
+import {
+  type Priority,
+  WORKERS_IN_ALL,
+  WorkQueue,
+  type WorkQueueObserver,
+  type WorkQueueOptions,
+} from './workqueue.ts';
 
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 
@@ -291,7 +297,145 @@ test.each<[what: string, workers: number, crowds: readonly Crowd[], inHand: numb
   expect(queue.inProgress.size).toBe(inHand);
 });
 
-test('WorkQueue loses no key, whatever happens in whatever order', async () => {
+/** A queue whose workers all call `get`, of which each waits anew as soon as `end` ends what it has in hand. */
+function aBusyQueue(workers: number) {
+  const { queue, clock, worker } = aQueue(noChance, { group: (key) => key.split('/')[0] || undefined, workers });
+  for (let count = 0; count < workers * WORKERS_IN_ALL; count++) worker();
+  const add = async (keys: readonly string[], priority: Priority = 'high') => {
+    for (const key of keys) queue.add(key, priority);
+    await clock.settle();
+  };
+  const end = async (key: string, failed = false) => {
+    if (failed) queue.addRateLimited(key, BACKOFF);
+    queue.done(key);
+    worker();
+    await clock.settle();
+  };
+  const inHand = () => [...queue.inProgress.keys()];
+  return { queue, clock, add, end, inHand };
+}
+
+const keysOf = (group: string, count: number) => Array.from({ length: count }, (_, index) => `${group}/${index}`);
+
+test.each([
+  ['the same group', 'crowd/new', keysOf('crowd', 8)],
+  [
+    'another group, beside as many as there are workers',
+    'other/new',
+    Array.from({ length: 10 }, (_, index) => `crowd-${index}/a`),
+  ],
+])('WorkQueue gives the place of what is in hand for long to another key of %s', async (_, key, hanging) => {
+  const { clock, add, inHand, end } = aBusyQueue(10);
+  await add(hanging);
+  await add([key]);
+  await clock.advance(6_990);
+  expect(inHand()).toEqual(hanging);
+  await clock.advance(10);
+  expect(inHand()).toEqual([...hanging, key]);
+  // It does well: others go on as quickly.
+  await end(key);
+  await add([key]);
+  expect(inHand()).toEqual([...hanging, key]);
+});
+
+test('WorkQueue has a substitute begin only while those before it wait for long as well, and leaves free workers to others', async () => {
+  const { clock, add, inHand } = aBusyQueue(10);
+  await add(keysOf('crowd', 20));
+  const counts = [inHand().length];
+  for (let turn = 0; turn < 3; turn++) {
+    await clock.advance(7_000);
+    counts.push(inHand().length);
+  }
+  expect(counts).toEqual([8, 9, 10, 11]);
+  await add(['other/a', 'another/a']);
+  expect(inHand().slice(-2)).toEqual(['other/a', 'another/a']);
+});
+
+test('WorkQueue has no substitute for what is routine', async () => {
+  const { clock, add, inHand } = aBusyQueue(10);
+  await add(keysOf('', 20), 'low');
+  await clock.advance(60_000);
+  expect(inHand()).toHaveLength(8);
+  await add(['a'], 'normal');
+  expect(inHand()).toHaveLength(9);
+});
+
+test('WorkQueue has three keys in hand for each worker at most, whatever hangs, and hands out all when it ends', async () => {
+  const { clock, add, inHand, end } = aBusyQueue(4);
+  const keys = keysOf('', 40);
+  await add(keys);
+  await clock.advance(600_000);
+  expect(inHand()).toHaveLength(12);
+  const seen = new Set(inHand());
+  while (inHand().length > 0) {
+    await end(inHand()[0] ?? '');
+    for (const key of inHand()) seen.add(key);
+  }
+  expect([...seen]).toEqual(keys);
+});
+
+test('WorkQueue works on what failed after long beside all else, and leaves that the workers that it has', async () => {
+  const { queue, clock, add, inHand, end } = aBusyQueue(10);
+  const hanging = keysOf('crowd', 20);
+  const failed = new Set<string>();
+  await add(hanging);
+  while (failed.size < hanging.length) {
+    await clock.advance(1_000);
+    const over = [...queue.inProgress].filter(([, began]) => clock.monotonic() - began >= 20_000);
+    for (const [key] of over) await end(key, true);
+    for (const [key] of over) failed.add(key);
+  }
+  await clock.advance(60_000);
+  expect(new Set(inHand().map((key) => queue.priorityOf(key)))).toEqual(new Set(['slow']));
+  expect(inHand()).toHaveLength(8);
+  const healthy = keysOf('crowd', 30).slice(20);
+  await add(healthy, 'normal');
+  expect(healthy.filter((key) => queue.isInHand(key))).toHaveLength(8);
+});
+
+test('WorkQueue takes a key that failed after long for slow until it does well, or is added as more urgent', async () => {
+  const { queue, clock, add, end } = aBusyQueue(2);
+  const fail = async (afterMs: number) => {
+    await clock.advance(afterMs);
+    await end('a', true);
+    await clock.advance(60_000);
+    return queue.priorityOf('a');
+  };
+  await add(['a']);
+  expect(await fail(6_999)).toBe('normal');
+  expect(await fail(7_000)).toBe('slow');
+  expect(await fail(0)).toBe('slow');
+  queue.requeue('a');
+  await end('a');
+  expect(queue.priorityOf('a')).toBe('slow');
+  await add(['a'], 'normal');
+  await end('a');
+  expect(await fail(0)).toBe('normal');
+  // After a conflict, say, which has it come back soon whatever it waited for.
+  await clock.advance(7_000);
+  queue.addRateLimited('a', BACKOFF, { priority: 'high' });
+  await end('a');
+  await clock.advance(60_000);
+  expect(queue.priorityOf('a')).toBe('high');
+  expect(await fail(7_000)).toBe('slow');
+  queue.forget('a');
+  queue.addAfter('a', 1_000, 'low');
+  await end('a');
+  await clock.advance(1_000);
+  expect(queue.priorityOf('a')).toBe('low');
+});
+
+test('WorkQueue that is shut down leaves no timer for what is in hand', async () => {
+  const { queue, clock, add } = aBusyQueue(2);
+  await add(['a']);
+  queue.shutDown();
+  expect(clock.timers()).toBe(0);
+});
+
+test.each([
+  ['passes end soon', 100, 2],
+  ['some take long', 8_000, 2 * WORKERS_IN_ALL],
+])('WorkQueue loses no key, whatever happens in whatever order, where %s', async (_, longestMs, callers) => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = createSeededRandom(seed);
     const { queue, clock } = aQueue(random, { group: (key) => (key < 'c' ? 'one' : undefined), workers: 2 });
@@ -306,20 +450,20 @@ test('WorkQueue loses no key, whatever happens in whatever order', async () => {
         inHand.add(key);
         const taken = key;
         began.set(taken, clock.monotonic());
-        await new Promise<void>((resolve) => clock.after(random.float() * 100, resolve));
+        await new Promise<void>((resolve) => clock.after(random.float() * longestMs, resolve));
         inHand.delete(taken);
+        if (random.float() < 0.2) queue.addRateLimited(taken, BACKOFF);
         queue.done(taken);
       }
     };
-    void work();
-    void work();
+    for (let count = 0; count < callers; count++) void work();
     for (let step = 0; step < 100; step++) {
       const key = keys[Math.floor(random.float() * keys.length)] ?? 'a';
       queue.add(key, (['high', 'normal', 'low'] as const)[step % 3]);
       asked.set(key, clock.monotonic());
       await clock.advance(random.float() * 50);
     }
-    await clock.advance(10_000);
+    await clock.advance(100 * longestMs);
     for (const [key, at] of asked) expect(began.get(key)).toBeGreaterThanOrEqual(at);
     queue.shutDown();
   }

@@ -8,6 +8,9 @@
  *   on: what was begun is ended before more is.
  * - Shared: neither a group nor `low` has more than four keys in hand for each worker that is left free: the more crowds,
  *   the less each has, and the last worker is for what has none. What is over that waits, however urgent.
+ * - Not held up by what hangs: a key that failed after seconds is `slow` until it does well or is added as more urgent, and
+ *   such keys have workers of their own, as many. Where another one is in hand for so long, a substitute works on what would
+ *   have to wait, and the next substitute as soon as that one is in hand for so long as well.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
  *   when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
@@ -21,20 +24,24 @@ import { RateLimiter, type RateLimiterOptions } from './rate-limiter.ts';
 
 /**
  * How urgent a key is, as in controller-runtime's priority queue: `high`, a person changed something; `normal`, work goes
- * on; `low`, routine checks and what a start finds in order.
+ * on; `low`, routine checks and what a start finds in order; `slow`, what waited for long in vain, and may again.
  */
-export type Priority = 'high' | 'normal' | 'low';
+export type Priority = 'high' | 'normal' | 'low' | 'slow';
 
-const PRIORITIES: readonly Priority[] = ['high', 'normal', 'low'];
+const PRIORITIES: readonly Priority[] = ['high', 'normal', 'low', 'slow'];
 /** Each tenth key is of what is less urgent: by turns `low` and `normal`, if there are such. */
 const AGING_SHARE = 10;
 const AGED: readonly (readonly Priority[])[] = [
-  ['normal', 'low', 'high'],
-  ['low', 'normal', 'high'],
+  ['normal', 'low', 'high', 'slow'],
+  ['low', 'normal', 'high', 'slow'],
 ];
 
 /** Keys in hand that a crowd may have for each worker that is free. */
 const CROWD_PER_FREE_WORKER = 4;
+/** A pass may wait for its turn for five seconds, and for an answer then; what has been in hand for longer may hang. */
+const LONG_MS = 7_000;
+/** For each worker there is one for slow keys, and a substitute. */
+export const WORKERS_IN_ALL = 3;
 
 /** Told what happens, in the terms of client-go's workqueue metrics. Times in milliseconds. */
 export interface WorkQueueObserver {
@@ -46,7 +53,7 @@ export interface WorkQueueObserver {
 
 export interface WorkQueueOptions extends RateLimiterOptions {
   readonly observer?: WorkQueueObserver;
-  /** How many there are to call `get`, so that no crowds that hang have all of them. Default: always enough. */
+  /** How many there are where nothing hangs; `WORKERS_IN_ALL` times as many are to call `get`. Default: always enough. */
   readonly workers?: number;
 }
 
@@ -58,21 +65,24 @@ interface Waiting {
 
 interface InHand extends Waiting {
   readonly began: number;
+  readonly bySubstitute: boolean;
+  /** For long, and it was not known as slow. */
+  isLong: boolean;
 }
 
 /** A queue of keys, as above. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #limiter: RateLimiter;
-  /** Keys that need work, whether they stand in `#ready` or are being worked on. */
+  /** Keys that need work; those that are not in hand stand in the queues of their priorities. */
   readonly #dirty = new Map<string, Waiting>();
   readonly #processing = new Map<string, InHand>();
   /** Keys in hand that go on. */
   readonly #requeued = new Set<string>();
-  /** Keys that are dirty and not processing; each is also in the queue of its priority. */
-  readonly #ready = new Set<string>();
-  readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue() };
+  readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue(), slow: new FairQueue() };
   readonly #delayed: Schedule<Priority>;
+  /** When keys in hand will have been so for long. */
+  readonly #toBeLong: Schedule<InHand>;
   /** By the monotonic clock: when the first of their passes began that failed one after the other. */
   readonly #failingSince = new Map<string, number>();
   readonly #workers: ((key: string | undefined) => void)[] = [];
@@ -83,11 +93,15 @@ export class WorkQueue {
     this.#options = options;
     this.#limiter = new RateLimiter(options);
     this.#delayed = new Schedule(options.clock, (key, priority) => this.add(key, priority));
+    this.#toBeLong = new Schedule(options.clock, (_, inHand) => {
+      inHand.isLong = true;
+      this.#handOut();
+    });
   }
 
   /** Keys that are ready to be worked on. */
   get depth(): number {
-    return this.#ready.size;
+    return this.#dirty.size - [...this.#processing.keys()].filter((key) => this.#dirty.has(key)).length;
   }
 
   /** When work on each key in hand began, by the monotonic clock. */
@@ -108,7 +122,7 @@ export class WorkQueue {
     if (this.#shutDown) return;
     const known = this.#dirty.get(key);
     if (known !== undefined && !isHigher(priority, known.priority)) return;
-    if (this.#ready.has(key)) this.#leave(key);
+    if (known !== undefined) this.#levels[known.priority].delete(key, known.group ?? '');
     const since = known?.since ?? this.#options.clock.monotonic();
     this.#dirty.set(key, { since, priority, group: this.#options.group?.(key) });
     if (!this.#processing.has(key)) this.#enter(key);
@@ -142,7 +156,9 @@ export class WorkQueue {
   ): void {
     this.#options.observer?.retried();
     this.#failingSince.set(key, this.#failsSince(key));
-    this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), priority);
+    const inHand = this.#processing.get(key);
+    const isSlow = priority === 'normal' && (inHand?.isLong || inHand?.priority === 'slow');
+    this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), isSlow ? 'slow' : priority);
   }
 
   /** The key did well, or is gone: its next delay starts small again. */
@@ -172,6 +188,7 @@ export class WorkQueue {
     const inHand = this.#processing.get(key);
     if (inHand === undefined) return;
     this.#processing.delete(key);
+    this.#toBeLong.delete(key);
     this.#options.observer?.finished(this.#options.clock.monotonic() - inHand.began);
     if (this.#dirty.has(key)) this.#enter(key);
     // Another key may have waited for its group or its priority to have less in hand.
@@ -182,8 +199,8 @@ export class WorkQueue {
   shutDown(): void {
     this.#shutDown = true;
     this.#delayed.clear();
+    this.#toBeLong.clear();
     for (const level of Object.values(this.#levels)) level.clear();
-    this.#ready.clear();
     this.#dirty.clear();
     this.#requeued.clear();
     this.#handOut();
@@ -192,13 +209,7 @@ export class WorkQueue {
   #enter(key: string): void {
     const { priority, group = '' } = this.#dirty.get(key) ?? {};
     if (priority === undefined) return;
-    this.#ready.add(key);
     this.#levels[priority].add(key, group, this.#requeued.delete(key));
-  }
-
-  #leave(key: string): void {
-    const { priority, group = '' } = this.#dirty.get(key) ?? {};
-    if (priority !== undefined) this.#levels[priority].delete(key, group);
   }
 
   #handOut(): void {
@@ -207,15 +218,18 @@ export class WorkQueue {
       return;
     }
     while (this.#workers.length > 0) {
-      const key = this.#next();
+      const next = this.#next();
+      const key = next ?? this.#nextForSubstitute();
       const waiting = key === undefined ? undefined : this.#dirty.get(key);
       if (key === undefined || waiting === undefined) return;
       const began = this.#options.clock.monotonic();
       this.#handedOut++;
-      this.#ready.delete(key);
       this.#dirty.delete(key);
       this.#delayed.delete(key);
-      this.#processing.set(key, { ...waiting, began });
+      const inHand = { ...waiting, began, bySubstitute: next === undefined, isLong: false };
+      this.#processing.set(key, inHand);
+      if (this.#options.workers !== undefined && waiting.priority !== 'slow')
+        this.#toBeLong.set(key, began + LONG_MS, inHand);
       this.#options.observer?.started(this.depth, began - waiting.since);
       this.#workers.shift()?.(key);
     }
@@ -226,20 +240,28 @@ export class WorkQueue {
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
     for (const priority of aged ?? PRIORITIES) {
-      if (priority === 'low' && !this.#mayGrow((inHand) => inHand.priority === 'low')) continue;
-      const key = this.#levels[priority].take(
-        (group) => group === '' || this.#mayGrow((inHand) => inHand.group === group),
+      const isSlow = priority === 'slow';
+      const inHand = [...this.#processing.values()].filter(
+        (each) => !each.bySubstitute && isSlow === (each.priority === 'slow'),
       );
+      const free = (this.#options.workers ?? Number.POSITIVE_INFINITY) - inHand.length - 1;
+      /** Whether a crowd may have one more key in hand. */
+      const mayGrow = (isOfCrowd: (inHand: InHand) => boolean) => {
+        const crowd = inHand.filter(isOfCrowd).length;
+        return crowd === 0 || crowd < CROWD_PER_FREE_WORKER * free;
+      };
+      if (free < 0 || (priority === 'low' && !mayGrow((each) => each.priority === 'low'))) continue;
+      const key = this.#levels[priority].take((group) => group === '' || mayGrow((each) => each.group === group));
       if (key !== undefined) return key;
     }
     return undefined;
   }
 
-  /** Whether a crowd may have one more key in hand. */
-  #mayGrow(isOfCrowd: (inHand: InHand) => boolean): boolean {
-    const free = (this.#options.workers ?? Number.POSITIVE_INFINITY) - this.#processing.size - 1;
-    const crowd = [...this.#processing.values()].filter(isOfCrowd).length;
-    return crowd === 0 || crowd < CROWD_PER_FREE_WORKER * free;
+  /** A key that waits and is not routine, where one is in hand for long, and each that a substitute has. */
+  #nextForSubstitute(): string | undefined {
+    const inHand = [...this.#processing.values()];
+    const mayBegin = inHand.some(({ isLong }) => isLong) && inHand.every((each) => each.isLong || !each.bySubstitute);
+    return mayBegin ? (this.#levels.high.take(() => true) ?? this.#levels.normal.take(() => true)) : undefined;
   }
 }
 

@@ -11,8 +11,8 @@ const PROBE_EVERY_MS = 30_000;
 const NEXT_PROBE_MS = PROBE_EVERY_MS * 1.2 + 5_000;
 /** Calls that hang are given up after 20 s, and so are those that took their place. */
 const KNOWN_AFTER_MS = 45_000;
-/** Eight passes of one space at a time, and those that take their place before five calls have failed. */
-const MOST_AT_FIRST = 12;
+/** Eight passes of one space at a time, those that take their place before five calls have failed, and two beside them while they hang. */
+const MOST_AT_FIRST = 14;
 
 const refused: Front = async ({ method }) => {
   throw new HttpError('unreachable', `${method}: ECONNREFUSED`);

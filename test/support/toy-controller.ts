@@ -14,8 +14,12 @@ import { TOYS, type ToyBehaviour, toyKind } from './toy-kind.ts';
 
 export const READY = ready('Done', 'All is well');
 
-/** Delays are as long as they may be. */
 const longest: Random = { float: () => 1, bytes: (count) => new Uint8Array(count) };
+
+interface ToyWorld extends ReturnType<typeof aCluster> {
+  /** Default: delays are as long as they may be. */
+  readonly random?: Random;
+}
 
 export function aCluster() {
   const clock = virtualClock();
@@ -33,7 +37,7 @@ export async function aController(...given: Parameters<typeof aStandby>) {
 export async function aStandby(
   behaviour: ToyBehaviour = {},
   concurrency = 2,
-  { clock, api } = aCluster(),
+  { clock, api, random = longest }: ToyWorld = aCluster(),
   gate?: KeyGate,
 ) {
   const passes: { readonly name: string; readonly at: number }[] = [];
@@ -70,7 +74,7 @@ export async function aStandby(
   const controller = new Controller(kind, informer, {
     api,
     clock,
-    random: longest,
+    random,
     log: { info: log, warn: log },
     events: { record: (_object, { reason }) => events.push(reason) },
     metrics: metrics.controller('toy', concurrency),

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { aCluster, aController, READY } from '../../test/support/toy-controller.ts';
+import { CircuitBreaker } from '../base/circuit-breaker.ts';
+import { sleep } from '../base/clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+
+const CONCURRENCY = 10;
+const TIMEOUT_MS = 20_000;
+const WORK_MS = 50;
+/** Until each of a hundred has failed once, and is known. */
+const KNOWN_MS = 10 * 60_000;
+
+/** What hangs, and whose place is which: `groupOf` of a hanging toy's number. */
+interface Setting {
+  readonly hanging: number;
+  readonly groupOf: (index: number) => string;
+}
+
+/**
+ * Toys of which each is on a server of its own. Those of `hanging` did well, until their servers took connections and answered nothing
+ * any more: each is looked at again and again, as a cluster is, where its circuit breaker lets it.
+ */
+async function aWorld({ hanging, groupOf }: Setting) {
+  const world = { ...aCluster(), random: createSeededRandom(1) };
+  const { clock, random } = world;
+  const breakers = new Map<string, CircuitBreaker>();
+  const began = new Map<string, number>();
+  let hangs = false;
+  const answers = async (name: string): Promise<boolean> => {
+    const breaker = breakers.get(name) ?? new CircuitBreaker({ clock, random });
+    breakers.set(name, breaker);
+    const admission = breaker.admit('signIn');
+    if (!admission.admitted) return false;
+    const isDown = hangs && name.startsWith('hangs');
+    await sleep(clock, isDown ? TIMEOUT_MS : WORK_MS, new AbortController().signal);
+    admission.done(isDown ? 'unanswered' : 'success');
+    return !isDown;
+  };
+  const failed = new Set<string>();
+  const given = await aController(
+    {
+      observe: async ({ metadata: { name } }) => {
+        began.set(name, clock.monotonic());
+        failed[(await answers(name)) ? 'delete' : 'add'](name);
+      },
+      decide: ({ metadata: { name } }) =>
+        failed.has(name) ? { conditions: READY, retry: 'soon' } : { conditions: READY, requeueAfterMs: 60_000 },
+    },
+    CONCURRENCY,
+    world,
+  );
+  for (let index = 0; index < hanging; index++) await given.create(`hangs-${index}`, { friend: groupOf(index) });
+  await clock.advance(60_000);
+  hangs = true;
+  await clock.advance(60_000);
+
+  /** For how long the toy waits for a worker after `ask`. */
+  const waited = async (name: string, ask: () => void | Promise<void>): Promise<number> => {
+    const from = clock.monotonic();
+    began.delete(name);
+    await ask();
+    await clock.runUntil(() => began.has(name), `a pass of ${name}`);
+    const ms = (began.get(name) ?? Number.NaN) - from;
+    await clock.advance(WORK_MS + 1_000);
+    return ms;
+  };
+  /** The longest that a toy of the group waits in so long: one that is edited, one that is new, and one that goes on. */
+  const longestWaits = async (group: string, forMs: number) => {
+    const waits = { edited: 0, isNew: 0, goesOn: 0 };
+    const until = clock.monotonic() + forMs;
+    for (let turn = 0; clock.monotonic() < until; turn++) {
+      const name = `healthy-${until}-${turn}`;
+      const { create, change, controller } = given;
+      waits.isNew = Math.max(waits.isNew, await waited(name, () => create(name, { friend: group })));
+      waits.edited = Math.max(waits.edited, await waited(name, () => change(name, { spec: { size: 2 } })));
+      waits.goesOn = Math.max(waits.goesOn, await waited(name, () => controller.queue.add(`ns/${name}`)));
+    }
+    return waits;
+  };
+  return { ...given, longestWaits };
+}
+
+const NONE = { edited: 0, isNew: 0, goesOn: 0 };
+
+test.each([
+  ['one group, and so is who waits', () => 'a', 'a'],
+  ['one group, and who waits of another', () => 'a', 'b'],
+  ['a group each', (index: number) => `a-${index}`, 'b'],
+])(
+  'Controller lets nobody wait for servers that hang, be they many: of %s',
+  async (_, groupOf, group) => {
+    for (const hanging of [10, 30, 100]) {
+      const { clock, longestWaits, controller } = await aWorld({ hanging, groupOf });
+      const first = await longestWaits(group, KNOWN_MS / 2);
+      expect(Math.max(...Object.values(first)), `${hanging}, as soon as they hang`).toBeLessThanOrEqual(7_000);
+      await clock.advance(KNOWN_MS);
+      expect(await longestWaits(group, 60_000), `${hanging}, once they are known`).toEqual(NONE);
+      expect(controller.queue.inProgress.size).toBeLessThanOrEqual(3 * CONCURRENCY);
+    }
+  },
+  60_000,
+);
