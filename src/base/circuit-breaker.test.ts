@@ -68,12 +68,12 @@ test('CircuitBreaker lets one probe through in its time, and closes when it succ
 test('CircuitBreaker asks callers to come back soon while a probe is under way, and spread over time otherwise', () => {
   const { breaker, call, clock } = aBreaker({ ...noChance, float: () => 0.5 });
   for (let count = 0; count < 3; count++) call('failure');
-  expect(breaker.peek('list')?.retryAfterMs).toBe(33_000 + 2_500);
-  clock.advance(33_000);
+  expect(breaker.peek('list')?.retryAfterMs).toBe(30_750 + 2_500);
+  clock.advance(30_750);
   const probe = breaker.admit('list');
   expect(breaker.peek('list')?.retryAfterMs).toBe(1_500);
   if (probe.admitted) probe.done('failure');
-  expect(breaker.peek('list')?.retryAfterMs).toBe(33_000 + 2_500);
+  expect(breaker.peek('list')?.retryAfterMs).toBe(30_750 + 2_500);
 });
 
 test('CircuitBreaker stays open after a failed, hanging or abandoned probe for another such time', () => {
@@ -89,10 +89,10 @@ test('CircuitBreaker stays open after a failed, hanging or abandoned probe for a
   }
 });
 
-test('CircuitBreaker draws the time of a probe up to a fifth longer', () => {
+test('CircuitBreaker draws the time of a probe up to a twentieth longer', () => {
   const { breaker, call, clock } = aBreaker({ ...noChance, float: () => 0.999 });
   for (let count = 0; count < 3; count++) call('failure');
-  clock.advance(35_900);
+  clock.advance(31_400);
   expect(breaker.admit('list').admitted).toBe(false);
   clock.advance(100);
   expect(breaker.admit('list').admitted).toBe(true);

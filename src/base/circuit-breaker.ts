@@ -6,7 +6,7 @@ export interface CircuitBreakerOptions {
   readonly random: Random;
   /** Consecutive failures after which the other side is taken for dead. */
   readonly failures?: number;
-  /** At most one probe in this time while it is; up to a fifth longer by chance. */
+  /** At most one probe in this time while it is; up to a twentieth longer by chance. */
   readonly probeEveryMs?: number;
 }
 
@@ -190,6 +190,6 @@ export class CircuitBreaker {
   /** Reckoned from a probe's start: a hanging probe delays no other, and there is never more than one in the time. */
   #nextProbeMs(): number {
     const { clock, random, probeEveryMs = 30_000 } = this.#options;
-    return clock.monotonic() + probeEveryMs * (1 + random.float() / 5);
+    return clock.monotonic() + probeEveryMs * (1 + random.float() / 20);
   }
 }

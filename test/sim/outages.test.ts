@@ -7,8 +7,8 @@ import { CLUSTERS, DATABASES, NAMESPACE, SPACES as SPACES_RESOURCE, USERS } from
 const CLUSTER_COUNT = 200;
 const OUTAGE_MS = 10 * 60_000;
 const PROBE_EVERY_MS = 30_000;
-/** A probe comes up to a fifth later by chance, and is made by whoever comes then, within some seconds; or it was made just before. */
-const NEXT_PROBE_MS = PROBE_EVERY_MS * 1.2 + 5_000;
+/** A probe comes up to a twentieth later by chance, and is made by whoever comes then, within some seconds; or it was made just before. */
+const NEXT_PROBE_MS = PROBE_EVERY_MS * 1.05 + 5_000;
 /** Calls that hang are given up after 20 s, and so are those that took their place. */
 const KNOWN_AFTER_MS = 45_000;
 /** Eight passes of one space at a time, those that take their place before five calls have failed, and two beside them while they hang. */
