@@ -121,7 +121,7 @@ export class WorkQueue {
   add(key: string, priority: Priority = 'normal'): void {
     if (this.#shutDown) return;
     const known = this.#dirty.get(key);
-    if (known !== undefined && !isHigher(priority, known.priority)) return;
+    if (known !== undefined && PRIORITIES.indexOf(priority) >= PRIORITIES.indexOf(known.priority)) return;
     if (known !== undefined) this.#levels[known.priority].delete(key, known.group ?? '');
     const since = known?.since ?? this.#options.clock.monotonic();
     this.#dirty.set(key, { since, priority, group: this.#options.group?.(key) });
@@ -263,8 +263,4 @@ export class WorkQueue {
     const mayBegin = inHand.some(({ isLong }) => isLong) && inHand.every((each) => each.isLong || !each.bySubstitute);
     return mayBegin ? (this.#levels.high.take(() => true) ?? this.#levels.normal.take(() => true)) : undefined;
   }
-}
-
-function isHigher(one: Priority, other: Priority): boolean {
-  return PRIORITIES.indexOf(one) < PRIORITIES.indexOf(other);
 }
