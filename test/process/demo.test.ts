@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
@@ -149,7 +148,7 @@ describe('on a cluster that is named', () => {
       const other = createServer().listen(7080, '127.0.0.1');
       onTestFinished(() => void other.close());
       // Taken by somebody else is taken as well.
-      await Promise.race([once(other, 'listening'), once(other, 'error')]);
+      await new Promise<void>((resolve) => other.once('listening', resolve).once('error', () => resolve()));
       await using process = demoThere([]);
       await process.prints('Ctrl-C ends everything');
       const [, moved] = /✓ Simulated cloud .* {2}(http:\/\/\S+), as port 7080 is in use\n/.exec(process.output) ?? [];
