@@ -70,6 +70,7 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
   const mark = ref === undefined ? markOf({ username, password: next }) : '';
   await write(work, secret, { current, next, answers, mark, own: chosen });
+  world.memory.chose(subject.key, ref === undefined ? undefined : { username, password: next });
   tries.prepared(subject.key, { username, password: next });
 }
 
@@ -86,7 +87,11 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
   const secret = await readConnectionSecret(work);
   const { next, answers, own = [] } = passwordsIn(secret, work.access);
   if (next === undefined) return undefined;
-  const nowMs = work.world.clock.now();
+  const { subject, world } = work;
+  // It may be another one than the one that was tried.
+  if (!world.memory.wasAccepted(subject.key, { username: usernameOf(subject), password: next }))
+    throw secretChanged(connectionSecretName(subject));
+  const nowMs = world.clock.now();
   const promoted = {
     current: next,
     next: undefined,
@@ -94,15 +99,19 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
     own: own.includes('next') ? (['current'] as const) : [],
   };
   await write(work, secret, promoted, new Date(nowMs).toISOString());
-  return rotated(work.subject, answers, nowMs);
+  return rotated(subject, answers, nowMs);
 }
 
 export async function writeSecret(work: Work): Promise<undefined> {
   const secret = await readConnectionSecret(work);
   if (secret === undefined) return;
   const passwords = passwordsIn(secret, work.access);
-  const isForeign = isNextForeign(passwords, usernameOf(work.subject));
-  await write(work, secret, isForeign ? { ...passwords, next: undefined } : passwords);
+  await write(work, secret, isForeign(work, passwords) ? { ...passwords, next: undefined } : passwords);
+}
+
+/** Somebody else wrote the coming password, maybe since it was looked at last. */
+export function isForeign({ world, subject }: Work, passwords: Passwords): boolean {
+  return isNextForeign(passwords, usernameOf(subject), (coming) => world.memory.isChosen(subject.key, coming));
 }
 
 /** A server refused the coming password for good: it cannot stand in the way of a better one. */

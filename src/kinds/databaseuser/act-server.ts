@@ -4,7 +4,7 @@ import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
 import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { isGone } from '../server/servers.ts';
-import { dropNext, readConnectionSecret, refusalAbout, secretChanged, type Work } from './act-secret.ts';
+import { dropNext, isForeign, readConnectionSecret, refusalAbout, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
 import { connectionSecretName, type PasswordName, type UserStep, usernameOf } from './observation.ts';
 import { DATABASE_USERS } from './resource.ts';
@@ -72,8 +72,10 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {
-  const value = passwordsIn(await readConnectionSecret(work), work.access)[name];
-  if (value === undefined) throw secretChanged(connectionSecretName(work.subject));
+  const passwords = passwordsIn(await readConnectionSecret(work), work.access);
+  const value = passwords[name];
+  if (value === undefined || (name === 'next' && isForeign(work, passwords)))
+    throw secretChanged(connectionSecretName(work.subject));
   return value;
 }
 

@@ -8,6 +8,7 @@ import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import {
   ADMIN_ANNOTATIONS,
+  type Login,
   MANAGED_BY,
   type NewSecret,
   ownerValue,
@@ -81,9 +82,18 @@ export function passwordsIn(
   };
 }
 
-/** Somebody else wrote the coming password: it is neither the generated one that was written here, nor a person's own. */
-export function isNextForeign({ next, mark, own = [] }: Passwords, username: string): boolean {
-  return next !== undefined && !own.includes('next') && isForeign({ username, password: next }, mark);
+/**
+ * Somebody else wrote the coming password: it is neither the generated one that was written here, nor a person's own. That there was
+ * one of a person's own under its key says nothing of the one that stands there now. `isChosen`: as UserMemory has it.
+ */
+export function isNextForeign(
+  { next: password, mark }: Passwords,
+  username: string,
+  isChosen: (login: Login) => boolean,
+): boolean {
+  if (password === undefined) return false;
+  const login = { username, password };
+  return !isChosen(login) && isForeign(login, mark);
 }
 
 /** Why no server could take it as it is; undefined: one can. */

@@ -111,7 +111,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   if (login.hasNext) {
     // Nothing is news before the Secret has it.
     if (login.works === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
-    if (login.isNextForeign && !(source.is === 'own' && source.coming))
+    if (login.isNextForeign)
       return step({ do: 'WriteSecret' }, 'SettingPassword', `gets Secret "${secretName}" written`);
     if (login.isUnsent && source.is === 'own' && !source.coming) return prepare();
     if (login.isAwaited) return awaited(subject, seen, login);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readyUserBench, type UserBench } from '../../../test/support/user-bench.ts';
+import { expectOneWorks, readyUserBench, type UserBench } from '../../../test/support/user-bench.ts';
+import type { UserStep } from './observation.ts';
 
 describe('what somebody wrote into the connection Secret as the coming password', () => {
   const putByHand = (bench: UserBench) =>
@@ -39,6 +40,63 @@ describe('what somebody wrote into the connection Secret as the coming password'
     expect(bench.ready()).toBe('True LoginWorks');
     expect(bench.status().lastHandledRotateAt).toBe('1');
   });
+
+  it.each([
+    ['which the spec still names', (_: UserBench) => Promise.resolve()],
+    ['which the spec names no more', (bench: UserBench) => bench.edit({ passwordSecretRef: null })],
+    ['which the person changed meanwhile', (bench: UserBench) => bench.putSecret('mine', { password: 'another' })],
+    ['which is in no Secret any more', async (bench: UserBench) => bench.removeSecret('mine')],
+    ['and the operator starts anew', (bench: UserBench) => bench.restart()],
+  ])(
+    "a password that somebody put in the place of a person's own, %s, is never given to the server",
+    async (_, say) => {
+      const bench = await readyUserBench();
+      await bench.putSecret('mine', { password: 'mine' });
+      await bench.edit({ passwordSecretRef: { name: 'mine' } });
+      await bench.pass();
+      expect(bench.secret()).toHaveProperty('nextPassword', 'mine');
+      await say(bench);
+      await putByHand(bench);
+      for (let pass = 0; pass < 10; pass++) {
+        await bench.pass();
+        expect(bench.works('put by somebody')).toBe(false);
+      }
+      expect(bench.secret()).not.toHaveProperty('nextPassword');
+      expectOneWorks(bench);
+    },
+  );
+
+  it("the person's own that was on its way comes to its end, though it has given way to another one", async () => {
+    const bench = await readyUserBench();
+    const { faults } = bench.cluster.simulator;
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.edit({ passwordSecretRef: { name: 'mine' } });
+    await bench.pass();
+    faults.add({ match: { operation: 'updateUser' }, effect: 'reset', times: 1 });
+    await bench.pass();
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await bench.pass();
+    expect(bench.works('first of mine')).toBe(true);
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ password: 'second of mine' });
+  });
+
+  it.each(['PutPassword', 'PromotePassword'] as const)(
+    'a password that somebody puts there right before step %s is neither put nor taken for one that works',
+    async (what) => {
+      const bench = await readyUserBench();
+      await bench.annotate('mooring.dev/rotate-at', '1');
+      await bench.pass();
+      if (what === 'PromotePassword') await bench.pass();
+      await putByHand(bench);
+      const on = { username: 'app', identity: bench.status().connection?.cluster ?? '' };
+      const step: UserStep =
+        what === 'PutPassword' ? { do: what, ...on, password: 'next', drifted: false } : { do: what };
+      await expect(bench.act(step)).rejects.toMatchObject({ reason: 'SecretChanged' });
+      expect(bench.works('put by somebody')).toBe(false);
+      expect(bench.secret()?.['password']).not.toBe('put by somebody');
+    },
+  );
 
   it('a coming password that an earlier version wrote is put, as it may be on its way', async () => {
     const bench = await readyUserBench();

@@ -86,6 +86,9 @@ async function tryLogin(
   const mayExist = known || isAwaited() || (await isListed());
   const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
   const source = await observeSource(world, subject, access, passwords, signal);
+  // It is on its way until it is in no Secret any more, whatever the person says meanwhile: the server may be about to take it.
+  if (passwords.next === undefined) memory.chose(subject.key, undefined);
+  else if (source.is === 'own' && source.coming) memory.chose(subject.key, { username, password: passwords.next });
   const isSettled = works === 'current' && passwords.next === undefined && source.is !== 'unusable';
   if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
   const exists = works !== 'none' || (mayExist && (await isListed()));
@@ -98,7 +101,7 @@ async function tryLogin(
     secretVersion: secret?.resourceVersion,
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
-    isNextForeign: isNextForeign(passwords, username),
+    isNextForeign: isNextForeign(passwords, username, (coming) => memory.isChosen(subject.key, coming)),
     isOwn: passwords.own?.includes('current') === true || isOwnAsVerified(subject, secret),
     isFactory: passwords.current !== undefined && access.isFactoryPassword(passwords.current),
     works,

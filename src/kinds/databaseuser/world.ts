@@ -59,6 +59,7 @@ export class UserMemory {
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, string>();
   readonly #created = new Map<ObjectKey, Created>();
+  readonly #chosen = new Map<ObjectKey, string>();
   readonly putOff = new PutOff();
 
   constructor(actsSinceMs: ActsSince) {
@@ -96,6 +97,17 @@ export class UserMemory {
   doubt(key: ObjectKey): void {
     const known = this.#accepted.get(key);
     if (known !== undefined) this.#accepted.set(key, { ...known, where: '' });
+  }
+
+  /** The coming password that a person chose; undefined: it is none of those. What the Secret says of it, whoever writes there can leave. */
+  chose(key: ObjectKey, coming: Login | undefined): void {
+    if (coming === undefined) this.#chosen.delete(key);
+    else this.#chosen.set(key, digestOf(coming));
+  }
+
+  /** Whether it was the coming password that a person chose, be it that the person wants another one by now. */
+  isChosen(key: ObjectKey, coming: Login): boolean {
+    return this.#chosen.get(key) === digestOf(coming);
   }
 
   /** The Secret that was created last for the object: the status names one only when it works. */
@@ -139,6 +151,7 @@ export class UserMemory {
     this.#accepted.delete(key);
     this.#written.delete(key);
     this.#created.delete(key);
+    this.#chosen.delete(key);
     this.putOff.forget(key);
   }
 }
