@@ -17,6 +17,7 @@ import {
   SECRET_ANNOTATIONS,
   SECRET_TYPE,
   wantedSecret,
+  withOwn,
 } from './content.ts';
 import type { UserStatusPatch } from './decide.ts';
 import { connectionSecretName, type UserPlace, type UserStep, type UserSubject, usernameOf } from './observation.ts';
@@ -55,7 +56,7 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   const { world, subject, signal } = work;
   const { tries } = world.memory;
   const secret = await readConnectionSecret(work);
-  const { current, next: before, own = [] } = passwordsIn(secret, work.access);
+  const { current, next: before, own = [] } = passwordsIn(secret, work.access, work.subject);
   const username = usernameOf(subject);
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way comes to its end first: the server may be about to take it.
@@ -85,7 +86,7 @@ export function refusalAbout({ subject, access }: Work, password: string, secret
 /** nextPassword signed in. */
 export async function promotePassword(work: Work): Promise<UserStatusPatch | undefined> {
   const secret = await readConnectionSecret(work);
-  const { next, answers, own = [] } = passwordsIn(secret, work.access);
+  const { next, answers, own = [] } = passwordsIn(secret, work.access, work.subject);
   if (next === undefined) return undefined;
   const { subject, world } = work;
   // It may be another one than the one that was tried.
@@ -102,10 +103,12 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
   return rotated(subject, answers, nowMs);
 }
 
-export async function writeSecret(work: Work): Promise<undefined> {
+/** `isOwn`: the password is one that a person chose, which the Secret may not note yet. */
+export async function writeSecret(work: Work, isOwn: boolean): Promise<undefined> {
   const secret = await readConnectionSecret(work);
   if (secret === undefined) return;
-  const passwords = passwordsIn(secret, work.access);
+  const found = passwordsIn(secret, work.access, work.subject);
+  const passwords = isOwn ? withOwn(found) : found;
   await write(work, secret, isForeign(work, passwords) ? { ...passwords, next: undefined } : passwords);
 }
 
@@ -117,7 +120,7 @@ export function isForeign({ world, subject }: Work, passwords: Passwords): boole
 /** A server refused the coming password for good: it cannot stand in the way of a better one. */
 export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
-  const { current, own } = passwordsIn(secret, work.access);
+  const { current, own } = passwordsIn(secret, work.access, work.subject);
   if (secret !== undefined) await write(work, secret, { current, next: undefined, mark: '', own });
 }
 
@@ -156,7 +159,7 @@ export async function replaceSecret(work: Work): Promise<undefined> {
   const changedAt =
     secret.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString();
   const { labels, annotations, ...wanted } = newSecret(
-    wantedSecret(subject, at, passwordsIn(secret, work.access), changedAt),
+    wantedSecret(subject, at, passwordsIn(secret, work.access, work.subject), changedAt),
   );
   await world.secrets.delete(namespace, name, secret);
   await create(world, namespace, name, {
@@ -175,7 +178,7 @@ export async function copySecret(work: Work, from: string): Promise<UserStatusPa
   const changedAt = before.annotations[SECRET_ANNOTATIONS.passwordChangedAt];
   const secret = await readConnectionSecret(work);
   await confirm(world.api, DATABASE_USERS, subject, signal);
-  await write(work, secret, passwordsIn(before, work.access), changedAt);
+  await write(work, secret, passwordsIn(before, work.access, work.subject), changedAt);
   // The one verified last goes when this one was; what was only on the way there goes now.
   if (from !== subject.status.connection?.secretName) await world.secrets.delete(namespace, from, before);
   return { binding: { name: connectionSecretName(subject) } };

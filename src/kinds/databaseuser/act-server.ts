@@ -72,7 +72,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {
-  const passwords = passwordsIn(await readConnectionSecret(work), work.access);
+  const passwords = passwordsIn(await readConnectionSecret(work), work.access, work.subject);
   const value = passwords[name];
   if (value === undefined || (name === 'next' && isForeign(work, passwords)))
     throw secretChanged(connectionSecretName(work.subject));
@@ -94,7 +94,7 @@ function give(
 async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
   const { world, subject } = work;
   const secret = await readConnectionSecret(work);
-  const { current } = passwordsIn(secret, work.access);
+  const { current } = passwordsIn(secret, work.access, work.subject);
   const own = subject.spec.passwordSecretRef?.name;
   const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
   const isFirst = password === 'current' || current === undefined;

@@ -33,7 +33,7 @@ export async function actOnUser(
     case 'PromotePassword':
       return promotePassword(work);
     case 'WriteSecret':
-      return writeSecret(work);
+      return writeSecret(work, step.isOwn);
     case 'ReplaceSecret':
       return replaceSecret(work);
     case 'DeleteUser':

@@ -127,12 +127,13 @@ describe('passwords', () => {
 
   it('in the Secret count as far as a server could take them', () => {
     const server = { isFactoryPassword: () => false };
+    const { subject } = aUser();
     const secret = written(wanted(aUser(), { current: 'now', next: 'x'.repeat(73) }));
-    expect(passwordsIn(secret, server)).toEqual({ current: 'now', next: undefined });
-    expect(passwordsIn({ ...secret, notText: new Set(['password']) }, server)).toEqual({
+    expect(passwordsIn(secret, server, subject)).toEqual({ current: 'now', next: undefined });
+    expect(passwordsIn({ ...secret, notText: new Set(['password']) }, server, subject)).toEqual({
       current: undefined,
       next: undefined,
     });
-    expect(passwordsIn(undefined, server)).toEqual({ current: undefined, next: undefined });
+    expect(passwordsIn(undefined, server, subject)).toEqual({ current: undefined, next: undefined });
   });
 });

@@ -46,6 +46,8 @@ export const SECRET_ANNOTATIONS = {
 
 const PASSWORD_KEYS = { current: 'password', next: NEXT_PASSWORD } as const;
 
+const PASSWORD_NAMES: readonly PasswordName[] = ['current', 'next'];
+
 /** The passwords in a Secret of ours, as far as a server could take them, and may be given the coming one: for one use, never kept. */
 export interface Passwords {
   readonly current: string | undefined;
@@ -61,6 +63,7 @@ export interface Passwords {
 export function passwordsIn(
   secret: SecretContents | undefined,
   { isFactoryPassword }: Pick<OpenServer, 'isFactoryPassword'>,
+  subject: Pick<UserSubject, 'status'>,
 ): Passwords {
   const under = (key: string) => {
     const value = secret?.data.get(key);
@@ -72,7 +75,8 @@ export function passwordsIn(
   const answers = secret?.annotations[SECRET_ANNOTATIONS.nextAnswers];
   const mark = secret?.annotations[SECRET_ANNOTATIONS.nextMark];
   const told = secret?.annotations[SECRET_ANNOTATIONS.own]?.split(',') ?? [];
-  const own = (['current', 'next'] as const).filter((name) => told.includes(PASSWORD_KEYS[name]));
+  const isOwn = { current: secret !== undefined && isOwnAsVerified(subject, secret), next: false };
+  const own = PASSWORD_NAMES.filter((name) => told.includes(PASSWORD_KEYS[name]) || isOwn[name]);
   return {
     current: under(PASSWORD_KEYS.current),
     next: next === undefined || isFactoryPassword(next) ? undefined : next,
@@ -80,6 +84,19 @@ export function passwordsIn(
     ...(mark === undefined ? {} : { mark }),
     ...(own.length === 0 ? {} : { own }),
   };
+}
+
+/**
+ * Of a Secret that does not note it, as earlier versions wrote none: it is as it was when a person's own password was verified in it,
+ * or no later version has written a password there since.
+ */
+function isOwnAsVerified(
+  { status }: Pick<UserSubject, 'status'>,
+  { resourceVersion, annotations }: SecretContents,
+): boolean {
+  const { sourceResourceVersion, secretResourceVersion } = status.connection ?? {};
+  if (sourceResourceVersion === undefined) return false;
+  return secretResourceVersion === resourceVersion || annotations[SECRET_ANNOTATIONS.nextMark] === undefined;
 }
 
 /**
@@ -94,6 +111,11 @@ export function isNextForeign(
   if (password === undefined) return false;
   const login = { username, password };
   return !isChosen(login) && isForeign(login, mark);
+}
+
+/** The password is one that a person chose, whatever the Secret notes. */
+export function withOwn({ own = [], ...passwords }: Passwords): Passwords {
+  return { ...passwords, own: [...own, 'current'] };
 }
 
 /** Why no server could take it as it is; undefined: one can. */
@@ -162,7 +184,10 @@ export function wantedSecret(
     render(text, values) !== render(text, { ...values, password: `${values.password}?` });
   const texts = Object.entries(template).filter(([, text]) => current !== undefined || !needsPassword(text));
   const custom = [Object.keys(labels), Object.keys(annotations)] as const;
-  const ownKeys = own.filter((name) => ({ current, next })[name] !== undefined).map((name) => PASSWORD_KEYS[name]);
+  const isThere = { current: current !== undefined, next: next !== undefined };
+  const ownKeys = PASSWORD_NAMES.filter((name) => own.includes(name) && isThere[name]).map(
+    (name) => PASSWORD_KEYS[name],
+  );
   const checksum = createHash('sha256').update(
     JSON.stringify([open, template, current === undefined ? '' : changedAt]),
   );

@@ -115,7 +115,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       name: 'puts the Secret right',
       user: owned,
       found: { content: 'differs' },
-      step: { do: 'WriteSecret' },
+      step: { do: 'WriteSecret', isOwn: false },
     },
     {
       name: 'puts the Secret right though its source is not there',
@@ -124,7 +124,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
         content: 'differs',
         source: { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: '' },
       },
-      step: { do: 'WriteSecret' },
+      step: { do: 'WriteSecret', isOwn: false },
     },
     {
       name: 'writes a Secret of another type anew',

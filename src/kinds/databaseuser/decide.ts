@@ -98,6 +98,8 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
       'SettingPassword',
       `is being given a password: Secret "${secretName}" is written`,
     );
+  const write = () =>
+    step({ do: 'WriteSecret', isOwn: login.isOwn }, 'SettingPassword', `gets Secret "${secretName}" written`);
   const mayTake = login.hasLostPassword || known || subject.spec.adoptionPolicy === 'IfExists';
   const exists = () => {
     const message = `${user} ${whose(subject, login)}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
@@ -111,8 +113,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   if (login.hasNext) {
     // Nothing is news before the Secret has it.
     if (login.works === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
-    if (login.isNextForeign)
-      return step({ do: 'WriteSecret' }, 'SettingPassword', `gets Secret "${secretName}" written`);
+    if (login.isNextForeign) return write();
     if (login.isUnsent && source.is === 'own' && !source.coming) return prepare();
     if (login.isAwaited) return awaited(subject, seen, login);
     if (login.works === 'none' && !login.exists) return create('next');
@@ -129,8 +130,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     if (!login.exists) return create('current');
     if (login.asVerified) return put('current', known);
   }
-  if (login.works === 'current' && login.content === 'differs')
-    return step({ do: 'WriteSecret' }, 'SettingPassword', `gets Secret "${secretName}" written`);
+  if (login.works === 'current' && login.content === 'differs') return write();
   if (source.is === 'unusable') return unusable(source);
   if (login.works === 'none' || (source.is === 'own' && !source.applied)) return prepare();
   return working(subject, seen, login, login.verifyInMs, nowMs);

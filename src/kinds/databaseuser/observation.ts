@@ -107,8 +107,8 @@ export type UserStep =
   | ({ readonly do: 'PutPassword'; readonly password: PasswordName; readonly drifted: boolean } & OnServer)
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
-  /** Also takes out a coming password that somebody else wrote there. */
-  | { readonly do: 'WriteSecret' }
+  /** Also takes out a coming password that somebody else wrote there. `isOwn`: the password is to be noted as one that a person chose. */
+  | { readonly do: 'WriteSecret'; readonly isOwn: boolean }
   /** The type of a Secret cannot change: it goes, and comes back with the same passwords. */
   | { readonly do: 'ReplaceSecret' }
   /** The login is in another Secret now: the one before goes. */

@@ -16,6 +16,7 @@ import {
   SECRET_ANNOTATIONS,
   SECRET_TYPE,
   wantedSecret,
+  withOwn,
 } from './content.ts';
 import {
   connectionSecretName,
@@ -74,7 +75,7 @@ async function tryLogin(
   const known = isOurs(subject, at.identity);
   const isReserved = () => world.servers.isReserved(access, username, signal);
   if (!known && (await isReserved())) return { login: 'reserved' };
-  const passwords = passwordsIn(secret, access);
+  const passwords = passwordsIn(secret, access, subject);
   // Of a login that was never verified there is nothing old to be proven anew.
   const fresh = known ? due : subject.lookNow;
   const isListed = async () => (await world.servers.users(access, signal)).has(username);
@@ -89,6 +90,7 @@ async function tryLogin(
   // It is on its way until it is in no Secret any more, whatever the person says meanwhile: the server may be about to take it.
   if (passwords.next === undefined) memory.chose(subject.key, undefined);
   else if (source.is === 'own' && source.coming) memory.chose(subject.key, { username, password: passwords.next });
+  const noted = source.is === 'own' && source.applied ? withOwn(passwords) : passwords;
   const isSettled = works === 'current' && passwords.next === undefined && source.is !== 'unusable';
   if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
   const exists = works !== 'none' || (mayExist && (await isListed()));
@@ -102,7 +104,7 @@ async function tryLogin(
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
     isNextForeign: isNextForeign(passwords, username, (coming) => memory.isChosen(subject.key, coming)),
-    isOwn: passwords.own?.includes('current') === true || isOwnAsVerified(subject, secret),
+    isOwn: noted.own?.includes('current') === true,
     isFactory: passwords.current !== undefined && access.isFactoryPassword(passwords.current),
     works,
     exists,
@@ -111,7 +113,7 @@ async function tryLogin(
     isCreated: memory.wasCreated(subject, at.identity),
     hasLostPassword: memory.hasLostPassword(subject, at.identity, held),
     asVerified: wasVerified(world, subject, secret, passwords.current),
-    content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret, passwords),
+    content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret, noted),
     previous: await observePrevious(world, subject, access, signal),
     source,
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
@@ -182,12 +184,6 @@ async function signsIn(
   return verdict === 'accepted';
 }
 
-/** The Secret is as it was when a person's own password was verified in it. */
-function isOwnAsVerified({ status }: UserSubject, secret: SecretContents | undefined): boolean {
-  const { sourceResourceVersion, secretResourceVersion } = status.connection ?? {};
-  return sourceResourceVersion !== undefined && secretResourceVersion === secret?.resourceVersion;
-}
-
 /** Of an edited Secret the password is anybody's; of one that is as it was, or of the same bytes, it is ours. */
 function wasVerified(
   world: UserWorld,
@@ -232,7 +228,7 @@ async function observePrevious(
   if (name === undefined) return undefined;
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
   const ours = secret !== undefined && isOurSecret(subject, secret) ? secret : undefined;
-  const { current, next } = passwordsIn(ours, access);
+  const { current, next } = passwordsIn(ours, access, subject);
   return { name, hasPassword: current !== undefined || next !== undefined };
 }
 
@@ -309,7 +305,7 @@ async function findWhose(
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
   if (secret === undefined) return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
   if (!isOurSecret(subject, secret)) return 'others';
-  const works = await findWorking(world, subject, access, passwordsIn(secret, access), true, signal);
+  const works = await findWorking(world, subject, access, passwordsIn(secret, access, subject), true, signal);
   return works === 'none' ? 'others' : 'ours';
 }
 
