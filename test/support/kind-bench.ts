@@ -24,7 +24,7 @@ import { secretsOf } from './secrets.ts';
 
 /** A moment at which the process ends: before or after a write to the Kubernetes API. */
 export interface Crash {
-  readonly verb: 'create' | 'patch';
+  readonly verb: 'create' | 'patch' | 'delete';
   readonly plural: string;
   readonly when: 'before' | 'after';
 }
@@ -287,6 +287,7 @@ function crashing(kube: FakeKube, crash: () => Crash | undefined, done: () => vo
       at('create', resource.plural, () => kube.create(resource, namespace, object)),
     patch: (resource, ref, patch, options) =>
       at('patch', resource.plural, () => kube.patch(resource, ref, patch, options)),
-    delete: (resource, ref, preconditions) => kube.delete(resource, ref, preconditions),
+    delete: (resource, ref, preconditions) =>
+      at('delete', resource.plural, () => kube.delete(resource, ref, preconditions)),
   };
 }

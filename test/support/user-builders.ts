@@ -109,7 +109,7 @@ export function triedLogin(found: Partial<TriedLogin> = {}): TriedLogin {
     hasLostPassword: false,
     asVerified: true,
     content: 'asWanted',
-    previous: undefined,
+    previous: [],
     source: { is: 'generated' },
     verifyInMs: 600_000,
     ...found,

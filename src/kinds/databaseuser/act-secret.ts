@@ -190,12 +190,13 @@ export async function retireSecret(
   subject: UserSubject,
   { name, connection }: Extract<UserStep, { do: 'RetireSecret' }>,
   signal: AbortSignal,
-): Promise<UserStatusPatch> {
+): Promise<UserStatusPatch | undefined> {
   const namespace = subject.metadata.namespace ?? '';
   const secret = await world.secrets.read(namespace, name, signal);
-  if (secret === undefined || !isOurSecret(subject, secret)) return { connection };
+  const told = connection === undefined ? undefined : { connection, binding: { name: connection.secretName } };
+  if (secret === undefined || !isOurSecret(subject, secret)) return told;
   // It may be the one that the object names, by now.
   await confirm(world.api, DATABASE_USERS, subject, signal);
   await world.secrets.delete(namespace, name, secret);
-  return { connection };
+  return told;
 }

@@ -171,7 +171,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
     {
       name: 'copies the passwords to a Secret of another name',
       user: owned.with({ connectionSecret: { name: 'other' } }),
-      found: { ...nothing, previous: { name: 'app-connection', hasPassword: true } },
+      found: { ...nothing, previous: [{ name: 'app-connection', hasPassword: true }] },
       step: { do: 'CopySecret', from: 'app-connection' },
     },
   ];
@@ -387,9 +387,9 @@ describe('Ready', () => {
 
   it('lets the former Secret go last of all', () => {
     const moved = owned.with({ connectionSecret: { name: 'other' } });
-    const decision = decide(moved, triedLogin({ previous: { name: 'app-connection', hasPassword: true } }));
+    const decision = decide(moved, triedLogin({ previous: [{ name: 'app-connection', hasPassword: true }] }));
     const connection = { ...connectionOf(), secretName: 'other' };
     expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'app-connection', connection }]);
-    expect(decision.status).toEqual({ username: 'app', binding: { name: 'other' } });
+    expect(decision.status).toEqual({ username: 'app' });
   });
 });

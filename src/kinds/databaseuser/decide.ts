@@ -121,8 +121,8 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     if (login.works === 'none' && mayTake && source.is === 'own' && !source.coming) return prepare({ instead: true });
     return login.works === 'current' || mayTake ? put('next') : exists();
   }
-  const { previous } = login;
-  if (!login.hasCurrent && previous?.hasPassword)
+  const previous = login.previous.find(({ hasPassword }) => hasPassword);
+  if (!login.hasCurrent && previous !== undefined)
     return step({ do: 'CopySecret', from: previous.name }, 'SettingPassword', `gets Secret "${secretName}"`);
   if (login.works === 'none' && login.exists && !mayTake) return exists();
   if (login.works === 'none' && login.hasCurrent && !login.isFactory) {
@@ -193,15 +193,17 @@ function working(
   if (login === undefined || isLeft) return decision;
   const connection = connectionOf(subject, seen, login);
   const first = status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
-  const found = {
-    username: usernameOf(subject),
-    binding: { name: connection.secretName },
-    ...first,
-    ...decision.status,
-  };
-  // Its name is forgotten only when it is gone.
-  if (login.previous === undefined) return { ...decision, status: { ...found, connection } };
-  return { ...decision, status: found, steps: [{ do: 'RetireSecret', name: login.previous.name, connection }] };
+  const username = usernameOf(subject);
+  const found = { ...first, ...decision.status };
+  const binding = { name: connection.secretName };
+  const names = login.previous.map(({ name }) => name);
+  if (names.length === 0) return { ...decision, status: { username, binding, ...found, connection } };
+  // The name of one is forgotten only when all are gone: until then the status has no room for more.
+  const retire = names.map((name, index) => {
+    const isLast = index === names.length - 1;
+    return { do: 'RetireSecret', name, connection: isLast ? connection : undefined } as const;
+  });
+  return { ...decision, status: { username, ...found }, steps: retire };
 }
 
 /** The password in the Secret is a person's own one, and the spec names none any more, or one that nobody is to have. */

@@ -74,8 +74,8 @@ export interface TriedLogin {
   /** The Secret's password is, byte for byte, what the server accepted last. */
   readonly asVerified: boolean;
   readonly content: 'asWanted' | 'differs' | 'wrongType';
-  /** The Secret, ours, that held the login before connectionSecret.name changed. */
-  readonly previous: { readonly name: string; readonly hasPassword: boolean } | undefined;
+  /** The Secrets, ours, that held the login before connectionSecret.name changed, as far as that is recorded: the newest first. */
+  readonly previous: readonly { readonly name: string; readonly hasPassword: boolean }[];
   readonly source: PasswordSource;
   readonly verifyInMs: number | undefined;
 }
@@ -111,8 +111,8 @@ export type UserStep =
   | { readonly do: 'WriteSecret'; readonly isOwn: boolean }
   /** The type of a Secret cannot change: it goes, and comes back with the same passwords. */
   | { readonly do: 'ReplaceSecret' }
-  /** The login is in another Secret now: the one before goes. */
-  | { readonly do: 'RetireSecret'; readonly name: string; readonly connection: Connection }
+  /** The login is in another Secret now: one from before goes. `connection`: with the last of them, what is told then. */
+  | { readonly do: 'RetireSecret'; readonly name: string; readonly connection: Connection | undefined }
   | ({ readonly do: 'DeleteUser' } & OnServer)
   /** The object goes, and its user stays on the server: people are told. */
   | { readonly do: 'TellLeft'; readonly message: string };

@@ -212,7 +212,7 @@ function contentOf(
   return changes === undefined ? 'asWanted' : 'differs';
 }
 
-/** The Secret that the application used until connectionSecret.name changed: the one bound last, or else verified last. */
+/** The Secrets that the application used until connectionSecret.name changed: the one bound last, and the one verified last. */
 async function observePrevious(
   world: UserWorld,
   subject: UserSubject,
@@ -223,13 +223,16 @@ async function observePrevious(
   const wanted = connectionSecretName(subject);
   const known = [binding?.name, connection?.secretName];
   // Before the first was verified, only this process knows.
-  const names = connection === undefined ? [...known, world.memory.secretWritten(subject.key)] : known;
-  const name = names.find((each) => each !== undefined && each !== wanted);
-  if (name === undefined) return undefined;
-  const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
-  const ours = secret !== undefined && isOurSecret(subject, secret) ? secret : undefined;
-  const { current, next } = passwordsIn(ours, access, subject);
-  return { name, hasPassword: current !== undefined || next !== undefined };
+  const names = connection === undefined ? [...known, ...world.memory.secretsWritten(subject.key)] : known;
+  const others = [...new Set(names)].filter((name) => name !== undefined).filter((name) => name !== wanted);
+  return Promise.all(
+    others.map(async (name) => {
+      const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
+      const ours = secret !== undefined && isOurSecret(subject, secret) ? secret : undefined;
+      const { current, next } = passwordsIn(ours, access, subject);
+      return { name, hasPassword: current !== undefined || next !== undefined };
+    }),
+  );
 }
 
 async function observeSource(

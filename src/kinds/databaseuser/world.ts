@@ -57,7 +57,7 @@ export class UserMemory {
   readonly tries = new PasswordTries();
   readonly #actsSinceMs: ActsSince;
   readonly #accepted = new Map<ObjectKey, Accepted>();
-  readonly #written = new Map<ObjectKey, string>();
+  readonly #written = new Map<ObjectKey, readonly string[]>();
   readonly #created = new Map<ObjectKey, Created>();
   readonly #chosen = new Map<ObjectKey, string>();
   readonly putOff = new PutOff();
@@ -110,13 +110,13 @@ export class UserMemory {
     return this.#chosen.get(key) === digestOf(coming);
   }
 
-  /** The Secret that was created last for the object: the status names one only when it works. */
-  secretWritten(key: ObjectKey): string | undefined {
-    return this.#written.get(key);
+  /** The Secrets that were created for the object, the newest first: the status names one only when it works. */
+  secretsWritten(key: ObjectKey): readonly string[] {
+    return this.#written.get(key) ?? [];
   }
 
   wroteSecret(key: ObjectKey, name: string): void {
-    this.#written.set(key, name);
+    this.#written.set(key, [name, ...this.secretsWritten(key).filter((other) => other !== name)]);
   }
 
   /** Whether the object's user was created here, on the cluster of that identity: the status says so only when it works. */

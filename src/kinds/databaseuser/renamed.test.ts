@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+
+const NAMES = ['app-connection', 'second', 'third'];
+const named = (name: string) => ({ connectionSecret: { name } });
+const left = (bench: UserBench) => NAMES.filter((name) => bench.secret(name) !== undefined);
+
+describe('a connection Secret that gets another name twice, before the first was finished', () => {
+  const crashes = [
+    { verb: 'create', plural: 'secrets', when: 'before' },
+    { verb: 'create', plural: 'secrets', when: 'after' },
+    { verb: 'delete', plural: 'secrets', when: 'before' },
+    { verb: 'delete', plural: 'secrets', when: 'after' },
+    { verb: 'patch', plural: 'databaseusers', when: 'before' },
+    { verb: 'patch', plural: 'databaseusers', when: 'after' },
+  ] as const;
+  const ends = crashes.flatMap((crash) => [[crash], ...crashes.map((second) => [crash, second])]);
+  const said = ends.map((all) => ({
+    all,
+    where: all.map(({ verb, plural, when }) => `${when} ${verb} ${plural}`).join(),
+  }));
+
+  it.each(said)('leaves one Secret, with the same password, though a process ends $where', async ({ all }) => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    await bench.edit(named('second'));
+    await bench.pass();
+    expect(left(bench)).toEqual(['app-connection', 'second']);
+    await bench.edit(named('third'));
+    for (const moment of all) {
+      bench.cluster.crashAt(moment);
+      await bench.pass().catch(() => {});
+      await bench.restart();
+    }
+    await bench.until('True LoginWorks');
+    await bench.settle();
+    expect(left(bench)).toEqual(['third']);
+    expect(bench.secret('third')).toMatchObject({ password });
+    expect(bench.status()).toMatchObject({ binding: { name: 'third' }, connection: { secretName: 'third' } });
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('takes the password from the first one where the second is gone', async () => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    await bench.edit(named('second'));
+    await bench.pass();
+    bench.removeSecret('second');
+    await bench.edit(named('third'));
+    await bench.settle();
+    expect(left(bench)).toEqual(['third']);
+    expect(bench.secret('third')).toMatchObject({ password });
+    expect(bench.takeCalls()).not.toContain('updateUser');
+  });
+
+  it('leaves one Secret also before the user was Ready for the first time', async () => {
+    const bench = await userBench({ user: {} });
+    for (let pass = 0; pass < 20 && !bench.users().includes('app'); pass++) await bench.pass();
+    const { nextPassword } = bench.secret() ?? {};
+    await bench.edit(named('second'));
+    bench.cluster.crashAt({ verb: 'create', plural: 'secrets', when: 'after' });
+    await bench.pass().catch(() => {});
+    await bench.edit(named('third'));
+    await bench.until('True LoginWorks');
+    await bench.settle();
+    expect(left(bench)).toEqual(['third']);
+    expect(bench.secret('third')).toMatchObject({ password: nextPassword });
+  });
+});
