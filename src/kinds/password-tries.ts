@@ -77,8 +77,8 @@ export class PasswordTries {
     try {
       await call();
     } catch (error) {
-      if (error instanceof ApiError && !error.effectUnknown) this.#notTaken(key, digest, now());
-      else this.#maybeTaken(key);
+      if (mayHaveTaken(error)) this.#maybeTaken(key);
+      else this.#notTaken(key, digest, now());
       throw error;
     }
     this.#maybeTaken(key);
@@ -120,6 +120,11 @@ export class PasswordTries {
     this.#taken.delete(key);
     this.#maybeTaken(key);
   }
+}
+
+/** Whether the server may have taken a password though the call that gave it to it failed. */
+export function mayHaveTaken(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.effectUnknown;
 }
 
 /** Of a coming password that the server refuses, and that goes while the one beside it stays. `remedy`: what is done about it, or is to be. */

@@ -2,7 +2,7 @@ import { ApiError } from '../../base/api-error.ts';
 import { TerminalError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
-import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
+import { mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { isGone } from '../server/servers.ts';
 import { dropNext, isForeign, readConnectionSecret, refusalAbout, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
@@ -79,7 +79,7 @@ async function passwordOf(work: Work, name: PasswordName): Promise<string> {
   return value;
 }
 
-function give(
+async function give(
   { world, subject, access, signal }: Work,
   password: string,
   call: (client: ServerClient, token: string) => Promise<unknown>,
@@ -87,7 +87,13 @@ function give(
   const { clock, memory, servers } = world;
   const login = { username: usernameOf(subject), password, where: whereOf(access.identity, access.endpoint) };
   const now = () => clock.monotonic();
-  return memory.tries.give(subject.key, login, now, () => servers.asAdmin(access, call, signal));
+  try {
+    await memory.tries.give(subject.key, login, now, () => servers.asAdmin(access, call, signal));
+  } catch (error) {
+    if (mayHaveTaken(error)) memory.gave(subject.key, login, false);
+    throw error;
+  }
+  memory.gave(subject.key, login, true);
 }
 
 /** The server says no to this very password, or to the name, and will again. */

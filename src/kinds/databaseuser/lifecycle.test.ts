@@ -261,6 +261,30 @@ describe('a Secret that goes right after the user was created', () => {
     expect(bench.works('somebody-elses')).toBe(true);
   });
 
+  it.each([
+    ['said that it took', undefined],
+    ['may have taken', { match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 } as const],
+  ])('goes back to its first password by hand: it is still ours where the server %s another one', async (_, fault) => {
+    const bench = await userBench({ user: {} });
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.pass();
+    await bench.pass();
+    await bench.pass();
+    const { password = '' } = bench.secret() ?? {};
+    expect([bench.works(password), bench.status().username]).toEqual([true, undefined]);
+    if (fault !== undefined) bench.cluster.simulator.faults.add(fault);
+    await bench.edit({ passwordSecretRef: { name: 'mine' } });
+    for (let pass = 0; pass < 5 && !bench.works('mine'); pass++) await bench.pass();
+    expect([bench.works('mine'), bench.status().username]).toEqual([true, undefined]);
+    await bench.editSecret('app-connection', { data: { password, nextPassword: null } });
+    for (let pass = 0; pass < 10; pass++) {
+      await bench.pass();
+      expect(bench.ready()).not.toContain('UserExists');
+    }
+    await bench.until('True LoginWorks');
+    expect(bench.secret()).toMatchObject({ password: 'mine' });
+  });
+
   it('says after a restart, when nothing tells any more whose the user is, what may be and what to do', async () => {
     const bench = await justCreated(loseSecret);
     bench.cluster.simulator.faults.clear();

@@ -46,9 +46,9 @@ interface Accepted {
 interface Created {
   /** As `creation` has it. */
   readonly what: string;
-  /** Of the password that it was created with, or that signed in since. */
-  readonly digest: string;
-  /** The server refused that password: somebody else may have made the user. */
+  /** Of the password that it was created with, was given or signed in with since; several: whether it was given the last ones, nobody knows. */
+  readonly digests: readonly string[];
+  /** The server refused all of them: somebody else may have made the user. */
   readonly isDoubtful: boolean;
 }
 
@@ -76,7 +76,7 @@ export class UserMemory {
     const digest = digestOf(login);
     this.#accepted.set(key, { digest, where, atMs, monotonicMs });
     const created = this.#created.get(key);
-    if (created !== undefined) this.#created.set(key, { ...created, digest });
+    if (created !== undefined) this.#created.set(key, { ...created, digests: [digest] });
     this.putOff.forget(key);
     this.tries.works(key, login);
   }
@@ -126,13 +126,22 @@ export class UserMemory {
 
   created(subject: CreatedFor, identity: string, login: Login): void {
     const what = creation(subject, identity);
-    this.#created.set(subject.key, { what, digest: digestOf(login), isDoubtful: false });
+    this.#created.set(subject.key, { what, digests: [digestOf(login)], isDoubtful: false });
+  }
+
+  /** The server was given a password of the user. `isTaken`: it said that it took it; else it may have. */
+  gave(key: ObjectKey, login: Login, isTaken: boolean): void {
+    const known = this.#created.get(key);
+    if (known === undefined) return;
+    const digest = digestOf(login);
+    const others = isTaken ? [] : known.digests.filter((other) => other !== digest);
+    this.#created.set(key, { ...known, digests: [...others, digest] });
   }
 
   /** The user is there, and these logins are refused. */
   refused(key: ObjectKey, logins: readonly Login[]): void {
     const known = this.#created.get(key);
-    if (known !== undefined && logins.map(digestOf).includes(known.digest))
+    if (known !== undefined && isEachAmong(known.digests, logins))
       this.#created.set(key, { ...known, isDoubtful: true });
   }
 
@@ -143,7 +152,7 @@ export class UserMemory {
   hasLostPassword(subject: CreatedFor, identity: string, logins: readonly Login[]): boolean {
     const known = this.#created.get(subject.key);
     if (known === undefined || known.isDoubtful || !this.wasCreated(subject, identity)) return false;
-    return !logins.map(digestOf).includes(known.digest);
+    return !isEachAmong(known.digests, logins);
   }
 
   forget(key: ObjectKey): void {
@@ -154,6 +163,11 @@ export class UserMemory {
     this.#chosen.delete(key);
     this.putOff.forget(key);
   }
+}
+
+function isEachAmong(digests: readonly string[], logins: readonly Login[]): boolean {
+  const those = logins.map(digestOf);
+  return digests.every((digest) => those.includes(digest));
 }
 
 type CreatedFor = Pick<UserSubject, 'key' | 'metadata' | 'spec'>;
