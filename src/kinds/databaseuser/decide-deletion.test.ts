@@ -45,7 +45,7 @@ const rows: readonly {
       {
         do: 'TellLeft',
         message:
-          'User "app" is on the server of DatabaseCluster "orders", and whether it was created for this object cannot be told any more, as its Secret "app-connection" went first: delete it there, unless it is somebody else\'s',
+          'User "app" is on the server of DatabaseCluster "orders", and whether it was created for this object cannot be told any more, as its Secret "app-connection" went first, or had another name: delete it there, unless it is somebody else\'s',
       },
     ],
     goes: true,

@@ -33,7 +33,7 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
   if (claimedBy !== undefined || login.login !== 'ending' || login.whose === 'others') return release;
   const { clusterName, identity } = observation.at;
   if (login.whose === 'unknown') {
-    const left = `User "${username}" is on the server of DatabaseCluster "${clusterName}", and whether it was created for this object cannot be told any more, as its Secret "${connectionSecretName(subject)}" went first: delete it there, unless it is somebody else's`;
+    const left = `User "${username}" is on the server of DatabaseCluster "${clusterName}", and whether it was created for this object cannot be told any more, as its Secret "${connectionSecretName(subject)}" went first, or had another name: delete it there, unless it is somebody else's`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }
   const message = `User "${username}" of DatabaseCluster "${clusterName}" is being deleted`;

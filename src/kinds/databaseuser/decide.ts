@@ -10,6 +10,7 @@ import { decideDeletion } from './decide-deletion.ts';
 import {
   type Connection,
   connectionSecretName,
+  hasBegun,
   isOurs,
   owns,
   type TriedLogin,
@@ -21,7 +22,6 @@ import {
   type UserSubject,
   usernameOf,
 } from './observation.ts';
-import { USER_FINALIZER } from './resource.ts';
 import type { DatabaseUserStatus } from './schema.ts';
 import { wrongSpec } from './wrong-spec.ts';
 
@@ -140,9 +140,8 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
 function whose(subject: UserSubject, { isCreated, hasCurrent, hasNext }: TriedLogin): string {
   if (isCreated)
     return 'exists, and does not have the password that the server said it was created with, so somebody else may have made it at the same time';
-  const hasBegun = subject.metadata.finalizers?.includes(USER_FINALIZER) ?? false;
-  return hasBegun && !hasCurrent && !hasNext
-    ? `exists, and nothing tells whose it is: somebody else made it, or this object did, and its Secret "${connectionSecretName(subject)}" went before the user was Ready for the first time`
+  return hasBegun(subject) && !hasCurrent && !hasNext
+    ? `exists, and nothing tells whose it is: somebody else made it, or this object did, and before the user was Ready for the first time its Secret "${connectionSecretName(subject)}" went, or had another name`
     : 'exists already, and was not made by this object';
 }
 

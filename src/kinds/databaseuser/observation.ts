@@ -1,6 +1,7 @@
 import type { Decision, Subject } from '../../runtime/kind.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { NoServer } from '../server/dependents.ts';
+import { USER_FINALIZER } from './resource.ts';
 import type { DatabaseUserSpec, DatabaseUserStatus } from './schema.ts';
 
 /** Reason of Ready: the server has such a user, and this object neither made it nor may take it over. */
@@ -131,7 +132,16 @@ export function usernameOf({ metadata, spec }: Pick<UserSubject, 'metadata' | 's
 }
 
 export function connectionSecretName({ metadata, spec }: Pick<UserSubject, 'metadata' | 'spec'>): string {
-  return spec.connectionSecret?.name ?? `${metadata.name}-connection`;
+  return spec.connectionSecret?.name ?? defaultSecretName({ metadata });
+}
+
+export function defaultSecretName({ metadata }: Pick<UserSubject, 'metadata'>): string {
+  return `${metadata.name}-connection`;
+}
+
+/** A Secret may have been written, and a user created. */
+export function hasBegun({ metadata }: Pick<UserSubject, 'metadata'>): boolean {
+  return metadata.finalizers?.includes(USER_FINALIZER) ?? false;
 }
 
 /** There is, or was when it was last heard of, a user of the object's own. */

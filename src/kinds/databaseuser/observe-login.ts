@@ -20,6 +20,8 @@ import {
 } from './content.ts';
 import {
   connectionSecretName,
+  defaultSecretName,
+  hasBegun,
   isOurs,
   type LoginObservation,
   type PasswordSource,
@@ -219,20 +221,37 @@ async function observePrevious(
   access: OpenServer,
   signal: AbortSignal,
 ): Promise<TriedLogin['previous']> {
-  const { binding, connection } = subject.status;
+  const former = await formerSecrets(world, subject, signal);
+  return former.map(({ name, secret }) => {
+    const { current, next } = passwordsIn(secret, access, subject);
+    return { name, hasPassword: current !== undefined || next !== undefined };
+  });
+}
+
+interface Former {
+  readonly name: string;
+  /** Undefined: there is none that is ours. */
+  readonly secret: SecretContents | undefined;
+}
+
+async function formerSecrets(world: UserWorld, subject: UserSubject, signal: AbortSignal): Promise<readonly Former[]> {
+  const { metadata, status } = subject;
+  const { binding, connection } = status;
   const wanted = connectionSecretName(subject);
-  const known = [binding?.name, connection?.secretName];
+  const read = async (name: string): Promise<Former> => {
+    const secret = await world.secrets.read(metadata.namespace ?? '', name, signal);
+    return { name, secret: secret !== undefined && isOurSecret(subject, secret) ? secret : undefined };
+  };
   // Before the first was verified, only this process knows.
-  const names = connection === undefined ? [...known, ...world.memory.secretsWritten(subject.key)] : known;
-  const others = [...new Set(names)].filter((name) => name !== undefined).filter((name) => name !== wanted);
-  return Promise.all(
-    others.map(async (name) => {
-      const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
-      const ours = secret !== undefined && isOurSecret(subject, secret) ? secret : undefined;
-      const { current, next } = passwordsIn(ours, access, subject);
-      return { name, hasPassword: current !== undefined || next !== undefined };
-    }),
-  );
+  const written = connection === undefined ? world.memory.secretsWritten(subject.key) : [];
+  const known = [binding?.name, connection?.secretName, ...written].filter((name) => name !== undefined);
+  const others = [...new Set(known)].filter((name) => name !== wanted);
+  if (known.length > 0 || !hasBegun(subject)) return Promise.all(others.map(read));
+  // A process before this one may have written one, of which the name is known that it has by default.
+  const name = defaultSecretName(subject);
+  const guessed = name === wanted ? undefined : await read(name);
+  const isMade = guessed?.secret?.ownerReferences.some(({ uid }) => uid === metadata.uid) ?? false;
+  return guessed !== undefined && isMade ? [guessed] : [];
 }
 
 async function observeSource(
@@ -306,10 +325,14 @@ async function findWhose(
 ): Promise<'ours' | 'others' | 'unknown'> {
   const { namespace = '' } = subject.metadata;
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
-  if (secret === undefined) return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
-  if (!isOurSecret(subject, secret)) return 'others';
-  const works = await findWorking(world, subject, access, passwordsIn(secret, access, subject), true, signal);
-  return works === 'none' ? 'others' : 'ours';
+  const former = (await formerSecrets(world, subject, signal)).map((each) => each.secret);
+  for (const each of [secret, ...former]) {
+    if (each === undefined || !isOurSecret(subject, each)) continue;
+    const works = await findWorking(world, subject, access, passwordsIn(each, access, subject), true, signal);
+    if (works !== 'none') return 'ours';
+  }
+  if (secret !== undefined) return 'others';
+  return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
 }
 
 /** That there is none follows from no single answer: the object goes for good. */

@@ -5,8 +5,7 @@ import { heldRecordReader } from '../../kube/record.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
-import { USER_EXISTS, type UserSubject, usernameOf } from './observation.ts';
-import { USER_FINALIZER } from './resource.ts';
+import { hasBegun, USER_EXISTS, type UserSubject, usernameOf } from './observation.ts';
 import { databaseUserDefinition, refusalOfSecret } from './schema.ts';
 
 /* Which of several DatabaseUsers stands for a user. */
@@ -54,6 +53,5 @@ function holdOf(record: UserRecord, isSubject: boolean): Hold {
   // Of two that began at once it may be the other one that created the user: who cannot have it must not keep that one from it.
   if (!isSubject && findStatusCondition(record.status.conditions, 'Ready')?.reason === USER_EXISTS) return 'wants';
   // A finalizer can be written by anybody: it counts beside the cluster only.
-  const hasBegun = isBeside(record) && (record.metadata.finalizers?.includes(USER_FINALIZER) ?? false);
-  return hasBegun ? 'begun' : 'wants';
+  return isBeside(record) && hasBegun(record) ? 'begun' : 'wants';
 }

@@ -67,3 +67,51 @@ describe('a connection Secret that gets another name twice, before the first was
     expect(bench.secret('third')).toMatchObject({ password: nextPassword });
   });
 });
+
+describe('a connection Secret that got another name before the user was Ready, while a process ended', () => {
+  async function created(user: Readonly<Record<string, unknown>>): Promise<UserBench> {
+    const bench = await userBench({ user });
+    while (!bench.users().includes('app')) await bench.pass();
+    await bench.restart();
+    return bench;
+  }
+
+  it('is found by the name that it has by default', async () => {
+    const bench = await created({});
+    const { nextPassword } = bench.secret() ?? {};
+    await bench.edit(named('second'));
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(left(bench)).toEqual(['second']);
+    expect(bench.secret('second')).toMatchObject({ password: nextPassword });
+    expect(new Set(bench.takeCalls())).toEqual(new Set(['signIn', 'listUsers']));
+  });
+
+  it('is found where the object goes, with its user', async () => {
+    const bench = await created({});
+    await bench.edit(named('second'));
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+    expect(bench.told).toEqual([]);
+  });
+
+  it('leaves a Secret alone that has the default name, and that this object did not make', async () => {
+    const bench = await created(named('second'));
+    await bench.putSecret('app-connection', { password: 'x' }, { labels: { 'mooring.dev/user': 'app' } });
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(left(bench)).toEqual(['app-connection', 'second']);
+  });
+
+  it('is told of as what may be, where it had a name that nobody knows any more', async () => {
+    const bench = await created(named('second'));
+    await bench.edit({ connectionSecret: null });
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserExists');
+    expect(bench.condition()?.message).toContain('its Secret "app-connection" went, or had another name');
+    await bench.edit(named('second'));
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+});
