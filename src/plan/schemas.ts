@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { ServerClient } from '../database/client.ts';
-import { digestOf, schemaDigest } from '../kinds/database/schema-plan.ts';
+import { hashOf, schemaDigest } from '../kinds/database/schema-plan.ts';
 import type { Login } from '../kinds/secrets.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
@@ -47,7 +47,7 @@ export async function copySchemas(
   const digests: string[] = [];
   for (const [index, database] of applied.entries()) {
     const hashes = new Set(database.status.appliedSchema?.map(({ hash }) => hash));
-    const texts = textsOf(database, configMaps).filter((text) => hashes.has(digestOf(text)));
+    const texts = textsOf(database, configMaps).filter((text) => hashes.has(hashOf(text)));
     digests.push(schemaDigest(await define(client, names[index] ?? '', texts)));
   }
   const made = new Map(simulator.save().clusters[0]?.databases.map((each) => [each.name, each]));

@@ -56,8 +56,8 @@ export const OF_PROMISES: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasespace/connection.ts',
-        'digestOf({ baseURL, teamID, spaceID, ca, credentials });',
-        'digestOf({ baseURL, teamID, spaceID, ca, credentials, space });',
+        'digestOfSettings({ baseURL, teamID, spaceID, ca, credentials });',
+        'digestOfSettings({ baseURL, teamID, spaceID, ca, credentials, space });',
       ],
     ],
     hunt: ['space-named-twice'],

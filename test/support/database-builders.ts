@@ -2,7 +2,7 @@ import { GROUP } from '../../src/base/group.ts';
 import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from '../../src/kinds/database/observation.ts';
 import { DATABASE_FINALIZER } from '../../src/kinds/database/resource.ts';
 import { databaseDefinition } from '../../src/kinds/database/schema.ts';
-import { digestOf, type SourceSeen } from '../../src/kinds/database/schema-plan.ts';
+import { hashOf, type SourceSeen } from '../../src/kinds/database/schema-plan.ts';
 import type { Condition } from '../../src/kube/condition.ts';
 import { CREATED_AT } from './builders.ts';
 
@@ -13,11 +13,11 @@ import { CREATED_AT } from './builders.ts';
 
 /** Two sources, of which the second is inline. */
 export const SOURCES: readonly SourceSeen[] = [
-  { source: 'configmap/orders-schema/base', hash: digestOf('one'), resourceVersion: '7' },
-  { source: 'inline/1', hash: digestOf('two') },
+  { source: 'configmap/orders-schema/base', hash: hashOf('one'), resourceVersion: '7' },
+  { source: 'inline/1', hash: hashOf('two') },
 ];
 /** Digest of the schema that the server has after they were applied. */
-export const FOUND = digestOf('as applied');
+export const FOUND = hashOf('as applied');
 
 export class DatabaseBuilder {
   readonly subject: DatabaseSubject;

@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/database-builders.ts';
 import { decideDatabase } from './decide.ts';
 import type { DatabaseObservation } from './observation.ts';
-import { digestOf, planSchema } from './schema-plan.ts';
+import { hashOf, planSchema } from './schema-plan.ts';
 
 const decide = ({ subject }: DatabaseBuilder, seen: DatabaseObservation) => decideDatabase(subject, seen, NOW_MS);
 const stalledSlowly = (reason: string) => ({
@@ -36,7 +36,7 @@ const does = (ready: string, step: string) => ({
   steps: [step],
   comesBack: 'when something changes',
 });
-const CHANGED = SOURCES.map((source, position) => (position === 1 ? { ...source, hash: digestOf('changed') } : source));
+const CHANGED = SOURCES.map((source, position) => (position === 1 ? { ...source, hash: hashOf('changed') } : source));
 
 /** The dry run of what is to be run now ended so. */
 function tried(
@@ -195,7 +195,7 @@ describe('The schema of a database', () => {
   const fresh = aDatabase().owned().withSchema();
   const applied = aDatabase().applied();
   const changed = aSchema({ sources: CHANGED });
-  const drifted = aSchema({ found: digestOf('changed elsewhere') });
+  const drifted = aSchema({ found: hashOf('changed elsewhere') });
   const refused = aSchema({ sources: CHANGED, tryAgainInMs: 60_000 });
   const missing = (lasting: boolean) =>
     aServer({ schema: { schema: 'sourceMissing', lasting, reason: 'ConfigMapNotFound', message: 'It is not there' } });
@@ -238,7 +238,7 @@ describe('The schema of a database', () => {
     ],
     [
       'holding more, also after all was run again',
-      applied.withStatus({ foreignSchemaHash: digestOf('changed elsewhere') }),
+      applied.withStatus({ foreignSchemaHash: hashOf('changed elsewhere') }),
       drifted,
       readyAgainIn('600000 ms'),
     ],
@@ -273,7 +273,7 @@ describe('The schema of a database', () => {
     ['refused', tried(applied, refused, 'Failed'), refused, 'False', 'SchemaRefused'],
     [
       'differing',
-      applied.withStatus({ foreignSchemaHash: digestOf('changed elsewhere') }),
+      applied.withStatus({ foreignSchemaHash: hashOf('changed elsewhere') }),
       drifted,
       'False',
       'SchemaDiffers',
@@ -309,7 +309,7 @@ describe('The schema of a database', () => {
 
   it('is remembered with the versions of now, though nothing was run', () => {
     const [first, second] = SOURCES;
-    const sources = [{ ...first, source: 'configmap/orders-schema/base', hash: digestOf('one'), resourceVersion: '8' }];
+    const sources = [{ ...first, source: 'configmap/orders-schema/base', hash: hashOf('one'), resourceVersion: '8' }];
     const { status } = decide(applied, aSchema({ sources: second === undefined ? [] : [...sources, second] }));
     expect(status?.appliedSchema).toMatchObject([{ resourceVersion: '8', appliedAt: CREATED_AT }, {}]);
     expect(status?.schemaHash).toBe(FOUND);

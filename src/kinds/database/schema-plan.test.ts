@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NOW_MS } from '../../../test/support/builders.ts';
 import { FOUND, SOURCES } from '../../../test/support/database-builders.ts';
-import { appliedAfter, digestOf, planSchema, schemaDigest } from './schema-plan.ts';
+import { appliedAfter, hashOf, planSchema, schemaDigest } from './schema-plan.ts';
 
 const EARLIER = '2026-11-20T10:00:00.000Z';
 const applied = SOURCES.map((source) => ({ ...source, appliedAt: EARLIER }));
@@ -11,7 +11,7 @@ describe('planSchema()', () => {
   it('runs nothing twice because it stands at another place, or because one before it went', () => {
     const [first, second] = SOURCES;
     if (first === undefined || second === undefined) throw new Error('Two sources are needed');
-    const inserted = { source: 'inline/0', hash: digestOf('inserted') };
+    const inserted = { source: 'inline/0', hash: hashOf('inserted') };
     const sources = [inserted, first, { ...second, source: 'inline/2' }];
     expect(planSchema(status, sources, FOUND)?.run).toEqual([0]);
     expect(planSchema(status, [{ ...second, source: 'inline/0' }], FOUND)).toBeUndefined();
@@ -19,13 +19,13 @@ describe('planSchema()', () => {
   });
 
   it('takes a text for new that moved to another ConfigMap or key', () => {
-    const sources = [{ source: 'configmap/other/base', hash: digestOf('one') }];
+    const sources = [{ source: 'configmap/other/base', hash: hashOf('one') }];
     expect(planSchema(status, sources, FOUND)?.run).toEqual([0]);
   });
 
   it('names the same try by the same digest, and another one by another', () => {
     const digest = (found: string, hash: string) =>
-      planSchema(status, [{ source: 'inline/0', hash: digestOf(hash) }], found)?.digest;
+      planSchema(status, [{ source: 'inline/0', hash: hashOf(hash) }], found)?.digest;
     expect(digest(FOUND, 'new')).toBe(digest(FOUND, 'new'));
     expect(digest(FOUND, 'new')).not.toBe(digest(FOUND, 'newer'));
     expect(digest(FOUND, 'new')).not.toBe(digest('another schema', 'new'));

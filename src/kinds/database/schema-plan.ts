@@ -40,7 +40,7 @@ export function planSchema(
   // While sources are to be applied, a schema that differs may be their own, committed without an answer: nobody else's.
   const because = applied.length === 0 ? 'new' : changed.length > 0 ? 'changed' : 'drift';
   const run = differs ? all : changed;
-  const digest = digestOf(JSON.stringify([found, run.map((position) => idOf(sources[position]))]));
+  const digest = hashOf(JSON.stringify([found, run.map((position) => idOf(sources[position]))]));
   return { because, sources, run, digest };
 }
 
@@ -73,7 +73,8 @@ function idOf(seen: Pick<SourceSeen, 'source' | 'hash'> | undefined): string {
   return `${seen?.source.replace(/^inline\/\d+$/, 'inline')} ${seen?.hash}`;
 }
 
-export function digestOf(text: string): string {
+/** Of a source or a schema: `status` has it under `hash`, or a name that ends so. */
+export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
@@ -97,7 +98,7 @@ export function schemaDigest(text: string): string {
     } else if (inFunction) statements.push(`${statements.pop()}; ${statement}`);
     else statements.push(statement);
   }
-  return digestOf(statements.toSorted().join(';\n'));
+  return hashOf(statements.toSorted().join(';\n'));
 }
 
 function typeStatement(statement: string): string {

@@ -1,7 +1,7 @@
 import type { ConfigMapContents, ConfigMaps } from '../config-maps.ts';
 import type { DatabaseSubject } from './observation.ts';
 import type { DatabaseSpec } from './schema.ts';
-import { digestOf, type SourceSeen } from './schema-plan.ts';
+import { hashOf, type SourceSeen } from './schema-plan.ts';
 
 type Source = NonNullable<DatabaseSpec['schema']>[number];
 
@@ -85,7 +85,7 @@ function knownSource(
 }
 
 function inlineSource({ inline }: Source, position: number): SourceText | undefined {
-  return inline === undefined ? undefined : { source: `inline/${position}`, hash: digestOf(inline), text: inline };
+  return inline === undefined ? undefined : { source: `inline/${position}`, hash: hashOf(inline), text: inline };
 }
 
 function nameOf({ name, key }: NonNullable<Source['configMapKeyRef']>): string {
@@ -123,7 +123,7 @@ class Reader {
       const message = `${called} has no text under key "${ref.key}" (its keys: ${keys}): add it, or name another key in schema`;
       return { lasting: true, reason: 'ConfigMapKeyMissing', message };
     }
-    return { source: nameOf(ref), hash: digestOf(text), resourceVersion: configMap.resourceVersion, text };
+    return { source: nameOf(ref), hash: hashOf(text), resourceVersion: configMap.resourceVersion, text };
   }
 }
 

@@ -130,7 +130,7 @@ export class SpaceConnections {
     if (refusal !== undefined) throw new TerminalError('BaseURLNotAllowed', `baseURL ${refusal}`);
     const ca = caOf(spec);
     const { baseURL, teamID, spaceID } = spec;
-    const digest = digestOf({ baseURL, teamID, spaceID, ca, credentials });
+    const digest = digestOfSettings({ baseURL, teamID, spaceID, ca, credentials });
     const before = this.#entries.get(space);
     if (before !== undefined && before.digest !== digest) this.#leave(space, before.digest);
 
@@ -319,6 +319,6 @@ function accountOf(spec: DatabaseSpaceSpec): string {
   return JSON.stringify([baseURL, teamID]);
 }
 
-function digestOf(value: unknown): string {
+function digestOfSettings(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }
