@@ -100,6 +100,7 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
     own: own.includes('next') ? (['current'] as const) : [],
   };
   await write(work, secret, promoted, new Date(nowMs).toISOString());
+  world.memory.chose(subject.key, undefined);
   return rotated(subject, answers, nowMs);
 }
 
@@ -114,7 +115,7 @@ export async function writeSecret(work: Work, isOwn: boolean): Promise<undefined
 
 /** Somebody else wrote the coming password, maybe since it was looked at last. */
 export function isForeign({ world, subject }: Work, passwords: Passwords): boolean {
-  return isNextForeign(passwords, usernameOf(subject), (coming) => world.memory.isChosen(subject.key, coming));
+  return isNextForeign(passwords, subject, world.memory);
 }
 
 /** A server refused the coming password for good: it cannot stand in the way of a better one. */
@@ -122,6 +123,7 @@ export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
   const { current, own } = passwordsIn(secret, work.access, work.subject);
   if (secret !== undefined) await write(work, secret, { current, next: undefined, mark: '', own });
+  work.world.memory.chose(work.subject.key, undefined);
 }
 
 /** Makes the Secret what it should be with these passwords. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { splitAddress } from '../../base/address.ts';
 import { API_VERSION, GROUP } from '../../base/group.ts';
-import type { OwnerReference } from '../../kube/object.ts';
+import type { ObjectKey, OwnerReference } from '../../kube/object.ts';
 import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';
 import {
@@ -101,16 +101,16 @@ function isOwnAsVerified(
 
 /**
  * Somebody else wrote the coming password: it is neither the generated one that was written here, nor a person's own. That there was
- * one of a person's own under its key says nothing of the one that stands there now. `isChosen`: as UserMemory has it.
+ * one of a person's own under its key says nothing of the one that stands there now.
  */
 export function isNextForeign(
   { next: password, mark }: Passwords,
-  username: string,
-  isChosen: (login: Login) => boolean,
+  subject: Pick<UserSubject, 'key' | 'metadata' | 'spec'>,
+  memory: { readonly isChosen: (key: ObjectKey, login: Login) => boolean },
 ): boolean {
   if (password === undefined) return false;
-  const login = { username, password };
-  return !isChosen(login) && isForeign(login, mark);
+  const login = { username: usernameOf(subject), password };
+  return !memory.isChosen(subject.key, login) && isForeign(login, mark);
 }
 
 /** The password is one that a person chose, whatever the Secret notes. */

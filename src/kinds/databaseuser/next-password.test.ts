@@ -81,6 +81,42 @@ describe('what somebody wrote into the connection Secret as the coming password'
     expect(bench.secret()).toMatchObject({ password: 'second of mine' });
   });
 
+  it.each([
+    ['generated', {}],
+    ["a person's own", { passwordSecretRef: { name: 'mine' } }],
+  ])('the only one, in the place of %s one, is not copied to a Secret of another name for ever', async (_, spec) => {
+    const bench = await readyUserBench();
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.edit(spec);
+    bench.removeSecret('app-connection');
+    await bench.pass();
+    await putByHand(bench);
+    await bench.edit({ passwordSecretRef: null, connectionSecret: { name: 'renamed' } });
+    for (let pass = 0; pass < 10; pass++) {
+      await bench.pass();
+      expect(bench.works('put by somebody')).toBe(false);
+    }
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect([bench.secret(), bench.works(bench.secret('renamed')?.['password'])]).toEqual([undefined, true]);
+  });
+
+  it("the person's own that is on its way goes on to a Secret of another name, though the spec names it no more", async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('mine', { password: 'mine' });
+    await bench.edit({ passwordSecretRef: { name: 'mine' } });
+    bench.removeSecret('app-connection');
+    await bench.pass();
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'reset', times: 1 });
+    await bench.pass();
+    await bench.edit({ passwordSecretRef: null, connectionSecret: { name: 'renamed' } });
+    await bench.pass();
+    expect(bench.secret('renamed')).toMatchObject({ nextPassword: 'mine' });
+    await bench.pass();
+    expect(bench.works('mine')).toBe(true);
+    await bench.settle();
+    expect([bench.ready(), bench.works('mine'), bench.secret()]).toEqual(['True LoginWorks', false, undefined]);
+  });
+
   it.each(['PutPassword', 'PromotePassword'] as const)(
     'a password that somebody puts there right before step %s is neither put nor taken for one that works',
     async (what) => {

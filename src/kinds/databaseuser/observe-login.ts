@@ -90,8 +90,8 @@ async function tryLogin(
   const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
   const source = await observeSource(world, subject, access, passwords, signal);
   // It is on its way until it is in no Secret any more, whatever the person says meanwhile: the server may be about to take it.
-  if (passwords.next === undefined) memory.chose(subject.key, undefined);
-  else if (source.is === 'own' && source.coming) memory.chose(subject.key, { username, password: passwords.next });
+  if (passwords.next !== undefined && source.is === 'own' && source.coming)
+    memory.chose(subject.key, { username, password: passwords.next });
   const noted = source.is === 'own' && source.applied ? withOwn(passwords) : passwords;
   const isSettled = works === 'current' && passwords.next === undefined && source.is !== 'unusable';
   if (known && !isSettled && (await isReserved())) return { login: 'reserved' };
@@ -105,7 +105,7 @@ async function tryLogin(
     secretVersion: secret?.resourceVersion,
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
-    isNextForeign: isNextForeign(passwords, username, (coming) => memory.isChosen(subject.key, coming)),
+    isNextForeign: isNextForeign(passwords, subject, memory),
     isOwn: noted.own?.includes('current') === true,
     isFactory: passwords.current !== undefined && access.isFactoryPassword(passwords.current),
     works,
@@ -116,7 +116,7 @@ async function tryLogin(
     hasLostPassword: memory.hasLostPassword(subject, at.identity, held),
     asVerified: wasVerified(world, subject, secret, passwords.current),
     content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret, noted),
-    previous: await observePrevious(world, subject, access, signal),
+    previous: await observePrevious(world, subject, access, secret !== undefined, signal),
     source,
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
@@ -214,17 +214,22 @@ function contentOf(
   return changes === undefined ? 'asWanted' : 'differs';
 }
 
-/** The Secrets that the application used until connectionSecret.name changed: the one bound last, and the one verified last. */
+/**
+ * The Secrets that the application used until connectionSecret.name changed: the one bound last, and the one verified last. `isBegun`: there
+ * is one of the new name. What somebody else wrote as the coming password was tried there then, and taken out: it is not copied again.
+ */
 async function observePrevious(
   world: UserWorld,
   subject: UserSubject,
   access: OpenServer,
+  isBegun: boolean,
   signal: AbortSignal,
 ): Promise<TriedLogin['previous']> {
   const former = await formerSecrets(world, subject, signal);
   return former.map(({ name, secret }) => {
-    const { current, next } = passwordsIn(secret, access, subject);
-    return { name, hasPassword: current !== undefined || next !== undefined };
+    const passwords = passwordsIn(secret, access, subject);
+    const hasNext = passwords.next !== undefined && !(isBegun && isNextForeign(passwords, subject, world.memory));
+    return { name, hasPassword: passwords.current !== undefined || hasNext };
   });
 }
 
