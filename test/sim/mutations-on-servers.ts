@@ -8,7 +8,14 @@ export const ON_SERVERS: readonly Mutation[] = [
   {
     name: 'user-promote-unverified',
     about: "A user's new password is published before the server has taken it",
-    changes: [[USER, "if (login.works === 'next') return", "if (login.works !== 'none') return"]],
+    changes: [
+      [USER, "if (login.works === 'next') return", "if (login.works !== 'none') return"],
+      [
+        'kinds/databaseuser/act-secret.ts',
+        'if (!world.memory.wasAccepted(',
+        'if (subject.deleting && !world.memory.wasAccepted(',
+      ],
+    ],
     hunt: ['user-rotate'],
   },
   {
