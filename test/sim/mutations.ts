@@ -205,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A Secret of somebody else is overwritten where it has the name of ours',
     changes: [
       [
-        'kinds/databasecluster/observe-login.ts',
+        'kinds/databasecluster/login-of.ts',
         'const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);',
         'const isTold = secret.labels[OWNER_LABEL] !== ownerValue(`not-` + metadata.name);',
       ],

@@ -8,7 +8,7 @@ import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
-import { isOfAnother, loginOf } from './login-of.ts';
+import { isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -17,7 +17,7 @@ import {
   isSame,
   type UsableLogin,
 } from './observation.ts';
-import { adminUsername, isOurSecret, type KnownLogins, readLogins } from './observe-login.ts';
+import { adminUsername, type KnownLogins, loginNamed, readLogins } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -27,8 +27,8 @@ import type { ClusterWorld } from './world.ts';
  */
 
 /** The login that the step names. */
-function pick(known: KnownLogins, name: Exclude<UsableLogin, 'held'>): Login {
-  const login = known[name];
+function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Login {
+  const login = loginNamed(known, name, of);
   if (login === undefined)
     throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: It is looked at again`);
   return login;
@@ -39,7 +39,7 @@ export async function preparePassword(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  from: UsableLogin,
+  { from, of }: Extract<ClusterStep, { do: 'PreparePassword' }>,
   signal: AbortSignal,
 ): Promise<undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
@@ -48,7 +48,7 @@ export async function preparePassword(
   const { tries } = world.memory;
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(subject, known.secret), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
-  const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from);
+  const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
   const nextPassword = generatePassword(world.random);
   const data = { ...login, nextPassword };
   const { namespace = '', name } = subject.metadata;
@@ -75,7 +75,7 @@ export async function putPassword(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  as: UsableLogin,
+  { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
   signal: AbortSignal,
 ): Promise<undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
@@ -85,7 +85,7 @@ export async function putPassword(
     throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
   }
   const logins = connection.logins(endpoint, currentID(subject));
-  const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as);
+  const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);

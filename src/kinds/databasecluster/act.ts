@@ -56,9 +56,9 @@ export async function actOnCluster(
     case 'Update':
       return changing(world, subject, connection, step, () => update(world, subject, connection, step, signal, keep));
     case 'PreparePassword':
-      return preparePassword(world, subject, connection, step.from, signal);
+      return preparePassword(world, subject, connection, step, signal);
     case 'PutPassword':
-      return putPassword(world, subject, connection, step.as, signal);
+      return putPassword(world, subject, connection, step, signal);
     case 'PromotePassword':
       return promotePassword(world, subject, connection, signal);
     default:

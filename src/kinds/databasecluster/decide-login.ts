@@ -121,7 +121,8 @@ function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
 type Tried = Extract<LoginObservation, { login: 'tried' }>;
 
 function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: number): ClusterDecision {
-  const { working, hasNext, factoryAlive, secretName } = login;
+  const { working, workingOf, hasNext, factoryAlive, secretName } = login;
+  const from = workingOf === undefined ? {} : { of: workingOf };
   const replacing = (doing: string) =>
     reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`);
   const conditions = (doing: string) =>
@@ -150,13 +151,13 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (working === 'none') return noLogin(subject, seen, login);
   if (login.acceptsAny) return anyPassword(subject, seen);
   if (hasNext && !login.isNextForeign)
-    return step({ do: 'PutPassword', id: seen.id, as: working }, 'the server is given the new password');
+    return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   const found = verifiedLogin(subject, seen, nowMs);
   if (found === undefined || login.isNextForeign) {
     // The password that must go first is the factory's, whoever else can sign in.
-    const from = factoryAlive === true ? 'factory' : working;
-    return step({ do: 'PreparePassword', from }, `a new password is written to Secret "${secretName}"`);
+    const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
+    return step({ do: 'PreparePassword', ...by }, `a new password is written to Secret "${secretName}"`);
   }
   const before = subject.status.credentials?.secretName;
   if (before === undefined || before === secretName) return running(subject, seen, login.verifyInMs, found, nowMs);

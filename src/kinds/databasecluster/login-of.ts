@@ -1,7 +1,9 @@
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import type { Place } from '../databasespace/place.ts';
-import { ADMIN_ANNOTATIONS, type SecretContents } from '../secrets.ts';
+import { otherHolder, type SecretHolder } from '../secret-holder.ts';
+import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { type ClusterSubject, createdAtOf } from './observation.ts';
+import { databaseClusterDefinition } from './schema.ts';
 
 /*
  * Of which cluster the login in an admin Secret is. An object may be created in the place of one that was deleted and whose
@@ -50,4 +52,20 @@ export function isInUse(
   if (!isOfAnother(subject, secret)) return false;
   if (toldBy(secret).where !== placeText(place)) return true;
   return poller.listedAtMs === undefined || shownID(secret, { poller }) !== undefined;
+}
+
+export function isOurSecret(
+  { metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>,
+  secret: SecretContents,
+): boolean {
+  const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
+  return holdsOwnLogin({ status }, secret) || (isTold && holderOf({ metadata }, secret) === undefined);
+}
+
+/** Another object that the Secret is of. Of which cluster the login in one with this object's label is, is looked at apart. */
+export function holderOf(
+  { metadata }: Pick<ClusterSubject, 'metadata'>,
+  secret: SecretContents,
+): SecretHolder | undefined {
+  return otherHolder({ kind: databaseClusterDefinition.kind, name: metadata.name }, secret);
 }

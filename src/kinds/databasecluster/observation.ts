@@ -63,7 +63,7 @@ export interface SpaceSeen {
 export type WorkingLogin = 'next' | UsableLogin | 'none';
 
 /**
- * What a new password can be set with. `inherited`: of the Secret before `secretName` changed, or of what was cloned;
+ * What a new password can be set with. `inherited`: of a Secret from before `secretName` changed, or of what was cloned;
  * `inheritedNext`: the coming password there.
  */
 export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing' | 'factory' | 'held';
@@ -109,6 +109,8 @@ export type LoginObservation =
       /** The server took the coming password a short time ago: it is not given it once more for now. */
       readonly isAwaited: boolean;
       readonly working: WorkingLogin;
+      /** The other Secret that it is in. */
+      readonly workingOf?: string;
       /** Whether the factory login signs in; undefined where it was not tried, as it does not matter yet. */
       readonly factoryAlive: boolean | undefined;
       /** The server signs in with a password that it was never given: what signs in proves nothing. */
@@ -127,10 +129,10 @@ export type ClusterStep =
   | { readonly do: 'Resume'; readonly id: string }
   | ({ readonly do: 'Rename'; readonly id: string; readonly to: string } & Patience)
   | ({ readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges } & Patience)
-  /** Writes a new password into the Secret as nextPassword, beside the one that works if that stands there. */
-  | { readonly do: 'PreparePassword'; readonly from: UsableLogin }
+  /** Writes a new password into the Secret as nextPassword, beside the one that works if that is known. `of`: the other Secret that it is in. */
+  | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly of?: string }
   /** Has the server take the Secret's nextPassword. */
-  | { readonly do: 'PutPassword'; readonly id: string; readonly as: UsableLogin }
+  | { readonly do: 'PutPassword'; readonly id: string; readonly as: UsableLogin; readonly of?: string }
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' }

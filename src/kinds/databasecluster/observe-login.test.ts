@@ -217,8 +217,8 @@ describe('readLogins()', () => {
   const clone = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
 
   it.each([
-    ['is its own', 'source', { username: 'admin', password: 'of the source' }],
-    ['is not its own', 'another', undefined],
+    ['is its own', 'source', [{ username: 'admin', password: 'of the source' }]],
+    ['is not its own', 'another', []],
   ])('knows the login of what was cloned where the Secret %s', async (_what, owner, inherited) => {
     const bench = await kindBench();
     await bench.putSecret(
@@ -236,7 +236,7 @@ describe('readLogins()', () => {
       status: { observedGeneration: 1, credentials },
     };
     const known = await readLogins({ ...bench.world(), cluster: () => source }, clone.subject, factory, signal);
-    expect(known.inherited).toEqual(inherited);
+    expect(known.inherited.map(({ current }) => current)).toEqual(inherited);
   });
 
   it('knows both passwords of the Secret before, where one of them was just being replaced', async () => {
@@ -249,8 +249,13 @@ describe('readLogins()', () => {
         credentials: { secretName: 'before', secretResourceVersion: '1', endpoint: '' },
       });
     expect(await readLogins(bench.world(), subject, factory, signal)).toMatchObject({
-      inherited: { username: 'admin', password: 'old' },
-      inheritedNext: { username: 'admin', password: 'coming' },
+      inherited: [
+        {
+          secretName: 'before',
+          current: { username: 'admin', password: 'old' },
+          next: { username: 'admin', password: 'coming' },
+        },
+      ],
     });
   });
 });

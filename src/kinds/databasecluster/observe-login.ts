@@ -1,23 +1,23 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
-import type { Logins, Verdict } from '../../database/logins.ts';
+import { digestOf, type Logins, type Verdict } from '../../database/logins.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
-import { parseStatus } from '../../kube/definition.ts';
-import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { whereOf } from '../password-tries.ts';
 import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
-import { otherHolder, type SecretHolder } from '../secret-holder.ts';
-import { ADMIN_ANNOTATIONS, type Login, loginFrom, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
+import type { SecretHolder } from '../secret-holder.ts';
+import { type Login, loginFrom, type SecretContents } from '../secrets.ts';
 import { untilVerification } from '../verification.ts';
 import { claimantsOf } from './claimants.ts';
-import { holdsOwnLogin, isInUse, shownID } from './login-of.ts';
+import { readFormer } from './former-secrets.ts';
+import { holderOf, holdsOwnLogin, isInUse, isOurSecret, shownID } from './login-of.ts';
 import {
   adminSecretName,
   type ClusterSubject,
   currentID,
   type LoginObservation,
+  type UsableLogin,
   type WorkingLogin,
 } from './observation.ts';
 import { databaseClusterDefinition } from './schema.ts';
@@ -32,14 +32,19 @@ export interface KnownLogins {
   readonly next: Login | undefined;
   /** Somebody else wrote the coming password there: no server is given it. The factory's is none at all. */
   readonly isNextForeign: boolean;
-  /** Of the Secret that held the login before `secretName` changed; of a clone, that of its source. */
-  readonly inherited: Login | undefined;
-  /** Beside it, where that Secret's password was just being replaced. */
-  readonly inheritedNext: Login | undefined;
+  /** Of Secrets that may hold the login since before `secretName` changed; of a clone, that of its source. The likelier first. */
+  readonly inherited: readonly Inherited[];
   readonly existing: Login | undefined;
   /** Why there is no `existing`, where the spec names one. Matters only where nothing else works. */
   readonly existingMissing: Error | undefined;
   readonly factory: Login;
+}
+
+/** The logins in another Secret; the coming one where its password was just being replaced. */
+interface Inherited {
+  readonly secretName: string;
+  readonly current: Login | undefined;
+  readonly next: Login | undefined;
 }
 
 export async function readLogins(
@@ -50,7 +55,7 @@ export async function readLogins(
 ): Promise<KnownLogins> {
   const secretName = adminSecretName(subject);
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
-  const before = await readBefore(world, subject, secret, signal);
+  const former = await readFormer(world, subject, secret, signal);
   const next = loginUnder('nextPassword', secret);
   const isNextFactory = next?.password === factory.password;
   const mark = secret?.annotations[NEXT_ANNOTATIONS.mark];
@@ -60,8 +65,11 @@ export async function readLogins(
     current: loginUnder('password', secret),
     next: isNextFactory ? undefined : next,
     isNextForeign: next !== undefined && (isNextFactory || isForeign(next, mark)),
-    inherited: loginUnder('password', before),
-    inheritedNext: loginUnder('nextPassword', before),
+    inherited: former.map((each) => ({
+      secretName: each.name,
+      current: loginUnder('password', each),
+      next: loginUnder('nextPassword', each),
+    })),
     ...(await readExisting(world, subject, signal)),
     factory,
   };
@@ -91,60 +99,9 @@ async function readExisting(
   }
 }
 
-/** The Secret that the login may come from; undefined: there is none, or it is not of the object that it should be of. */
-async function readBefore(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  wanted: SecretContents | undefined,
-  signal: AbortSignal,
-): Promise<SecretContents | undefined> {
-  const { metadata, spec, status } = subject;
-  const namespace = metadata.namespace ?? '';
-  const secretName = adminSecretName(subject);
-  const read = async (owner: Pick<ClusterSubject, 'metadata' | 'status'>, name: string) => {
-    const secret = await world.secrets.read(namespace, name, signal);
-    return secret !== undefined && isOurSecret(owner, secret) ? secret : undefined;
-  };
-  const elsewhere = world.memory.putElsewhere(subject.key, secretName) ?? movedTo(wanted, secretName);
-  // A move was taken back on its way: that Secret may hold the only password that works.
-  if (elsewhere !== undefined) return read(subject, elsewhere);
-  const before = status.credentials?.secretName;
-  if (before !== undefined) {
-    const secret = before === secretName ? undefined : await read(subject, before);
-    const next = movedTo(secret, secretName);
-    return (next === undefined ? undefined : await read(subject, next)) ?? secret;
-  }
-  const cloned = spec.cloneFrom?.clusterRef?.name;
-  const source = cloned === undefined ? undefined : world.cluster(objectKey(namespace, cloned));
-  const theirs = parseStatus(databaseClusterDefinition, source?.status);
-  const name = theirs.credentials?.secretName;
-  return source === undefined || name === undefined
-    ? undefined
-    : read({ metadata: source.metadata, status: theirs }, name);
-}
-
-/** Another Secret than that of this name, to which the login of this one was on its way. */
-function movedTo(secret: SecretContents | undefined, wanted: string): string | undefined {
-  const name = secret?.annotations[ADMIN_ANNOTATIONS.movedTo];
-  return name === wanted ? undefined : name;
-}
-
 /** The user whose password the Secret holds, or will. */
 export function adminUsername({ current, next, factory }: KnownLogins): string {
   return (current ?? next ?? factory).username;
-}
-
-export function isOurSecret(
-  { metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>,
-  secret: SecretContents,
-): boolean {
-  const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
-  return holdsOwnLogin({ status }, secret) || (isTold && holderOf({ metadata }, secret) === undefined);
-}
-
-/** Another object that the Secret is of. Of which cluster the login in one with this object's label is, is looked at apart. */
-function holderOf({ metadata }: Pick<ClusterSubject, 'metadata'>, secret: SecretContents): SecretHolder | undefined {
-  return otherHolder({ kind: databaseClusterDefinition.kind, name: metadata.name }, secret);
 }
 
 /** The DatabaseCluster whose login is in the Secret, though it has the label of this one. */
@@ -194,7 +151,7 @@ export async function observeLogin(
     const next = known.next && { ...known.next, where: whereOf(subject.status.createdAt, endpoint) };
     const isAwaited = next !== undefined && tries.isAwaited(subject.key, next, world.clock.monotonic());
     const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited || known.isNextForeign }, signal);
-    const working = found === 'none' && isHeld(world, subject, logins, known) ? 'held' : found;
+    const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
     // Nobody else may know the password of a cluster that was let go of: it is not written over.
     const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
     if (isTheirs && isInUse(subject, known.secret, connection)) {
@@ -216,9 +173,10 @@ export async function observeLogin(
       isNextForeign: known.isNextForeign,
       isAwaited,
       working,
+      ...(found?.of === undefined ? {} : { workingOf: found.of }),
       factoryAlive,
       acceptsAny,
-      powerless: await powerlessUser(logins, known, working, signal),
+      powerless: await powerlessUser(logins, known, found?.login, signal),
       verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
     };
   } catch (error) {
@@ -259,27 +217,60 @@ function isAsVerified(
   );
 }
 
+/** One of the logins that are known, by its name; of those in other Secrets with that one's. */
+interface Candidate {
+  readonly working: Exclude<UsableLogin, 'held'> | 'next';
+  readonly of?: string;
+  readonly login: Login;
+}
+
 /**
- * Tries the logins in the order in which they are likely to work, but the factory's before the existing one: that is
- * retired first, while another one is not needed then. A session that is held answers for its password
- * without a call, unless `fresh` asks for proof. `nextFirst`: whatever is held, as that may end at any moment.
+ * In the order in which they are likely to work, but the factory's before the existing one: that is retired first, while
+ * another one is not needed then.
+ */
+function candidates({ next, current, inherited, factory, existing }: KnownLogins): readonly Candidate[] {
+  const each = (working: Candidate['working'], login: Login | undefined, of?: string): readonly Candidate[] =>
+    login === undefined ? [] : [{ working, login, ...(of === undefined ? {} : { of }) }];
+  return [
+    ...each('next', next),
+    ...each('current', current),
+    ...inherited.flatMap((former) => [
+      ...each('inheritedNext', former.next, former.secretName),
+      ...each('inherited', former.current, former.secretName),
+    ]),
+    ...each('factory', factory),
+    ...each('existing', existing),
+  ];
+}
+
+/** The login of that name. `of`: the other Secret that it is in. */
+export function loginNamed(known: KnownLogins, name: UsableLogin, of: string | undefined): Login | undefined {
+  return candidates(known).find((each) => each.working === name && each.of === of)?.login;
+}
+
+/**
+ * Tries the logins. A session that is held answers for its password without a call, unless `fresh` asks for proof: who has
+ * changed the password elsewhere has not told us. So what would be written over a password in the Secret is always proved,
+ * and after that one. `nextFirst`: whatever is held, as that may end at any moment.
  */
 async function findWorking(
   logins: Logins,
   known: KnownLogins,
   { fresh, nextFirst }: { readonly fresh: boolean; readonly nextFirst: boolean },
   signal: AbortSignal,
-): Promise<WorkingLogin> {
-  const held = (login: Login | undefined) => !fresh && login !== undefined && logins.isHeld(login);
-  const names = ['next', 'current', 'inheritedNext', 'inherited', 'factory', 'existing'] as const;
-  const isFirst = (name: (typeof names)[number]) => (nextFirst ? name === 'next' : held(known[name]));
-  const order = names.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
-  for (const name of order) {
-    const login = known[name];
-    if (login === undefined) continue;
-    if (held(login) || (await logins.attempt(login, signal)) === 'accepted') return name;
+): Promise<Candidate | undefined> {
+  const isInPlace = ({ working }: Candidate) => working === 'next' || working === 'current';
+  const held = (each: Candidate) =>
+    !fresh && (known.current === undefined || isInPlace(each)) && logins.isHeld(each.login);
+  const isFirst = (each: Candidate) => (nextFirst ? each.working === 'next' : held(each));
+  const refused = new Set<string>();
+  for (const each of candidates(known).toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)))) {
+    const digest = digestOf(each.login);
+    if (refused.has(digest)) continue;
+    if (held(each) || (await logins.attempt(each.login, signal)) === 'accepted') return each;
+    refused.add(digest);
   }
-  return 'none';
+  return undefined;
 }
 
 /** A session that goes on where the password is lost; of an object that was signed in for before, and not of another one's that had the cluster. */
@@ -297,10 +288,9 @@ function isHeld(
 async function powerlessUser(
   logins: Logins,
   known: KnownLogins,
-  working: WorkingLogin,
+  login: Login | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const login = working === 'none' || working === 'held' ? undefined : known[working];
   if (login === undefined || login.username === known.factory.username) return undefined;
   return (await logins.seesUsers(login, signal)) ? undefined : login.username;
 }

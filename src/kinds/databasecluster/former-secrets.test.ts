@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { SECRETS } from '../../kube/api.ts';
+
+const rename = (bench: KindBench, secretName: string) => bench.edit({ adminCredentials: { secretName } });
+
+async function passes(bench: KindBench, count: number): Promise<void> {
+  for (let pass = 0; pass < count; pass++) {
+    const { next } = await bench.pass();
+    if (next !== 'again') await bench.clock.advance(5_000);
+  }
+}
+
+/** Passes until the server was given the coming password of that Secret, and has answered with an error. */
+async function beginMove(bench: KindBench, secretName: string): Promise<void> {
+  const fault = bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 500 });
+  await rename(bench, secretName);
+  bench.forgetCalls();
+  for (let pass = 0; pass < 20 && !bench.calls.includes('server updateUser'); pass++) await bench.pass();
+  expect(bench.secret(secretName)).toHaveProperty('nextPassword');
+  bench.simulator.faults.remove(fault);
+}
+
+describe('A Secret to which the login was on its way once, and where it never came', () => {
+  /** The cluster is Ready with the Secret from before, which tells of the other one still. */
+  async function withMoveTakenBack(): Promise<KindBench> {
+    const bench = await runningBench();
+    const before = bench.secret();
+    await beginMove(bench, 'wrong');
+    await rename(bench, 'orders-admin');
+    await bench.until('True Running');
+    await passes(bench, 3);
+    expect(bench.secret()).toEqual(before);
+    return bench;
+  }
+
+  /** On the server and in the Secret, as AdminLoginRefused has a person do. */
+  async function changeByHand(bench: KindBench, inSecret = 'by hand'): Promise<void> {
+    bench.simulator.setPassword('orders', 'admin', 'by hand');
+    const data = { password: Buffer.from(inSecret).toString('base64') };
+    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data });
+  }
+
+  it.each(['the same', 'a new'])(
+    'does not give its dead password to the one with a password that a person has set since, by %s process',
+    async (process) => {
+      const bench = await withMoveTakenBack();
+      if (process === 'a new') {
+        await bench.restart();
+        await bench.annotate('mooring.dev/reconcile-at', '1');
+        await bench.until('True Running');
+      }
+      await changeByHand(bench);
+      await passes(bench, 12);
+      expect(bench.secret()).toEqual({ username: 'admin', password: 'by hand' });
+      expect(bench.ready()).toBe('True Running');
+    },
+  );
+
+  it('does not give its dead password either to one with a password that is mistyped', async () => {
+    const bench = await withMoveTakenBack();
+    await changeByHand(bench, 'by hnad');
+    await passes(bench, 12);
+    expect(bench.secret()).toMatchObject({ password: 'by hnad' });
+    await changeByHand(bench);
+    await bench.until('True Running');
+    await passes(bench, 12);
+    expect(bench.simulator.passwordIs('orders', 'admin', bench.secret()?.['password'] ?? '')).toBe(true);
+  });
+
+  it('keeps nobody from finding the login in the one that was verified last, when that gets another name', async () => {
+    const bench = await withMoveTakenBack();
+    await bench.restart();
+    await changeByHand(bench);
+    await bench.until('True Running');
+    await bench.restart();
+    await rename(bench, 'right');
+    await bench.until('True Running');
+    const { password = '' } = bench.secret('right') ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
+  });
+});
