@@ -78,7 +78,7 @@ export const USER_LABEL = `${GROUP}/user`;
 export const ADMIN_ANNOTATIONS = {
   /** Of which cluster the login is: when that was created, and where it is. */
   loginOf: `${GROUP}/login-of`,
-  /** The Secret with the password that the cluster was given since: whoever goes back to this one finds it there. */
+  /** Another Secret, with a password that the cluster was about to be given, and may have been: whoever comes back to this one looks there as well. */
   movedTo: `${GROUP}/moved-to`,
 } as const;
 const MAX_LABEL = 63;

@@ -8,6 +8,7 @@ import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
+import { readMoves } from './former-secrets.ts';
 import { isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -113,13 +114,17 @@ export async function putPassword(
   }
 }
 
-/** From now on the password in the Secret that was verified last may work no more: whoever comes back to that one must know where to look. */
+/**
+ * From now on the password in the Secret that was verified last may work no more: whoever comes back to that one must know where
+ * to look. It is told by the last of those that the login was on its way to since, as each may be the one that it came to.
+ */
 async function noteMove(world: ClusterWorld, subject: ClusterSubject, to: string, signal: AbortSignal): Promise<void> {
   const from = subject.status.credentials?.secretName;
-  if (from === undefined || from === to) return;
-  const secret = await readOurs(world, subject, from, signal);
-  if (secret === undefined || secret.annotations[ADMIN_ANNOTATIONS.movedTo] === to) return;
-  await world.secrets.patch(subject.metadata.namespace ?? '', from, secret, {
+  if (from === to) return;
+  const moves = await readMoves(from, new Set(), (name) => readOurs(world, subject, name, signal));
+  const last = moves.at(-1);
+  if (last === undefined || moves.some(({ name }) => name === to)) return;
+  await world.secrets.patch(subject.metadata.namespace ?? '', last.name, last, {
     annotations: { [ADMIN_ANNOTATIONS.movedTo]: to },
   });
 }

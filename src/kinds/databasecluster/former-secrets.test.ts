@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { SECRETS } from '../../kube/api.ts';
 
 const rename = (bench: KindBench, secretName: string) => bench.edit({ adminCredentials: { secretName } });
@@ -78,5 +78,38 @@ describe('A Secret to which the login was on its way once, and where it never ca
     await bench.until('True Running');
     const { password = '' } = bench.secret('right') ?? {};
     expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
+  });
+
+  it('keeps nobody from that either where it is gone by then', async () => {
+    const bench = await runningBench();
+    await beginMove(bench, 'wrong');
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'wrong' });
+    await rename(bench, 'right');
+    await bench.until('True Running');
+    const { password = '' } = bench.secret('right') ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
+  });
+});
+
+describe('A Secret to which the login is on its way from one to which it was on its way', () => {
+  it('does not keep anybody from finding the one in between, which has the login', async () => {
+    const bench = await runningBench();
+    await beginMove(bench, 'last');
+    await rename(bench, 'orders-admin');
+    await bench.until('True Running');
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.until('True Running');
+    // The server takes it, and nobody hears of that.
+    bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 });
+    bench.forgetCalls();
+    await rename(bench, 'between');
+    while (!bench.calls.includes('server updateUser')) await bench.pass();
+    const { nextPassword = '' } = bench.secret('between') ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', nextPassword)).toBe(true);
+    await beginMove(bench, 'last');
+    await rename(bench, 'orders-admin');
+    await bench.restart();
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
   });
 });

@@ -55,7 +55,11 @@ async function ofSource(
 }
 
 /** From this Secret on, each that the login was on its way to from the one before, but for those that were seen. */
-async function readMoves(first: string | undefined, seen: Set<string>, read: Read): Promise<readonly SecretContents[]> {
+export async function readMoves(
+  first: string | undefined,
+  seen: Set<string>,
+  read: Read,
+): Promise<readonly SecretContents[]> {
   const moves: SecretContents[] = [];
   let name = first;
   while (name !== undefined && !seen.has(name)) {
