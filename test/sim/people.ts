@@ -232,6 +232,7 @@ function laterFields(resource: Resource, object: FakeObject): Fields {
         ...unsigned,
         ...(credentials === undefined ? {} : { credentials: { factoryVersion: null, verifiedAt: null } }),
         backup: null,
+        unverifiedSecretName: null,
       };
     case USERS:
       return connection === undefined ? {} : { connection: { sourceResourceVersion: null } };

@@ -8,7 +8,7 @@ import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
-import { readMoves } from './former-secrets.ts';
+import { readMoves, recordedIn } from './former-secrets.ts';
 import { isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -78,7 +78,7 @@ export async function putPassword(
   connection: SpaceConnection,
   { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
   signal: AbortSignal,
-): Promise<undefined> {
+): Promise<ClusterStatusPatch | undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   const { next } = known;
   const { endpoint, cluster } = serverOf(connection, subject);
@@ -90,7 +90,8 @@ export async function putPassword(
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
-  await noteMove(world, subject, known.secretName, signal);
+  const unknown = await noteMove(world, subject, known.secretName, signal);
+  if (unknown !== undefined) return unknown;
   const { clock, memory } = world;
   memory.putting(subject.key, known.secretName);
   const now = () => clock.monotonic();
@@ -112,21 +113,33 @@ export async function putPassword(
       cause: error,
     });
   }
+  return undefined;
 }
 
 /**
  * From now on the password in the Secret that was verified last may work no more: whoever comes back to that one must know where
  * to look. It is told by the last of those that the login was on its way to since, as each may be the one that it came to.
+ * Where there is no such Secret, the status is to tell, before anything is done: returns what is to be written there.
  */
-async function noteMove(world: ClusterWorld, subject: ClusterSubject, to: string, signal: AbortSignal): Promise<void> {
-  const from = subject.status.credentials?.secretName;
-  if (from === to) return;
-  const moves = await readMoves(from, new Set(), (name) => readOurs(world, subject, name, signal));
-  const last = moves.at(-1);
-  if (last === undefined || moves.some(({ name }) => name === to)) return;
-  await world.secrets.patch(subject.metadata.namespace ?? '', last.name, last, {
-    annotations: { [ADMIN_ANNOTATIONS.movedTo]: to },
-  });
+async function noteMove(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  to: string,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch | undefined> {
+  const recorded = recordedIn(subject);
+  if (recorded.includes(to)) return undefined;
+  for (const from of recorded) {
+    const moves = await readMoves(from, new Set(), (name) => readOurs(world, subject, name, signal));
+    const last = moves.at(-1);
+    if (last === undefined) continue;
+    if (!moves.some(({ name }) => name === to))
+      await world.secrets.patch(subject.metadata.namespace ?? '', last.name, last, {
+        annotations: { [ADMIN_ANNOTATIONS.movedTo]: to },
+      });
+    return undefined;
+  }
+  return { unverifiedSecretName: to };
 }
 
 /** The server says no to this very password, and will again: another one is tried later, unless it may have taken this one before. */
@@ -180,8 +193,8 @@ export async function deleteSecret(
   subject: ClusterSubject,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const names = new Set([adminSecretName(subject), subject.status.credentials?.secretName]);
-  for (const name of names) if (name !== undefined) await deleteOurs(world, subject, name, signal);
+  for (const name of new Set([adminSecretName(subject), ...recordedIn(subject)]))
+    await deleteOurs(world, subject, name, signal);
 }
 
 /** Only now, as the login in the other Secret was verified. */
@@ -192,7 +205,7 @@ export async function retireSecret(
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
   await deleteOurs(world, subject, name, signal);
-  return { credentials };
+  return { credentials, unverifiedSecretName: null };
 }
 
 async function deleteOurs(

@@ -9,7 +9,7 @@ import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
-import { type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
+import { adminSecretName, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import { isUnseen, type Update } from './unseen-updates.ts';
 import type { ClusterWorld } from './world.ts';
@@ -94,6 +94,7 @@ async function create(
       createdAt: identityOf(cluster),
       operation: null,
       backup: acceptedBackup(subject),
+      unverifiedSecretName: adminSecretName(subject),
     };
   } catch (error) {
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });

@@ -9,6 +9,7 @@ import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
 import { unusableAddress } from './endpoint.ts';
 import {
+  adminSecretName,
   type ClusterStep,
   type ClusterSubject,
   createdAtOf,
@@ -29,6 +30,7 @@ const NOT_OURS = {
   observedOnly: null,
   place: null,
   clusterID: null,
+  unverifiedSecretName: null,
 } as const;
 
 /** How far the cloud's clock may be behind ours. */
@@ -93,6 +95,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
         createdAt: null,
         observedOnly: null,
         credentials: null,
+        unverifiedSecretName: null,
         clusterID: null,
       },
       requeueAfterMs: 0,
@@ -119,6 +122,8 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       observedOnly: spec.managementPolicy === 'Observe' ? true : null,
       place: seen.at,
       operation: null,
+      // Of one that is only observed none is written.
+      ...(spec.managementPolicy === 'Manage' ? { unverifiedSecretName: adminSecretName(subject) } : {}),
       ...extra,
     },
     requeueAfterMs: 0,

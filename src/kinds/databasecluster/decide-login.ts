@@ -6,6 +6,7 @@ import { holderWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
 import { changeOf, settled } from './decide-state.ts';
+import { recordedIn } from './former-secrets.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -159,10 +160,10 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
     return step({ do: 'PreparePassword', ...by }, `a new password is written to Secret "${secretName}"`);
   }
-  const before = subject.status.credentials?.secretName;
+  const [before] = recordedIn(subject);
   if (before === undefined || before === secretName) return running(subject, seen, login.verifyInMs, found, nowMs);
   // Its name is forgotten only when it is gone.
-  const { credentials, ...first } = found;
+  const { credentials, unverifiedSecretName: _, ...first } = found;
   const decision = running(subject, seen, login.verifyInMs, first, nowMs);
   return { ...decision, steps: [{ do: 'RetireSecret', name: before, credentials }, ...(decision.steps ?? [])] };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { SECRETS } from '../../kube/api.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
 
 const rename = (bench: KindBench, secretName: string) => bench.edit({ adminCredentials: { secretName } });
 
@@ -111,5 +112,115 @@ describe('A Secret to which the login is on its way from one to which it was on 
     await bench.restart();
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
+  });
+});
+
+describe('The Secret of the first login', () => {
+  /** Passes until the server was given a password. */
+  async function untilPut(bench: KindBench): Promise<void> {
+    bench.forgetCalls();
+    for (let pass = 0; pass < 200 && !bench.calls.includes('server updateUser'); pass++) {
+      const { next } = await bench.pass();
+      if (next !== 'again') await bench.clock.advance(1_000);
+    }
+    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
+  }
+
+  /** A new process finds the login, though the Secret has another name, and leaves one Secret only. */
+  async function expectFound(bench: KindBench): Promise<void> {
+    await bench.restart();
+    await rename(bench, 'right');
+    await bench.until('True Running');
+    const { password = '' } = bench.secret('right') ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
+    expect(bench.status().credentials?.secretName).toBe('right');
+    expect(bench.status().unverifiedSecretName).toBeUndefined();
+  }
+
+  it.each([
+    ['a cluster that was created', async () => kindBench()],
+    [
+      'a cluster that was taken over',
+      async () => {
+        const bench = await kindBench({ spec: { adoptionPolicy: 'MustExist' } });
+        bench.simulator.deployForeign({
+          id: 'orders',
+          storageSizeGB: 100,
+          machineType: 'c2d-highcpu-4',
+          version: '3.5.0',
+        });
+        await bench.world().connections.get('shop/production')?.poller.refresh();
+        return bench;
+      },
+    ],
+  ])(
+    'of %s is known to a new process, though it got another name when the server had just taken the password',
+    async (_, start) => {
+      const bench = await start();
+      await untilPut(bench);
+      expect(bench.status().unverifiedSecretName).toBe('orders-admin');
+      await expectFound(bench);
+      expect(bench.secret()).toBeUndefined();
+    },
+  );
+
+  it.each([
+    [
+      'the object was written by a version that did not note it',
+      async ({ kube }: KindBench) => {
+        const status = { unverifiedSecretName: null };
+        await kube.patch(
+          DATABASE_CLUSTERS,
+          { namespace: 'shop', name: 'orders' },
+          { status },
+          { subresource: 'status' },
+        );
+      },
+    ],
+    ['it had another name when the cluster was created', (bench: KindBench) => rename(bench, 'second')],
+    [
+      'the name that it had first is of a Secret of others',
+      async (bench: KindBench) => {
+        await bench.putSecret('orders-admin', { key: 'value' });
+        await bench.until('False SecretNotOurs');
+        await rename(bench, 'second');
+      },
+    ],
+  ])('is known also where %s', async (_, change) => {
+    const bench = await kindBench();
+    while (bench.status().createdAt === undefined) await bench.pass();
+    await change(bench);
+    await untilPut(bench);
+    await expectFound(bench);
+    expect(bench.secret('second')).toBeUndefined();
+  });
+
+  it('is known though it is the third already, and the process ends with each', async () => {
+    const bench = await kindBench();
+    bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'lostAnswer' });
+    await untilPut(bench);
+    for (const name of ['second', 'third']) {
+      await bench.restart();
+      await rename(bench, name);
+      await untilPut(bench);
+    }
+    bench.simulator.faults.clear();
+    await expectFound(bench);
+  });
+
+  it.each(['before', 'after'] as const)('is known where the process ends %s its name is noted', async (when) => {
+    const bench = await kindBench();
+    while (bench.status().createdAt === undefined) await bench.pass();
+    await rename(bench, 'second');
+    while (bench.secret('second') === undefined) {
+      await bench.pass();
+      await bench.clock.advance(1_000);
+    }
+    bench.crashAt({ verb: 'patch', plural: 'databaseclusters', when });
+    await expect(bench.pass()).rejects.toThrow();
+    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(true);
+    await bench.restart();
+    await untilPut(bench);
+    await expectFound(bench);
   });
 });

@@ -28,15 +28,16 @@ export async function readFormer(
   };
   const seen = new Set([secretName]);
   const found: SecretContents[] = [];
-  for (const from of [
-    world.memory.putElsewhere(subject.key, secretName),
-    movedTo(wanted),
-    subject.status.credentials?.secretName,
-  ]) {
+  for (const from of [world.memory.putElsewhere(subject.key, secretName), movedTo(wanted), ...recordedIn(subject)]) {
     const moves = await readMoves(from, seen, (name) => readOf(subject, name));
     found.push(...moves.toReversed());
   }
   return subject.status.credentials === undefined ? [...found, ...(await ofSource(world, subject, readOf))] : found;
+}
+
+/** The Secrets that the status tells of: whatever the server was given can be found from these. */
+export function recordedIn({ status }: Pick<ClusterSubject, 'status'>): readonly string[] {
+  return [status.credentials?.secretName, status.unverifiedSecretName].filter((name) => name !== undefined);
 }
 
 /** The Secret of what was cloned. */

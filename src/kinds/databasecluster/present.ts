@@ -60,18 +60,26 @@ function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reas
   return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
 }
 
+/** For the status. */
+export type VerifiedLogin = {
+  readonly credentials: Credentials;
+  readonly unverifiedSecretName?: null;
+} & Partial<Rotation>;
+
 /** What is recorded of a login that was tried; undefined: it is not known that the published one works and the factory's does not. */
 export function verifiedLogin(
   subject: ClusterSubject,
   { login, endpoint }: SpaceSeen,
   nowMs: number,
-): ({ readonly credentials: Credentials } & Partial<Rotation>) | undefined {
+): VerifiedLogin | undefined {
   if (login.login !== 'tried' || endpoint === undefined) return undefined;
   const { working, hasNext, factoryAlive, secretName, secretVersion, factoryVersion } = login;
   if (working !== 'current' || hasNext || secretVersion === undefined || factoryAlive !== false) return undefined;
   const factory = factoryVersion === undefined ? {} : { factoryVersion };
   const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
-  return { credentials: { secretName, secretResourceVersion: secretVersion, ...factory, endpoint }, ...first };
+  const credentials = { secretName, secretResourceVersion: secretVersion, ...factory, endpoint };
+  const noted = subject.status.unverifiedSecretName === undefined ? {} : { unverifiedSecretName: null };
+  return { credentials, ...noted, ...first };
 }
 
 export function factoryLoginRetired(secretName: string): ConditionUpdate {

@@ -101,5 +101,11 @@ export const status = z
       })
       .optional()
       .describe('The login that was last verified: it works, and the one that new clusters come with does not.'),
+    unverifiedSecretName: z
+      .string()
+      .optional()
+      .describe(
+        'Name of the Secret with the login that the server is given first, written down before it is, until that was verified.',
+      ),
   })
   .describe('What was found. Written by the operator only.');
