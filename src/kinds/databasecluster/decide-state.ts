@@ -49,11 +49,12 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
 
 /**
  * The factory login is retired before the cluster is suspended for the first time, as long as nothing lasting is in the
- * way: one sign-in of a new cluster that fails is tried again, and its server may be up later than itself.
+ * way: one sign-in of a new cluster that fails is tried again, its server may be up later than itself, and of a password that
+ * it took some machines may hear later.
  */
 function isBeingSecured(subject: ClusterSubject, seen: SpaceSeen): boolean {
   const { login } = seen;
-  if (login.login === 'tried') return login.working !== 'none' && login.factoryAlive !== false;
+  if (login.login === 'tried') return (login.working !== 'none' || login.isAwaited) && login.factoryAlive !== false;
   return untilUnsecuredMs(subject, seen) > 0;
 }
 

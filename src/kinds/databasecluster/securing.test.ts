@@ -176,6 +176,27 @@ describe('The first sleep of a DatabaseCluster', () => {
     },
   );
 
+  it('does not come while the password that the server took does not sign in yet, unless that stays so', async () => {
+    const sleeping = async () => {
+      const bench = await kindBench({ spec: { state: 'Suspended' } });
+      for (let pass = 0; pass < 200 && !bench.calls.includes('server updateUser'); pass++) {
+        const { next } = await bench.pass();
+        if (next !== 'again') await bench.clock.advance(1_000);
+      }
+      // Of several machines not all know of the change at once, so neither password signs in.
+      bench.simulator.setPassword('orders', 'admin', 'as another machine has it');
+      await passes(bench, 4);
+      expect(bench.calls).not.toContain('suspend');
+      return bench;
+    };
+    const bench = await sleeping();
+    bench.simulator.setPassword('orders', 'admin', bench.secret()?.['nextPassword'] ?? '');
+    await bench.until('True Suspended');
+    expect(bench.status().credentials).toMatchObject({ secretName: 'orders-admin' });
+    const refused = await sleeping();
+    await refused.until('True Suspended');
+  });
+
   it('comes after an hour where no server is up', async () => {
     const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [2 * HOUR_MS, 2 * HOUR_MS] } });
     await bench.until('Unknown WaitingForServer');
