@@ -100,3 +100,12 @@ describe('a password that another process wrote down, or of which an answer was 
     expect(await refuse(40 * MINUTE_MS)).toBe(false);
   });
 });
+
+it('a password that somebody else wrote is left for as long as a call with it may land, each from when it was first seen', () => {
+  const tries = new PasswordTries();
+  expect(tries.leftMs(KEY, one, 1_000)).toBe(600_000);
+  expect(tries.leftMs(KEY, one, 601_000)).toBe(0);
+  expect(tries.leftMs(KEY, other, 601_000)).toBe(600_000);
+  tries.forget(KEY);
+  expect(tries.leftMs(KEY, other, 602_000)).toBe(600_000);
+});

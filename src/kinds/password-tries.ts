@@ -44,6 +44,8 @@ export class PasswordTries {
   readonly #refused = new Map<ObjectKey, Refused>();
   readonly #taken = new Map<ObjectKey, Taken>();
   readonly #unsent = new Map<ObjectKey, string>();
+  /** When a coming password that somebody else wrote was first seen. */
+  readonly #foreign = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
   /** Since when no call can have had an effect, of a password that a call before may have set. */
   readonly #untaken = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
 
@@ -110,6 +112,18 @@ export class PasswordTries {
     return known?.digest === digestOf(login) && known.where === login.where ? known : undefined;
   }
 
+  /**
+   * For how long still a coming password that somebody else wrote is left where it is; 0 or less: no more. It may be of a version
+   * that did not mark its own, and on its way to the server.
+   */
+  leftMs(key: ObjectKey, login: Login, nowMs: number): number {
+    const digest = digestOf(login);
+    const known = this.#foreign.get(key);
+    const foreign = known?.digest === digest ? known : { digest, sinceMs: nowMs };
+    this.#foreign.set(key, foreign);
+    return foreign.sinceMs + LANDED_MS - nowMs;
+  }
+
   /** It signs in. */
   works(key: ObjectKey, login: Login): void {
     if (this.#taken.get(key)?.digest === digestOf(login)) this.#taken.delete(key);
@@ -118,6 +132,7 @@ export class PasswordTries {
   forget(key: ObjectKey): void {
     this.#refused.delete(key);
     this.#taken.delete(key);
+    this.#foreign.delete(key);
     this.#maybeTaken(key);
   }
 }

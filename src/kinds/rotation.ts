@@ -9,7 +9,10 @@ import type { Login } from './secrets.ts';
 export const NEXT_ANNOTATIONS = {
   /** The asking for a new one that it answers. */
   answers: `${GROUP}/next-password-answers`,
-  /** As `markOf`, of the generated one that was written; empty: none was. Absent where an earlier version wrote the Secret. */
+  /**
+   * As `markOf`, of the generated one that was written; empty: there is none. Absent where only versions before it wrote the
+   * Secret. One of those leaves it as it is when it writes a coming password, which then looks as if somebody else had.
+   */
   mark: `${GROUP}/next-password-mark`,
 } as const;
 

@@ -18,7 +18,7 @@ import {
   isSame,
   type UsableLogin,
 } from './observation.ts';
-import { adminUsername, type KnownLogins, loginNamed, readLogins } from './observe-login.ts';
+import { adminUsername, type KnownLogins, loginNamed, readLogins, untilReplaced } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -44,8 +44,8 @@ export async function preparePassword(
   signal: AbortSignal,
 ): Promise<undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
-  // There is one already: it comes to its end first, as the server may be about to take it.
-  if (known.next !== undefined && !known.isNextForeign) return;
+  // There is one already: it comes to its end first, as the server may be about to take it, whoever wrote it.
+  if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return;
   const { tries } = world.memory;
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(subject, known.secret), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
@@ -82,7 +82,7 @@ export async function putPassword(
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   const { next } = known;
   const { endpoint, cluster } = serverOf(connection, subject);
-  if (next === undefined || known.isNextForeign || cluster === undefined || !isSame(subject, cluster)) {
+  if (next === undefined || known.nextIs !== 'ours' || cluster === undefined || !isSame(subject, cluster)) {
     throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
   }
   const logins = connection.logins(endpoint, currentID(subject));

@@ -45,17 +45,17 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
   },
   {
     name: 'gives the server the password that was written down, by the factory login',
-    found: { working: 'factory', hasNext: true, factoryAlive: undefined },
+    found: { working: 'factory', next: 'ours', factoryAlive: undefined },
     step: { do: 'PutPassword', id: 'orders', as: 'factory' },
   },
   {
     name: 'gives the server the password that was written down, by the current login',
-    found: { working: 'current', hasNext: true, factoryAlive: undefined },
+    found: { working: 'current', next: 'ours', factoryAlive: undefined },
     step: { do: 'PutPassword', id: 'orders', as: 'current' },
   },
   {
     name: 'gives the server the password that was written down, by a session that is held',
-    found: { working: 'held', hasNext: true, secretVersion: undefined, factoryAlive: undefined },
+    found: { working: 'held', next: 'ours', secretVersion: undefined, factoryAlive: undefined },
     step: { do: 'PutPassword', id: 'orders', as: 'held' },
   },
 ];
@@ -161,7 +161,7 @@ describe('decideLogin()', () => {
   });
 
   it('promotes the password that the server has taken, and leaves the telling to the next look', () => {
-    const seen = anObservation().tried({ working: 'next', hasNext: true, factoryAlive: undefined });
+    const seen = anObservation().tried({ working: 'next', next: 'ours', factoryAlive: undefined });
     const decision = decideCluster(fresh.subject, seen.seen, NOW_MS);
     expect(decision).toMatchObject({ conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true });
   });
@@ -169,7 +169,7 @@ describe('decideLogin()', () => {
   it('tells of drift that comes up while the password is promoted, and leaves what was said of the login', () => {
     // No storage ever shrinks, so there is nothing to do about it.
     const cluster = aCloudCluster({ storageSizeGB: 200 });
-    const seen = anObservation().with({ cluster }).tried({ working: 'next', hasNext: true, factoryAlive: undefined });
+    const seen = anObservation().with({ cluster }).tried({ working: 'next', next: 'ours', factoryAlive: undefined });
     const decision = decideCluster(healthy.subject, seen.seen, NOW_MS);
     expect(decision).toMatchObject({ status: { drift: [{ field: 'storageSizeGB' }] } });
     expect(conditionOf(decision, 'Synced')).toMatchObject({ status: 'False', reason: 'Drifted' });
@@ -178,7 +178,7 @@ describe('decideLogin()', () => {
 
   it('leaves a cluster Ready whose password is being replaced, and waits for one that the server said it took', () => {
     const replaced = (isAwaited: boolean) => {
-      const seen = anObservation().tried({ hasNext: true, isAwaited, factoryAlive: undefined });
+      const seen = anObservation().tried({ next: 'ours', isAwaited, factoryAlive: undefined });
       return outline(decideCluster(healthy.subject, seen.seen, NOW_MS));
     };
     expect(replaced(false)).toMatchObject({ ready: 'True Running', steps: ['PutPassword'] });

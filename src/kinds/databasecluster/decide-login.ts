@@ -61,7 +61,8 @@ function withPatience(step: ClusterStep, { retry }: ClusterDecision): ClusterSte
 /** Somebody can sign in, and not yet as it should be. */
 function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {
   const { login } = seen;
-  return login.login === 'tried' && login.working !== 'none' && verifiedLogin(subject, seen, nowMs) === undefined;
+  if (login.login !== 'tried' || login.working === 'none' || login.replacedInMs !== undefined) return false;
+  return verifiedLogin(subject, seen, nowMs) === undefined;
 }
 
 /**
@@ -121,8 +122,12 @@ function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
 
 type Tried = Extract<LoginObservation, { login: 'tried' }>;
 
+/** So often a coming password that somebody else wrote is tried. */
+const FOREIGN_TRIED_MS = 30_000;
+
 function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: number): ClusterDecision {
-  const { working, workingOf, hasNext, factoryAlive, secretName } = login;
+  const { working, workingOf, factoryAlive, replacedInMs, secretName } = login;
+  const hasNext = login.next === 'ours';
   const from = workingOf === undefined ? {} : { of: workingOf };
   const replacing = (doing: string) =>
     reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`);
@@ -133,6 +138,11 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
           ...replacing(doing),
           ...clusterConditions(subject, seen, { secured: notSecured(doing), available: answering(seen) }),
         ];
+  /** What works stays so meanwhile. */
+  const waiting = (doing: string): readonly ConditionUpdate[] => {
+    const told = conditions(doing);
+    return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
+  };
   const step = (next: ClusterStep, doing: string): ClusterDecision => ({
     conditions: conditions(doing),
     steps: [next],
@@ -145,17 +155,19 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (hasNext && login.isAwaited) {
     const doing =
       'the server said that it took the new password, which does not sign in yet: it is tried again. If it stays so, look at the server';
-    const told = conditions(doing);
-    const under = replacing(doing).filter(({ type }) => !told.some((each) => each.type === type));
-    return { conditions: [...told, ...under], hold: true, mayPass: working === 'none', retry: 'soon' };
+    return { conditions: waiting(doing), hold: true, mayPass: working === 'none', retry: 'soon' };
   }
   if (working === 'none') return noLogin(subject, seen, login);
   if (login.acceptsAny) return anyPassword(subject, seen);
-  if (hasNext && !login.isNextForeign)
+  if (hasNext)
     return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
+  if (replacedInMs !== undefined) {
+    const doing = `somebody else wrote the nextPassword in Secret "${secretName}". In case that is on its way to the server, it is left there for ten minutes, and is not given to it`;
+    return { conditions: waiting(doing), requeueAfterMs: Math.min(replacedInMs, FOREIGN_TRIED_MS) };
+  }
   const found = verifiedLogin(subject, seen, nowMs);
-  if (found === undefined || login.isNextForeign) {
+  if (found === undefined) {
     // The password that must go first is the factory's, whoever else can sign in.
     const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
     return step({ do: 'PreparePassword', ...by }, `a new password is written to Secret "${secretName}"`);

@@ -159,7 +159,7 @@ const cases: readonly Case[] = [
     given: changed({ storageSizeGB: 200 }).withStatus({
       lastError: { operation: 'updateUser', message: 'No space left', time: CREATED_AT },
     }),
-    seen: anObservation().tried({ hasNext: true, factoryAlive: undefined }),
+    seen: anObservation().tried({ next: 'ours', factoryAlive: undefined }),
     thus: { ready: 'Unknown Updating', steps: ['Update'] },
   },
   {

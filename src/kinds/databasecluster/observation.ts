@@ -68,6 +68,12 @@ export type WorkingLogin = 'next' | UsableLogin | 'none';
  */
 export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing' | 'factory' | 'held';
 
+/**
+ * Whose the coming password is. `foreign`: somebody else wrote it. It is not given to the server, and gives way to a generated one,
+ * as does the factory's, at once.
+ */
+export type NextIs = 'none' | 'ours' | 'foreign' | 'factory';
+
 export type LoginObservation =
   /** Not looked at: the cluster does not run, or is not ours to care for. */
   | { readonly login: 'notTried' }
@@ -103,11 +109,12 @@ export type LoginObservation =
       readonly secretVersion: string | undefined;
       /** Of the login that new clusters come with. */
       readonly factoryVersion?: string;
-      readonly hasNext: boolean;
-      /** Somebody else wrote the coming password: it is not given to the server, and gives way to a generated one. */
-      readonly isNextForeign: boolean;
+      /** The coming password. */
+      readonly next: NextIs;
       /** The server took the coming password a short time ago: it is not given it once more for now. */
       readonly isAwaited: boolean;
+      /** When the coming password that somebody else wrote gives way; undefined: there is none, or now. */
+      readonly replacedInMs?: number | undefined;
       readonly working: WorkingLogin;
       /** The other Secret that it is in. */
       readonly workingOf?: string;

@@ -17,6 +17,7 @@ import {
   type ClusterSubject,
   currentID,
   type LoginObservation,
+  type NextIs,
   type UsableLogin,
   type WorkingLogin,
 } from './observation.ts';
@@ -29,9 +30,9 @@ export interface KnownLogins {
   /** The admin Secret; undefined: there is none. */
   readonly secret: SecretContents | undefined;
   readonly current: Login | undefined;
+  /** The coming one; undefined where it is the factory's, too, which is none. */
   readonly next: Login | undefined;
-  /** Somebody else wrote the coming password there: no server is given it. The factory's is none at all. */
-  readonly isNextForeign: boolean;
+  readonly nextIs: NextIs;
   /** Of Secrets that may hold the login since before `secretName` changed; of a clone, that of its source. The likelier first. */
   readonly inherited: readonly Inherited[];
   readonly existing: Login | undefined;
@@ -57,14 +58,13 @@ export async function readLogins(
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
   const former = await readFormer(world, subject, secret, signal);
   const next = loginUnder('nextPassword', secret);
-  const isNextFactory = next?.password === factory.password;
-  const mark = secret?.annotations[NEXT_ANNOTATIONS.mark];
+  const nextIs = kindOfNext(next, secret?.annotations[NEXT_ANNOTATIONS.mark], factory);
   return {
     secretName,
     secret,
     current: loginUnder('password', secret),
-    next: isNextFactory ? undefined : next,
-    isNextForeign: next !== undefined && (isNextFactory || isForeign(next, mark)),
+    next: nextIs === 'factory' ? undefined : next,
+    nextIs,
     inherited: former.map((each) => ({
       secretName: each.name,
       current: loginUnder('password', each),
@@ -73,6 +73,27 @@ export async function readLogins(
     ...(await readExisting(world, subject, signal)),
     factory,
   };
+}
+
+function kindOfNext(next: Login | undefined, mark: string | undefined, factory: Login): NextIs {
+  if (next === undefined) return 'none';
+  if (next.password === factory.password) return 'factory';
+  return isForeign(next, mark) ? 'foreign' : 'ours';
+}
+
+/**
+ * For how long still the coming password, which somebody else wrote, is left where it is; undefined: there is no such one, or it is
+ * not left any more. Nothing waits for it while the factory login works, or only a session does, which may end at any moment.
+ */
+export function untilReplaced(
+  { clock, memory }: ClusterWorld,
+  { key }: ClusterSubject,
+  { next, nextIs }: KnownLogins,
+  working: WorkingLogin,
+): number | undefined {
+  if (next === undefined || nextIs !== 'foreign' || working === 'held' || working === 'factory') return undefined;
+  const leftMs = memory.tries.leftMs(key, next, clock.monotonic());
+  return leftMs > 0 ? leftMs : undefined;
 }
 
 /** A login in a Secret of ours. */
@@ -150,7 +171,12 @@ export async function observeLogin(
     const { tries } = world.memory;
     const next = known.next && { ...known.next, where: whereOf(subject.status.createdAt, endpoint) };
     const isAwaited = next !== undefined && tries.isAwaited(subject.key, next, world.clock.monotonic());
-    const found = await findWorking(logins, known, { fresh: due, nextFirst: isAwaited || known.isNextForeign }, signal);
+    const found = await findWorking(
+      logins,
+      known,
+      { fresh: due, nextFirst: isAwaited || known.nextIs === 'foreign' },
+      signal,
+    );
     const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
     // Nobody else may know the password of a cluster that was let go of: it is not written over.
     const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
@@ -159,7 +185,7 @@ export async function observeLogin(
       return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true, by };
     }
     if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
-    const settled = working === 'current' && (known.next === undefined || known.isNextForeign);
+    const settled = working === 'current' && known.nextIs !== 'ours';
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
     const acceptsAny = factoryAlive === true && (await acceptsAnyPassword(world, logins, known, signal));
     world.memory.unreachable.forget(subject.key);
@@ -169,9 +195,9 @@ export async function observeLogin(
       secretName: known.secretName,
       secretVersion: known.current === undefined ? undefined : known.secret?.resourceVersion,
       factoryVersion: connection.factoryVersion,
-      hasNext: known.next !== undefined,
-      isNextForeign: known.isNextForeign,
+      next: known.nextIs,
       isAwaited,
+      replacedInMs: untilReplaced(world, subject, known, factoryAlive === true ? 'factory' : working),
       working,
       ...(found?.of === undefined ? {} : { workingOf: found.of }),
       factoryAlive,

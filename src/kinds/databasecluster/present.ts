@@ -73,8 +73,9 @@ export function verifiedLogin(
   nowMs: number,
 ): VerifiedLogin | undefined {
   if (login.login !== 'tried' || endpoint === undefined) return undefined;
-  const { working, hasNext, factoryAlive, secretName, secretVersion, factoryVersion } = login;
-  if (working !== 'current' || hasNext || secretVersion === undefined || factoryAlive !== false) return undefined;
+  const { working, next, factoryAlive, secretName, secretVersion, factoryVersion } = login;
+  if (working !== 'current' || next !== 'none' || secretVersion === undefined || factoryAlive !== false)
+    return undefined;
   const factory = factoryVersion === undefined ? {} : { factoryVersion };
   const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
   const credentials = { secretName, secretResourceVersion: secretVersion, ...factory, endpoint };

@@ -217,24 +217,87 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     expect(simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
 
   it.each([
-    ['a process that knows the login, be it the one that new clusters come with', false, 'password'],
-    ['a new process, be it the one that new clusters come with', true, 'password'],
-    ['a process that knows the login, whatever it is', false, 'by hand'],
-    ['a new process, whatever it is', true, 'by hand'],
-  ])('is never given to the server, and gives way to a generated one, by %s', async (_, isNew, byHand) => {
+    ['a process that knows the login', false],
+    ['a new process', true],
+  ])(
+    'is never given to the server, and gives way to a generated one at once where it is the one that new clusters come with, by %s',
+    async (_, isNew) => {
+      const bench = await runningBench();
+      const before = bench.secret()?.['password'];
+      await write(bench, 'password');
+      if (isNew) await bench.restart();
+      for (let pass = 0; pass < 10; pass++) {
+        await bench.pass();
+        expectDead(bench);
+        expect(bench.ready()).toBe('True Running');
+      }
+      expect(bench.secret()?.['password']).not.toBe(before);
+      expectOneWorkingLogin(bench);
+      expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['a process that knows the login', false],
+    ['a new process', true],
+  ])(
+    'is never given to the server, and gives way to a generated one when no call with it can land any more, by %s',
+    async (_, isNew) => {
+      const bench = await runningBench();
+      const before = bench.secret();
+      await write(bench, 'by hand');
+      if (isNew) await bench.restart();
+      const pass = async () => {
+        expectDead(bench);
+        expect(bench.simulator.passwordIs('orders', 'admin', 'by hand')).toBe(false);
+        const outcome = await bench.pass();
+        expect(bench.ready()).toBe('True Running');
+        return outcome;
+      };
+      for (let second = 0; second < 590; second += 10) {
+        expect(await pass()).toMatchObject({ next: 'settled', requeueAfterMs: expect.any(Number) });
+        await bench.clock.advance(10_000);
+      }
+      expect(bench.secret()).toEqual({ ...before, nextPassword: 'by hand' });
+      expect(condition(bench, 'Reconciling')?.message).toContain('somebody else wrote');
+      await bench.clock.advance(10_000);
+      while ((await pass()).next === 'again');
+      expect(bench.secret()?.['password']).not.toBe(before?.['password']);
+      expectOneWorkingLogin(bench);
+      expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+    },
+  );
+
+  it('is taken where it comes to work, as a version that did not mark its own may have given it to the server', async () => {
     const bench = await runningBench();
-    const before = bench.secret()?.['password'];
-    await write(bench, byHand);
-    if (isNew) await bench.restart();
-    for (let pass = 0; pass < 10; pass++) {
-      await bench.pass();
-      expectDead(bench);
-      expect(bench.simulator.passwordIs('orders', 'admin', byHand)).toBe(false);
-      expect(bench.ready()).toBe('True Running');
-    }
-    expect(bench.secret()?.['password']).not.toBe(before);
+    await write(bench, 'of an earlier version');
+    await bench.restart();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await passes(bench, 100);
+    bench.simulator.setPassword('orders', 'admin', 'of an earlier version');
+    await bench.pass();
+    expect(bench.secret()).toEqual({ username: 'admin', password: 'of an earlier version' });
+    expect(bench.calls).not.toContain('server updateUser');
+    await bench.until('True Running');
     expectOneWorkingLogin(bench);
-    expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+  });
+
+  it('holds up no change of the cluster', async () => {
+    const bench = await runningBench();
+    await write(bench, 'by hand');
+    await bench.edit({ storageSizeGB: 200 });
+    await passes(bench, 20);
+    expect(bench.calls).toContain('update');
+    expect(bench.secret()).toMatchObject({ nextPassword: 'by hand' });
+  });
+
+  it('is not waited for where only the login that new clusters come with works', async () => {
+    const bench = await runningBench();
+    await write(bench, 'by hand');
+    bench.simulator.setPassword('orders', 'admin', 'password');
+    await passes(bench, 5);
+    expect(bench.ready()).toBe('True Running');
+    expectOneWorkingLogin(bench);
   });
 
   it('is taken where it works already', async () => {
