@@ -6,6 +6,19 @@ const LOGIN = 'kinds/databasecluster/decide-login.ts';
 /** Mistakes with what the cloud refuses for ever, and with clusters of several servers. */
 export const OF_CLUSTERS: readonly Mutation[] = [
   {
+    name: 'first-secret-forgotten',
+    about: 'Which Secret has the first login is written down once that was verified only',
+    changes: [
+      [
+        'kinds/databasecluster/act.ts',
+        'unverifiedSecretName: adminSecretName(subject)',
+        'backup: acceptedBackup(subject)',
+      ],
+      ['kinds/databasecluster/act-login.ts', 'return { unverifiedSecretName: to };', 'return undefined;'],
+    ],
+    hunt: ['move-first-secret'],
+  },
+  {
     name: 'refusal-holds-up-server',
     about: 'A server that is not up is looked at as slowly as a change is asked for that the cloud refuses',
     changes: [['runtime/reconcile.ts', "soon: decision.retry === 'soon' }", 'soon: false }']],

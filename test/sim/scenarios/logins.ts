@@ -36,6 +36,21 @@ export const LOGINS: readonly Scenario[] = [
     act: ({ people }) => people.edit({ spec: { adminCredentials: { secretName: 'elsewhere' } } }),
     ends: (world) => isReady(world) && world.view.status().credentials?.secretName === 'elsewhere',
   },
+  {
+    // When its server has just taken the first password, and nothing was verified yet.
+    name: 'move-first-secret',
+    act: async (world) => {
+      await world.people.createCluster();
+      const isPut = () =>
+        world.view.cluster()?.status === 'running' && !world.simulator.passwordIs('orders', 'admin', 'password');
+      await world.wait(isPut, 'the server has a password of its own');
+      await world.people.edit({ spec: { adminCredentials: { secretName: 'elsewhere' } } });
+    },
+    ends: (world) => isReady(world) && world.view.status().credentials?.secretName === 'elsewhere',
+    mayEndElsewhere: true,
+    // An earlier version wrote nowhere which Secret that password is in.
+    without: ['upgrade'],
+  },
   ...[1_500, 2_500].map((afterMs) => ({
     // While the server is about to take the password that stands in the other Secret, and when it has.
     name: `move-secret-taken-back-after-${afterMs}`,
