@@ -9,9 +9,10 @@ import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
+import { refuseAwaited, updateNotApplied } from './not-shown.ts';
 import { adminSecretName, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
-import { isUnseen, type Update } from './unseen-updates.ts';
+import { type Asked, type Change as AskedChange, isUnseen } from './unseen-changes.ts';
 import type { ClusterWorld } from './world.ts';
 
 /** Takes what a step that fails leaves. */
@@ -44,13 +45,8 @@ export async function actOnCluster(
     case 'Destroy':
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
-      return corrected(world, subject, connection, { id: step.id, fields: ['state'] }, signal, () =>
-        learn(world, connection, step.id, () => connection.client.suspend(step.id, signal)),
-      );
     case 'Resume':
-      return corrected(world, subject, connection, { id: step.id, fields: ['state'] }, signal, () =>
-        learn(world, connection, step.id, () => connection.client.resume(step.id, signal)),
-      );
+      return turn(world, subject, connection, step, signal);
     case 'Rename':
       return changing(world, subject, connection, step, () => rename(world, subject, connection, step, signal));
     case 'Update':
@@ -171,10 +167,14 @@ async function destroy(
   const cluster = await client.get(id, signal);
   poller.learn(id, cluster, lookedAt);
   if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return;
+  const change = { key: subject.key, uid: subject.metadata.uid, changes: { status: 'gone' }, cluster } as const;
+  refuseAwaited(world, subject, change);
   await confirm(world, subject, signal);
   const askedAt = world.clock.monotonic();
   try {
-    poller.learn(id, await client.destroy(id, signal), askedAt);
+    const left = await client.destroy(id, signal);
+    poller.learn(id, left, askedAt);
+    world.memory.unseenChanges.accepted(change, world.clock, left === undefined ? 'missing' : 'accepted');
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // From which states it is accepted nobody promises: once the cluster is at rest it is tried again.
@@ -223,17 +223,39 @@ async function corrected(
   return result;
 }
 
-/** What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
-async function learn(
+/** Has it sleep, or run. What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
+function turn(
   world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  { do: what, id }: Extract<ClusterStep, { do: 'Suspend' | 'Resume' }>,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch | undefined> {
+  const { client, poller } = connection;
+  const asked = () => changeOf(subject, connection, id, { status: what === 'Suspend' ? 'suspended' : 'running' });
+  const isPossible = async () => {
+    refuseAwaited(world, subject, asked());
+    return true;
+  };
+  return corrected(world, subject, connection, { id, fields: ['state'], isPossible }, signal, async () => {
+    const change = asked();
+    const askedAt = world.clock.monotonic();
+    const cluster = await (what === 'Suspend' ? client.suspend(id, signal) : client.resume(id, signal));
+    poller.learn(id, cluster, askedAt);
+    if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
+    return { state: cluster.status };
+  });
+}
+
+/** Undefined: there is no such cluster. */
+function changeOf(
+  { key, metadata: { uid } }: ClusterSubject,
   { poller }: SpaceConnection,
   id: string,
-  call: () => Promise<Cluster>,
-): Promise<ClusterStatusPatch> {
-  const askedAt = world.clock.monotonic();
-  const cluster = await call();
-  poller.learn(id, cluster, askedAt);
-  return { state: cluster.status };
+  changes: Asked,
+): AskedChange | undefined {
+  const cluster = poller.get(id);
+  return cluster && { key, uid, changes, cluster };
 }
 
 /** Whatever may have the cloud take it now makes it another change: that of the spec, of the cluster, or of the tokens. */
@@ -278,15 +300,10 @@ function update(
 ): Promise<ClusterStatusPatch | undefined> {
   const { clock, memory } = world;
   const { client, poller } = connection;
-  const unseen = memory.unseenUpdates;
-  const { key, metadata, lookNow } = subject;
-  const asked = (): Update | undefined => {
-    const cluster = poller.get(id);
-    return cluster && { key, uid: metadata.uid, changes, cluster };
-  };
+  const unseen = memory.unseenChanges;
+  const asked = () => changeOf(subject, connection, id, changes);
   const isPossible = async () => {
-    const again = asked();
-    if (again !== undefined && !lookNow && unseen.isAwaited(again, clock.monotonic())) throw notApplied(id);
+    refuseAwaited(world, subject, asked());
     return true;
   };
   return corrected(world, subject, connection, { id, fields: Object.keys(changes), isPossible }, signal, async () => {
@@ -299,16 +316,11 @@ function update(
     const accepted = backup === undefined ? {} : { backup };
     if (isUnseen(changes, cluster) && before !== undefined) {
       keep(accepted);
-      unseen.accepted(before, clock.monotonic());
-      throw notApplied(id);
+      unseen.accepted(before, clock);
+      throw updateNotApplied(id);
     }
-    unseen.forget(key);
+    unseen.seen(subject.key);
     const { state, observed } = shown({ cluster, endpoint: undefined });
     return { state, observed, ...accepted };
   });
-}
-
-function notApplied(id: string): TransientError {
-  const message = `The cloud accepted the change of cluster "${id}", but does not show it: it is looked at again, and asked for again after a minute or more. If it stays so, ask the cloud's support`;
-  return new TransientError('UpdateNotApplied', message);
 }

@@ -46,7 +46,7 @@ export async function observeCluster(
   if (moved !== undefined && !(cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt))
     return moved;
   poller.follow(id);
-  if (cluster !== undefined) world.memory.unseenUpdates.shows(subject.key, cluster);
+  if (cluster !== undefined) world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
   // A cluster that is protected goes on as it is, and what is on it can be worked on.
   const goes = subject.deleting && !subject.spec.deletionProtection;
   const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, subject, cluster);

@@ -13,7 +13,7 @@ import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
 import type { Difference } from './differences.ts';
 import { FailedChanges } from './failed-changes.ts';
-import { UnseenUpdates } from './unseen-updates.ts';
+import { UnseenChanges } from './unseen-changes.ts';
 
 /** What a DatabaseCluster is observed with and acted on through. */
 export interface ClusterWorld {
@@ -58,7 +58,7 @@ export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
   readonly failedChanges = new FailedChanges();
-  readonly unseenUpdates = new UnseenUpdates();
+  readonly unseenChanges = new UnseenChanges();
   readonly tries = new PasswordTries();
   /** Of which Secret the password is that the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();
@@ -103,7 +103,7 @@ export class ClusterMemory {
     this.going.forget(key);
     this.unreachable.forget(key);
     this.failedChanges.forget(key);
-    this.unseenUpdates.forget(key);
+    this.unseenChanges.forget(key);
     this.tries.forget(key);
     this.#puts.delete(key);
     if (why === 'deleted') this.attempts.forget(key);

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import type { HttpTransport } from '../../src/base/http.ts';
+import { clusterNamed } from '../support/simulator.ts';
+import { aCrowd, type Front } from './crowd.ts';
+import { CLUSTERS, NAMESPACE } from './view.ts';
+
+const REF = { namespace: NAMESPACE, name: 'orders' };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The cluster's id is last, or before the action. */
+const CHANGE = /\/clusters\/orders(?:\/(suspend|resume))?$/;
+
+async function* bodyOf(value: unknown): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(JSON.stringify(value));
+}
+
+/** Answers a change of state with 200 and this status, and changes nothing. */
+const taking =
+  (status: string): Front =>
+  async (request, pass) => {
+    if (request.method === 'GET' || !CHANGE.test(new URL(request.url).pathname)) return pass(request);
+    return { status: 200, headers: {}, body: bodyOf({ ...(await shownBy(pass, request)), status }) };
+  };
+
+/** Shows the cluster, and says that there is none once it is to be destroyed. */
+const denying: Front = async (request, pass) =>
+  request.method === 'DELETE'
+    ? { status: 404, headers: {}, body: bodyOf({ code: 'gone', message: 'No such cluster' }) }
+    : pass(request);
+
+async function shownBy(pass: HttpTransport, request: Parameters<HttpTransport>[0]): Promise<object> {
+  const { body: _, ...rest } = request;
+  const url = request.url.replace(/\/(?:suspend|resume)$/, '');
+  const answer = await pass({ ...rest, method: 'GET', url });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+/** An operator with one cluster that is Ready, at a cloud that stays its own friend until `front` is set. */
+async function running() {
+  const crowd = await aCrowd(['production']);
+  const { kube, clock, asked, find } = crowd;
+  void crowd.start();
+  await crowd.createCluster('orders', 'production');
+  const ready = () => `${crowd.readyOf(CLUSTERS, 'orders')?.status} ${crowd.readyOf(CLUSTERS, 'orders')?.reason}`;
+  await clock.runUntil(() => ready() === 'True Running', 'it runs', MINUTE_MS);
+  const versions = new Set<string>();
+  return {
+    ...crowd,
+    ready,
+    message: () => crowd.readyOf(CLUSTERS, 'orders')?.message ?? '',
+    edit: (spec: object) => {
+      const resourceVersion = find(CLUSTERS, 'orders')?.metadata.resourceVersion ?? '';
+      return kube.patch(CLUSTERS, REF, { metadata: { resourceVersion }, spec });
+    },
+    /** What is asked, and how often the object is written, in that time. */
+    async measured(ms: number) {
+      asked.splice(0);
+      versions.clear();
+      for (let gone = 0; gone < ms; gone += 250) {
+        await clock.advance(250);
+        versions.add(find(CLUSTERS, 'orders')?.metadata.resourceVersion ?? '');
+      }
+      const calls = (method: string, path: RegExp) =>
+        asked.filter((each) => each.method === method && path.test(each.path)).length;
+      return {
+        changes: asked.filter(({ method, path }) => method !== 'GET' && CHANGE.test(path)).length,
+        lists: calls('GET', /\/clusters$/),
+        gets: calls('GET', /\/clusters\/orders$/),
+        writes: versions.size,
+      };
+    },
+  };
+}
+
+test('A cloud that answers 404 to the deletion of a cluster that it shows is asked ever more slowly, and that is told', async () => {
+  const bench = await running();
+  await bench.edit({ deletionPolicy: 'Delete' });
+  bench.setting.front = denying;
+  bench.kube.remove(CLUSTERS, REF);
+  const { changes, gets, lists, writes } = await bench.measured(HOUR_MS);
+  expect(changes).toBeGreaterThan(5);
+  expect(changes).toBeLessThan(20);
+  expect(gets).toBeLessThan(300);
+  expect(lists).toBeLessThan(120);
+  expect(writes).toBeLessThan(60);
+  expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+  expect(bench.message()).toMatch(/answered 404 .* and still shows it as running.*console.*mooring\.dev\/abandon=true/);
+  bench.setting.front = (request, pass) => pass(request);
+  await bench.clock.advance(6 * MINUTE_MS);
+  expect([bench.find(CLUSTERS, 'orders'), clusterNamed(bench.simulator, 'orders')]).toEqual([undefined, undefined]);
+  bench.stop();
+}, 60_000);
+
+test.each([
+  ['suspending', 'Suspended', undefined, 'suspension', 'running'],
+  ['suspended', 'Suspended', undefined, 'suspension', 'running'],
+  ['resuming', 'Running', 'Suspended', 'resumption', 'suspended'],
+  ['destroying', undefined, undefined, 'deletion', 'running'],
+] as const)(
+  'A cloud that answers with %s and changes nothing is asked ever more slowly, and that is told',
+  async (status, state, before, what, shown) => {
+    const bench = await running();
+    if (before !== undefined) {
+      await bench.edit({ state: before });
+      await bench.clock.runUntil(() => bench.ready() === 'True Suspended', 'it sleeps', MINUTE_MS);
+    }
+    bench.setting.front = taking(status);
+    await bench.edit(state === undefined ? { deletionPolicy: 'Delete' } : { state });
+    if (state === undefined) bench.kube.remove(CLUSTERS, REF);
+    const first = await bench.measured(25_000);
+    expect(first.changes, 'as long as looks may be stale').toBe(1);
+    const { changes, gets, lists, writes } = await bench.measured(HOUR_MS);
+    expect(changes).toBeGreaterThan(5);
+    expect(changes).toBeLessThan(20);
+    expect(gets).toBeLessThan(300);
+    expect(lists).toBeLessThan(120);
+    expect(writes).toBeLessThan(60);
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    expect(bench.message()).toMatch(new RegExp(`accepted the ${what} of .* at 20.*Z, and still shows it as ${shown}`));
+    bench.setting.front = (request, pass) => pass(request);
+    await bench.clock.advance(6 * MINUTE_MS);
+    expect(bench.ready()).toBe(
+      { Suspended: 'True Suspended', Running: 'True Running', none: 'undefined undefined' }[state ?? 'none'],
+    );
+    bench.stop();
+  },
+  60_000,
+);
