@@ -47,6 +47,20 @@ test.each([{}, { status: null }, { status: '' }])('clusterSchema reads %j as a s
   expect(clusterSchema.parse({ id: 'orders', ...fields }).status).toBe('unknown');
 });
 
+// The status has room for whole numbers only, and one that does not fit in keeps all of it from being written.
+test.each([
+  [100, 1, 100, 1],
+  [100.5, 3, 100, 3],
+  [107.37, 1.5, 107, undefined],
+  [99.6, -1, 100, undefined],
+  [0.2, 1e300, 0, undefined],
+  [1e300, 9, undefined, 9],
+  [-1, 2 ** 53, undefined, undefined],
+])('clusterSchema reads sizes of %j GB on %j servers as %j on %j', (storageSizeGB, serverCount, size, count) => {
+  const cluster = clusterSchema.parse({ ...least, storageSizeGB, serverCount });
+  expect([cluster.storageSizeGB, cluster.serverCount]).toEqual([size, count]);
+});
+
 test.each([
   ['milliseconds', 1_700_000_000_123, 1_700_000_000_123],
   ['seconds', 1_700_000_000, 1_700_000_000_000],

@@ -27,7 +27,9 @@ export interface Cluster {
   readonly machineType: string | undefined;
   /** May be `gp2` where `gp2-csi` was asked for (compatibility.md). */
   readonly storageType: string | undefined;
+  /** Rounded. */
   readonly storageSizeGB: number | undefined;
+  /** Undefined also where it is no whole number. */
   readonly serverCount: number | undefined;
   readonly isFree: boolean | undefined;
   /** Those that have an address already. */
@@ -50,6 +52,16 @@ function inMilliseconds(time: number | undefined): number | undefined {
   return isInSeconds ? Math.round(time * 1000) : time;
 }
 
+/** What is no number of things is not told: the status has room for none, and to take it for another one would be a guess. */
+function whole(count: number | undefined): number | undefined {
+  return Number.isSafeInteger(count) && Number(count) >= 0 ? count : undefined;
+}
+
+/** The document promises a number, and sizes are asked for in whole GB: what is half a GB more is as it was asked for. */
+function wholeGB(size: number | undefined): number | undefined {
+  return size === undefined || size < 0 ? undefined : whole(Math.max(0, Math.ceil(size - 0.5)));
+}
+
 export const clusterSchema: z.ZodType<Cluster> = z.object({
   id: z.string().min(1),
   status: maybe(z.string()).transform((status) => status || 'unknown'),
@@ -59,8 +71,8 @@ export const clusterSchema: z.ZodType<Cluster> = z.object({
   region: maybe(z.string()),
   machineType: maybe(z.string()),
   storageType: maybe(z.string()),
-  storageSizeGB: maybe(z.number()),
-  serverCount: maybe(z.number()),
+  storageSizeGB: maybe(z.number()).transform(wholeGB),
+  serverCount: maybe(z.number()).transform(whole),
   isFree: maybe(z.boolean()),
   servers: serversSchema,
 });

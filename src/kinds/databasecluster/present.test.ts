@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, anObservation, CREATED_MS, ENDPOINT } from '../../../test/support/builders.ts';
+import { clusterSchema } from '../../cloud/schema.ts';
 import { clusterConditions, isDrift, isOurs, owns, shown, unobserved } from './present.ts';
+import { status } from './status.ts';
 
 const healthy = aCluster().healthy();
 const foreign = anObservation().cluster({ createdAt: CREATED_MS + 1 });
+
+const withoutNulls = (patch: object) => Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null));
 
 describe('shown()', () => {
   it('shows what the cloud reports', () => {
@@ -14,6 +18,18 @@ describe('shown()', () => {
       endpoint: ENDPOINT,
       observed: { storageSizeGB: 100, machineType: 'c2d-highcpu-4' },
     });
+  });
+
+  it.each([100.5, 1e300, -3, 0.1])('shows nothing that the status has no room for (%d)', (number) => {
+    const cluster = clusterSchema.parse({
+      id: 'orders',
+      status: 'running',
+      storageSizeGB: number,
+      serverCount: number,
+    });
+    expect(
+      status.safeParse({ observedGeneration: 1, ...withoutNulls(shown({ cluster, endpoint: undefined })) }).error,
+    ).toBeUndefined();
   });
 
   it('shows the servers in one order, whatever that of the List is', () => {
