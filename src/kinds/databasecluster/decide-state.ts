@@ -1,4 +1,4 @@
-import type { ConditionUpdate } from '../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
 import {
@@ -35,6 +35,11 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
     ? (['Resume', 'Resuming', 'resumed'] as const)
     : (['Suspend', 'Suspending', 'suspended'] as const);
   const secured = suspended ? undefined : securedNow(subject, seen, nowMs);
+  const first = suspended || secured !== undefined ? undefined : changeBefore(subject, seen);
+  if (first !== undefined) {
+    const { summary, steps } = first;
+    return { conditions: [...summary, ...clusterConditions(subject, seen)], steps, retry: 'soon' };
+  }
   return {
     conditions: [
       ...reconciling(
@@ -46,6 +51,20 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
     ...(secured === undefined ? { steps: [{ do: step, id: seen.id }] } : { status: secured.status, requeueAfterMs: 0 }),
   };
 };
+
+/**
+ * What is changed while the cluster still runs: from which states a change is accepted nobody promises, and of one that runs
+ * it is the most likely. But what came to nothing does not keep it from being suspended.
+ */
+function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
+  const { metadata, status } = subject;
+  const failed =
+    status.lastError?.operation === 'update' ||
+    findStatusCondition(status.conditions, 'Ready')?.reason === 'UpdateNotApplied';
+  if (failed && status.observedGeneration === metadata.generation) return undefined;
+  const change = changeOf(subject, seen);
+  return change?.steps.length === 0 ? undefined : change;
+}
 
 /**
  * The factory login is retired before the cluster is suspended for the first time, as long as nothing lasting is in the

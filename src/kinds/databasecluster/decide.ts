@@ -20,7 +20,7 @@ import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } f
  * First answer wins. The order is behaviour:
  * 1. which object has the id; then whose the cluster is, and whether there is one, before anything is done to it
  * 2. what is on its way is waited for
- * 3. whether it should run, before what it should look like
+ * 3. whether it should run, before what it should look like; but one that is to be suspended is changed first
  * 4. of one that runs, its login, before what it should look like: a change may be refused for as long as the spec asks for it
  */
 export const RULES: readonly Rule[] = [decideClaim, decideExistence, decideRunState, decideLogin];

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster, anObservation, CREATED_AT, NOW_MS, outline } from '../../../test/support/builders.ts';
+import { runningBench } from '../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../test/support/simulator.ts';
+import { decideCluster } from './decide.ts';
+
+/** The spec has changed since the last pass. */
+const changed = (spec: Readonly<Record<string, unknown>>) => aCluster().healthy().generation(2).with(spec);
+const FACTORY = { working: 'factory', secretVersion: undefined, factoryAlive: undefined } as const;
+
+const cases = [
+  {
+    name: 'changes a cluster that is to be suspended while it still runs',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Update'] },
+  },
+  {
+    name: 'renames a cluster that is to be suspended while it still runs',
+    given: changed({ state: 'Suspended', clusterID: 'orders-eu' }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Rename'] },
+  },
+  {
+    name: 'suspends a cluster whose change was refused',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({
+      observedGeneration: 2,
+      lastError: { operation: 'update', message: 'Too large', time: CREATED_AT },
+    }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Suspend'] },
+  },
+  {
+    name: 'suspends a cluster whose change is not to be seen',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 })
+      .withCondition('Ready', 'Unknown', 'UpdateNotApplied')
+      .withStatus({
+        observedGeneration: 2,
+        lastError: { operation: 'Reconcile', message: 'It came to nothing', time: CREATED_AT },
+      }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Suspend'] },
+  },
+  {
+    name: 'changes a cluster first though another change was refused before',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({
+      observedGeneration: 1,
+      lastError: { operation: 'update', message: 'Too large', time: CREATED_AT },
+    }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Update'] },
+  },
+  {
+    name: 'suspends a cluster that cannot become as the spec says',
+    given: changed({ state: 'Suspended', storageSizeGB: 50 }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Suspend'] },
+  },
+  {
+    name: 'retires the factory login before it changes a clone that is to be suspended',
+    given: aCluster().with({ state: 'Suspended', storageSizeGB: 200 }).owned(),
+    seen: anObservation().tried(FACTORY),
+    thus: { steps: ['PreparePassword'] },
+  },
+] as const;
+
+describe('decideCluster(), of a cluster that runs, is to be suspended and to be changed,', () => {
+  it.each(cases)('$name', ({ given, seen, thus }) => {
+    expect(outline(decideCluster(given.subject, seen.seen, NOW_MS))).toMatchObject(thus);
+  });
+});
+
+describe('A DatabaseCluster that is to be suspended and changed', () => {
+  it('is changed first, and is suspended all the same where that is refused', async () => {
+    const bench = await runningBench();
+    await bench.edit({ state: 'Suspended', storageSizeGB: 200 });
+    await bench.until('True Suspended');
+    expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ status: 'suspended', storageSizeGB: 200 });
+    expect(bench.calls.filter((call) => call === 'update' || call === 'suspend')).toEqual(['update', 'suspend']);
+
+    await bench.edit({ state: 'Running' });
+    await bench.until('True Running');
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 400 });
+    await bench.edit({ state: 'Suspended', storageSizeGB: 300 });
+    for (let pass = 0; pass < 8; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.ready()).toBe('False RefusedByCloud');
+    expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ status: 'suspended', storageSizeGB: 200 });
+  });
+});
