@@ -5,7 +5,7 @@ import { encodingWords, readErrorBody } from './error-body.ts';
 import { messageOf } from './errors.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTimeouts, type HttpTransport } from './http.ts';
 import { BadAnswer } from './json-stream.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs, untilWords } from './retry-after.ts';
 import type { Trial } from './trial.ts';
 
 /** One HTTP exchange, for metrics. */
@@ -184,11 +184,15 @@ export class ApiCall {
     const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
     const after =
       status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], this.#options.clock.now()) : undefined;
-    const what = status >= 300 && status <= 399 ? 'the address redirects, which is not followed' : undefined;
+    const until = after === undefined ? '' : untilWords(after, this.#options.clock.now());
+    const isRedirect = status >= 300 && status <= 399;
+    const what = isRedirect
+      ? 'the address redirects, which is not followed'
+      : `${this.#words(kind)}${until === '' ? '' : `, and it asks for a pause${until}`}`;
     const primary = primaryAddress === undefined ? '' : `; primary: ${primaryAddress}`;
     const words = encodingWords(response) ?? message ?? '';
     return this.error(kind, {
-      ...(what === undefined ? {} : { what }),
+      what,
       status,
       code,
       serverMessage: `${words}${primary}`,
@@ -213,6 +217,11 @@ export class ApiCall {
     return this.error('unavailable', { what, retryAfterMs: refusal.retryAfterMs, heldSinceMs: refusal.sinceMs });
   }
 
+  #words(kind: ApiErrorKind): string {
+    const { method, words } = this.#operation;
+    return words?.[kind] ?? (kind === 'lost' && method === 'GET' ? NO_ANSWER : WORDS[kind]);
+  }
+
   error(
     kind: ApiErrorKind,
     more: {
@@ -226,15 +235,14 @@ export class ApiCall {
       isWithheld?: boolean;
     },
   ): ApiError {
-    const { name, phrase, idempotent, method, words } = this.#operation;
-    const usual = kind === 'lost' && method === 'GET' ? NO_ANSWER : WORDS[kind];
+    const { name, phrase, idempotent } = this.#operation;
     return new ApiError({
       api: this.#options.api,
       operation: name,
       phrase,
       idempotent,
       kind,
-      what: more.what ?? words?.[kind] ?? usual,
+      what: more.what ?? this.#words(kind),
       secrets: this.#exchange.secrets ?? [],
       ...more,
     });

@@ -28,7 +28,57 @@ test('ApiEndpoint.call() holds all calls back after a 429 for the time that it n
   expect(requests).toHaveLength(2);
 });
 
-test('ApiEndpoint.call() says of what is held back why, and until when, always in the same words', async () => {
+test.each([429, 503])(
+  'ApiEndpoint.call() keeps the operation to the whole time that a %d names, and others to a minute of it',
+  async (status) => {
+    const { call, clock, requests } = anEndpoint(({ method }) =>
+      method === 'POST' ? { status, headers: { 'retry-after': '86400' } } : { status: 200 },
+    );
+    const until = ' until 2023-11-14T22:24:00Z';
+    const first = await errorOf(call(write));
+    expect(first.retryAfterMs).toBe(600_000);
+    expect(first.message).toContain(`, and it asks for a pause${until} (HTTP ${status}`);
+    clock.advance(30_000);
+    expect((await errorOf(call())).retryAfterMs).toBe(30_000);
+    clock.advance(31_000);
+    await call();
+    clock.advance(500_000);
+    const held = await errorOf(call(write));
+    expect(held).toMatchObject({ kind: first.kind, status: undefined, retryAfterMs: 39_000 });
+    expect(held.message).toMatch(new RegExp(`asked for a pause${until}$`));
+    expect(requests).toHaveLength(2);
+    clock.advance(39_000);
+    expect((await errorOf(call(write))).status).toBe(status);
+    expect(requests).toHaveLength(3);
+  },
+);
+
+test('ApiEndpoint.call() goes on with all others where one operation is answered 429 again and again', async () => {
+  const { call, clock, requests } = anEndpoint(({ method }) =>
+    method === 'POST' ? { status: 429, headers: { 'retry-after': '30' } } : { status: 200 },
+  );
+  await errorOf(call(write));
+  clock.advance(31_000);
+  for (let count = 0; count < 5; count++) {
+    await call();
+    clock.advance(1_000);
+    expect((await errorOf(call({ ...write, follows: true }))).status).toBe(429);
+    clock.advance(1_000);
+    await call();
+    expect((await errorOf(call(write))).status).toBeUndefined();
+    clock.advance(31_000);
+  }
+  expect(requests).toHaveLength(16);
+});
+
+test('ApiEndpoint.turn() is not given to what has to wait for longer', async () => {
+  const { endpoint, call, clock } = anEndpoint(() => ({ status: 429, headers: { 'retry-after': '300' } }));
+  await errorOf(call(following));
+  clock.advance(61_000);
+  expect(await errorOf(endpoint.turn(following))).toMatchObject({ kind: 'throttled', retryAfterMs: 239_000 });
+});
+
+test('ApiEndpoint.call() says of what is held back why, always in the same words', async () => {
   const after = (status: number) => anEndpoint(() => ({ status, headers: { 'retry-after': '30' } }));
   const throttled = after(429);
   await errorOf(throttled.call());

@@ -12,6 +12,7 @@ import type { HttpResponse } from './http.ts';
 import { instant } from './instant.ts';
 import type { Random } from './random.ts';
 import { RequestLimiter } from './request-limiter.ts';
+import { untilWords } from './retry-after.ts';
 import { type RateLimit, TokenBucket } from './token-bucket.ts';
 import { Trial } from './trial.ts';
 
@@ -31,11 +32,23 @@ const MAX_WAIT_MS = 5_000;
 const MAX_ROUTINE_WAIT_MS = 60_000;
 /** What was seen may be true no more after a while. */
 const MAX_FOLLOWING_WAIT_MS = 1_000;
+/** A longer pause is for the operation that was told of it: it may be the only one that is refused. */
+const MAX_COMMON_PAUSE_MS = 60_000;
+
+interface OwnPause {
+  readonly by: PauseReason;
+  /** Monotonic. */
+  readonly untilMs: number;
+  readonly words: string;
+}
+
+type PauseReason = 'throttled' | 'unavailable';
 
 /**
  * One base URL of one API: everything that is the same for each call to it. Calls wait for their turn in a token bucket, and
  * while the other side answers 429, for that which the limiter gives; a circuit breaker fails them at once while the other
- * side is down, or those of an operation that it fails at; 429 and 503 with `Retry-After` hold all calls back for that time.
+ * side is down, or those of an operation that it fails at; 429 and 503 with `Retry-After` hold the operation back for that time,
+ * and all others for a minute of it at most, or not at all where a 429 is that operation's own affair.
  * Nothing is sent twice, but a GET whose connection broke at once (a kept-alive one that was closed meanwhile).
  *
  * What follows a look does not wait for its turn, as others may change meanwhile what was seen: it goes at once, and is counted.
@@ -50,7 +63,9 @@ export class ApiEndpoint {
   /** Turns that were asked for and not used yet. Some never are, where the look says so. Only where any was asked for. */
   #unused: WeakSet<Turn> | undefined;
   /** What asked for the bucket's pause. */
-  #pausedBy: 'throttled' | 'unavailable' = 'unavailable';
+  #pausedBy: PauseReason = 'unavailable';
+  /** Of operations that were told to wait. Only where any was. */
+  #ownPauses: Map<string, OwnPause> | undefined;
 
   constructor(options: ApiEndpointOptions) {
     this.#options = options;
@@ -80,12 +95,12 @@ export class ApiEndpoint {
     try {
       // A probe of a side that is known to be down is one request.
       const result = await call.send(request, admission.probe ? undefined : this.#trial, read);
-      this.#limiter.letThrough(this, waited);
+      this.#letThrough(operation, waited);
       this.#ended(() => admission.done('success'));
       return result;
     } catch (error) {
       const apiError = error instanceof ApiError ? error : call.fromThrown(error);
-      this.#heed(apiError, sentAt, waited);
+      this.#heed(apiError, operation, sentAt, waited);
       this.#ended(() => admission.done(healthOf(apiError, operation), failureText(apiError)));
       throw apiError;
     }
@@ -96,7 +111,9 @@ export class ApiEndpoint {
    * would, with `operation` for its words, if it is not its turn for some seconds.
    */
   async turn(operation: Operation, signal?: AbortSignal): Promise<Turn> {
-    const turn = { waited: await this.#await(new ApiCall(this.#options, operation, {}), operation, signal) };
+    const call = new ApiCall(this.#options, operation, {});
+    this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
+    const turn = { waited: await this.#await(call, operation, signal) };
     this.#unused = (this.#unused ?? new WeakSet()).add(turn);
     return turn;
   }
@@ -130,12 +147,26 @@ export class ApiEndpoint {
     this.#options.onRecovered?.();
   }
 
-  #heed({ kind, status, retryAfterMs }: ApiError, sentAt: number, waited: boolean): void {
-    if (status === 429) this.#limiter.wasRefused(this, sentAt, retryAfterMs);
-    else if (status !== undefined && status < 500) this.#limiter.letThrough(this, waited);
+  #letThrough({ name }: Operation, waited: boolean): void {
+    this.#limiter.letThrough(this, name, waited);
+    this.#ownPauses?.delete(name);
+  }
+
+  #heed({ kind, status, retryAfterMs }: ApiError, operation: Operation, sentAt: number, waited: boolean): void {
+    let isCommon = true;
+    if (status === 429) isCommon = this.#limiter.wasRefused(this, operation.name, sentAt, retryAfterMs);
+    else if (status !== undefined && status < 500) this.#letThrough(operation, waited);
     if (retryAfterMs === undefined) return;
-    this.#pausedBy = kind === 'throttled' ? 'throttled' : 'unavailable';
-    this.#bucket.pause(retryAfterMs);
+    const by = kind === 'throttled' ? 'throttled' : 'unavailable';
+    const untilMs = this.#options.clock.monotonic() + retryAfterMs;
+    this.#ownPauses = (this.#ownPauses ?? new Map<string, OwnPause>()).set(operation.name, {
+      by,
+      untilMs,
+      words: untilWords(retryAfterMs, this.#options.clock.now()),
+    });
+    if (!isCommon) return;
+    this.#pausedBy = by;
+    this.#bucket.pause(Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS));
   }
 
   /** A short pause is waited for. */
@@ -143,10 +174,10 @@ export class ApiEndpoint {
     const refusal = this.#breaker.peek(name);
     if (refusal !== undefined) throw call.held(refusal);
     const { pausedMs } = this.#bucket;
-    if (pausedMs <= maxWaitMs) return;
-    const answered = this.#pausedBy === 'throttled' ? '429 (too many requests)' : '503';
-    const what = `held back, because the other side answered ${answered} and asked for a pause`;
-    throw call.error(this.#pausedBy, { what, retryAfterMs: pausedMs });
+    const own = this.#ownPauses?.get(name);
+    const ownMs = own === undefined ? 0 : own.untilMs - this.#options.clock.monotonic();
+    if (own !== undefined && ownMs > pausedMs) throw pausedError(call, own.by, ownMs, own.words);
+    if (pausedMs > maxWaitMs) throw pausedError(call, this.#pausedBy, pausedMs);
   }
 
   #heldBack(call: ApiCall): ApiError {
@@ -155,6 +186,12 @@ export class ApiEndpoint {
     const what = `held back, because there is more to ask than the other side lets through${since}`;
     return call.error('throttled', { what, retryAfterMs: this.#limiter.waitMs(this) });
   }
+}
+
+function pausedError(call: ApiCall, by: PauseReason, retryAfterMs: number, words = ''): ApiError {
+  const answered = by === 'throttled' ? '429 (too many requests)' : '503';
+  const what = `held back, because the other side answered ${answered} and asked for a pause${words}`;
+  return call.error(by, { what, retryAfterMs });
 }
 
 function healthOf(error: ApiError, operation: Operation): CallOutcome {

@@ -25,8 +25,8 @@ async function singlesBeside(crowds: number): Promise<readonly number[]> {
       const waited = await limiter.take(party, false, patience.signal);
       cancel();
       if (!patience.signal.aborted) {
-        if (passes()) return limiter.letThrough(party, waited);
-        limiter.wasRefused(party, clock.monotonic());
+        if (passes()) return limiter.letThrough(party, 'get', waited);
+        limiter.wasRefused(party, 'get', clock.monotonic());
       }
       const backoffMs = Math.min(RETRY.maxMs, RETRY.initialMs * 2 ** failures) * random.float();
       await later(Math.max(limiter.waitMs(party), RETRY.initialMs, backoffMs));

@@ -21,7 +21,7 @@ function aLimiter() {
       return waited;
     });
   const refused = (name: string, retryAfterMs?: number) =>
-    limiter.wasRefused(partyOf(name), clock.monotonic(), retryAfterMs);
+    limiter.wasRefused(partyOf(name), 'get', clock.monotonic(), retryAfterMs);
   const advance = async (ms: number) => {
     clock.advance(ms);
     await settle();
@@ -77,13 +77,13 @@ describe('RequestLimiter', () => {
     expect(gone).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('lets what is routine wait, but never for ever', async () => {
+  it('lets what is routine go first right after a 429, and then wait, but never for ever', async () => {
     const { gone, take, refused, advance } = aLimiter();
     refused('a', 1_000);
     for (let count = 1; count <= 3; count++) void take(`r${count}`, { routine: true });
     for (let count = 1; count <= 9; count++) void take(`u${count}`);
     await advance(2_000);
-    expect(gone.join(' ')).toBe('u1 u2 u3 u4 r1 u5 u6 u7 u8 r2 u9 r3');
+    expect(gone.join(' ')).toBe('r1 u1 u2 u3 u4 r2 u5 u6 u7 u8 r3 u9');
   });
 
   it('goes on at once where nobody has asked for a while', async () => {
@@ -120,7 +120,7 @@ describe('RequestLimiter', () => {
   it('takes one time of trouble for one, however many are refused in it', async () => {
     const { limiter, partyOf, clock, refused, ratePerSecond } = aLimiter();
     const sentAt = clock.monotonic();
-    for (const name of ['a', 'b', 'c', 'd']) limiter.wasRefused(partyOf(name), sentAt, 1_000);
+    for (const name of ['a', 'b', 'c', 'd']) limiter.wasRefused(partyOf(name), 'get', sentAt, 1_000);
     clock.advance(500);
     refused('e', 500);
     clock.advance(500);
@@ -130,7 +130,7 @@ describe('RequestLimiter', () => {
   it('takes what was let through since the last 429 for the rate, but at most three quarters off at once', async () => {
     const { clock, limiter, partyOf, refused, ratePerSecond } = aLimiter();
     const letThrough = (count: number) => {
-      for (let each = 0; each < count; each++) limiter.letThrough(partyOf('a'), false);
+      for (let each = 0; each < count; each++) limiter.letThrough(partyOf('a'), 'get', false);
     };
     refused('a');
     clock.advance(10_000);
@@ -146,9 +146,9 @@ describe('RequestLimiter', () => {
   it('gives back slowly, and only what is used', async () => {
     const { limiter, partyOf, refused, advance, ratePerSecond } = aLimiter();
     refused('a');
-    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), false);
+    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), 'get', false);
     await advance(60_000);
-    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), true);
+    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), 'get', true);
     expect(await ratePerSecond()).toBe(27);
   });
 
@@ -156,10 +156,63 @@ describe('RequestLimiter', () => {
     const { limiter, partyOf, refused, clock, ratePerSecond } = aLimiter();
     for (let count = 0; count < 10; count++) {
       refused('a');
-      limiter.letThrough(partyOf('b'), false);
+      limiter.letThrough(partyOf('b'), 'get', false);
       clock.advance(10_000);
     }
     expect(await ratePerSecond()).toBe(27);
+  });
+
+  it('keeps an operation that is always refused to itself: others neither wait nor slow down for it', async () => {
+    const { clock, limiter, partyOf, take, ratePerSecond } = aLimiter();
+    const deployRefused = () => limiter.wasRefused(partyOf('a'), 'deploy', clock.monotonic(), 5_000);
+    expect(deployRefused()).toBe(true);
+    clock.advance(5_000);
+    for (let count = 0; count < 20; count++) {
+      limiter.letThrough(partyOf('a'), 'get', await take('a'));
+      expect(deployRefused()).toBe(false);
+      clock.advance(40);
+      expect(await take('b')).toBe(false);
+      clock.advance(5_000);
+    }
+    expect(await ratePerSecond()).toBeGreaterThanOrEqual(26);
+    clock.advance(15 * MINUTE_MS);
+    await take('b');
+    expect([limiter.sinceMs, deployRefused(), limiter.sinceMs]).toEqual([undefined, false, undefined]);
+  });
+
+  it('has nobody wait again for what is refused first after each pause', async () => {
+    const { clock, limiter, partyOf, gone, take, advance } = aLimiter();
+    const deployRefused = () => limiter.wasRefused(partyOf('a'), 'deploy', clock.monotonic(), 5_000);
+    deployRefused();
+    await advance(5_000);
+    void take('b1', { routine: true });
+    expect(deployRefused()).toBe(false);
+    await advance(50);
+    expect(gone).toEqual(['b1']);
+  });
+
+  it('does not take what is asked for the limit, where it is less than the rate', async () => {
+    const { clock, limiter, partyOf, take, refused, ratePerSecond } = aLimiter();
+    refused('a');
+    for (let cuts = 0; cuts < 10; cuts++) {
+      for (let each = 0; each < 120; each++) {
+        clock.advance(500);
+        expect(await take('a')).toBe(false);
+        limiter.letThrough(partyOf('a'), 'get', false);
+      }
+      refused('a');
+    }
+    expect(await ratePerSecond()).toBeGreaterThanOrEqual(2);
+  });
+
+  it('begins with what was let through before, where that was more', async () => {
+    const { clock, limiter, partyOf, refused, ratePerSecond } = aLimiter();
+    for (let each = 0; each < 6_000; each++) {
+      clock.advance(20);
+      limiter.letThrough(partyOf('a'), 'get', false);
+    }
+    refused('a');
+    expect(await ratePerSecond()).toBeGreaterThan(50);
   });
 
   it('slows down where nobody at all is let through, though all were refused before', async () => {
@@ -224,11 +277,11 @@ async function crowd({ ratePerSecond, burst }: Cloud, minutes: number) {
       await later(50);
       if (passed) {
         if (sentAt > LEARNED_MS) served[space] = (served[space] ?? 0) + 1;
-        limiter.letThrough(party, waited);
+        limiter.letThrough(party, 'get', waited);
         await later(20);
       } else {
         refused.push(clock.monotonic());
-        limiter.wasRefused(party, sentAt, 1_000);
+        limiter.wasRefused(party, 'get', sentAt, 1_000);
         await later(1_500);
       }
     }

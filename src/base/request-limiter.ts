@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { FairTurns } from './fair-turns.ts';
+import { OwnTrouble } from './own-trouble.ts';
 
 /** Called when its turn has come. */
 type Waiter = () => void;
@@ -8,8 +9,6 @@ type Waiter = () => void;
 interface Limit {
   readonly urgent: FairTurns<Waiter>;
   readonly routine: FairTurns<Waiter>;
-  /** Parties whose last request was refused. */
-  readonly refused: WeakSet<object>;
   /** Wall clock, milliseconds since the epoch. */
   readonly sinceMs: number;
   ratePerSecond: number;
@@ -22,6 +21,8 @@ interface Limit {
   /** Answers that were no 429, and since when they are counted. */
   letThrough: number;
   countedFrom: number;
+  /** When somebody went at once last, and not right after a pause: the rate was not used up. */
+  unusedAt: number;
 }
 
 /** Halved by the first 429: what nobody was held back to is not known. */
@@ -37,6 +38,11 @@ const STEP_S = 10;
 const FORGOTTEN_MS = 10 * 60_000;
 /** A longer pause is for the one who was told of it. */
 const MAX_PAUSE_MS = 5_000;
+/** Where the rate was not used up lately, it is not cut below so many times what is asked for: that is no limit. */
+const HEADROOM = 1.5;
+const LATELY_MS = 10_000;
+/** Over which what is let through is averaged. */
+const AVERAGED_MS = 30_000;
 /** Whoever goes at once, and not right after a pause, shows that the rate was not used up: what went before says nothing of it. */
 const IDLE_MS = 1_000;
 /** While others wait as well, one turn of so many is for what is routine. */
@@ -47,15 +53,19 @@ const ROUTINE_SHARE = 5;
  * documents name none, and turns for those who wait. Nobody ever waits before the first 429, nor ten minutes after the last.
  *
  * Additive increase, multiplicative decrease: a 429 sets the rate to what was let through since the last one, which is what
- * the limit gives, if both came while requests waited; but not to less than a quarter. Then it grows slowly, and only by use. A
- * 429 counts for all once for each time that it asks to wait, and only if its party was let through before: a party that is
- * always refused has trouble of its own.
+ * the limit gives, if both came while requests waited; but not to less than a quarter, nor below what is let through all the
+ * time where nobody has to wait. Then it grows slowly, and only by use. A 429 counts for all once for each time that it asks to
+ * wait, and not where it is a party's or an operation's own affair.
  */
 export class RequestLimiter {
   readonly #clock: Clock;
   #limit: Limit | undefined;
   #cancelTimer: (() => void) | undefined;
   #turns = 0;
+  readonly #trouble = new OwnTrouble();
+  /** Let through in a second, about, and by when that is reckoned. */
+  #average = 0;
+  #averagedAt = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -88,7 +98,10 @@ export class RequestLimiter {
     }
     if (this.#limit === undefined || signal?.aborted) return false;
     if (this.#size === 0 && this.#limit.goAt <= now) {
-      if (now > this.#limit.heedFrom + IDLE_MS) count(this.#limit, now);
+      if (now > this.#limit.heedFrom + IDLE_MS) {
+        count(this.#limit, now);
+        this.#limit.unusedAt = now;
+      }
       this.#spend(this.#limit);
       return false;
     }
@@ -97,31 +110,41 @@ export class RequestLimiter {
   }
 
   /** An answer came that is no 429. `waited`: as `take` said. */
-  letThrough(party: object, waited: boolean): void {
+  letThrough(party: object, operation: string, waited: boolean): void {
+    this.#trouble.letThrough(party, operation);
+    this.#average = this.#averageAt(this.#clock.monotonic()) + 1000 / AVERAGED_MS;
     if (this.#limit === undefined) return;
-    this.#limit.refused.delete(party);
     this.#limit.letThrough++;
     const { ratePerSecond } = this.#limit;
     if (waited) this.#limit.ratePerSecond += Math.min(MAX_STEP, ratePerSecond * STEP_SHARE) / (ratePerSecond * STEP_S);
   }
 
-  /** A 429 came. `sentAt`: when the request was sent, by the monotonic clock. */
-  wasRefused(party: object, sentAt: number, retryAfterMs = 0): void {
+  /** A 429 came; says whether it is of concern to other operations. `sentAt`: when the request was sent, by the monotonic clock. */
+  wasRefused(party: object, operation: string, sentAt: number, retryAfterMs = 0): boolean {
     const now = this.#clock.monotonic();
+    const isNews = this.#limit === undefined || sentAt >= this.#limit.heedFrom;
+    const refusal = this.#trouble.refused(party, operation, isNews);
+    if (refusal === 'own') return false;
     const pauseMs = Math.min(MAX_PAUSE_MS, retryAfterMs);
     const limit = this.#limit ?? this.#firstLimit(now, now + pauseMs);
-    if (limit.refused.has(party)) {
+    if (limit === this.#limit && isNews) {
       // Nobody at all is let through: then it is not its own trouble.
-      if (limit.letThrough > 0 || sentAt < limit.heedFrom) return;
-      limit.ratePerSecond = Math.max(LEAST_RATE, limit.ratePerSecond * CUT.least);
-      limit.heedFrom = now + pauseMs;
-    } else if (limit === this.#limit && sentAt >= limit.heedFrom) {
-      cut(limit, now);
+      if (refusal === 'new') cut(limit, now, this.#averageAt(now));
+      else limit.ratePerSecond = Math.max(LEAST_RATE, limit.ratePerSecond * CUT.least);
       limit.heedFrom = now + pauseMs;
     }
     this.#limit = limit;
-    limit.refused.add(party);
-    pause(limit, now + pauseMs, now);
+    // Whether others are let through is to be learned: they are not to wait again for what comes first after each pause.
+    this.#turns = ROUTINE_SHARE - 1;
+    if (refusal === 'same') limit.refusedAt = now;
+    else if (isNews || refusal === 'new') pause(limit, now + pauseMs, now);
+    return refusal !== 'same';
+  }
+
+  #averageAt(now: number): number {
+    this.#average *= Math.exp((this.#averagedAt - now) / AVERAGED_MS);
+    this.#averagedAt = now;
+    return this.#average;
   }
 
   get #size(): number {
@@ -132,14 +155,14 @@ export class RequestLimiter {
     return {
       urgent: new FairTurns(),
       routine: new FairTurns(),
-      refused: new WeakSet(),
       sinceMs: this.#clock.now(),
-      ratePerSecond: FIRST_RATE / 2,
+      ratePerSecond: Math.max(FIRST_RATE / 2, this.#averageAt(now) * HEADROOM),
       goAt: now,
       refusedAt: now,
       heedFrom,
       countedFrom: now,
       letThrough: 0,
+      unusedAt: Number.NEGATIVE_INFINITY,
     };
   }
 
@@ -200,11 +223,12 @@ function pause(limit: Limit, until: number, now: number): void {
   limit.goAt = Math.max(limit.goAt, until, now + 1000 / limit.ratePerSecond);
 }
 
-function cut(limit: Limit, now: number): void {
-  const { ratePerSecond, letThrough, countedFrom } = limit;
+function cut(limit: Limit, now: number, average: number): void {
+  const { ratePerSecond, letThrough, countedFrom, unusedAt } = limit;
   const measured = letThrough / Math.max(1, (now - countedFrom) / 1000);
   const kept = Math.min(ratePerSecond * CUT.least, Math.max(ratePerSecond * CUT.most, measured));
-  limit.ratePerSecond = Math.max(LEAST_RATE, kept);
+  const least = now - unusedAt < LATELY_MS ? Math.min(ratePerSecond, average * HEADROOM) : 0;
+  limit.ratePerSecond = Math.max(LEAST_RATE, kept, least);
   count(limit, now);
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs, untilWords } from './retry-after.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
 
@@ -20,4 +20,13 @@ test.each([
   ['2026-11-20', undefined],
 ])('retryAfterMs() reads %j as %s', (header, expected) => {
   expect(retryAfterMs(header, NOW)).toBe(expected);
+});
+
+test.each([
+  [60_000, ''],
+  [60_001, ' until 2023-11-14T22:15:00Z'],
+  [99_000, ' until 2023-11-14T22:15:00Z'],
+  [600_000, ' until 2023-11-14T22:24:00Z'],
+])('untilWords() says when a pause of %d ms ends, to the minute, if it is long', (pauseMs, words) => {
+  expect(untilWords(pauseMs, Date.parse('2023-11-14T22:13:20Z'))).toBe(words);
 });

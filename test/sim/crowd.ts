@@ -29,14 +29,18 @@ export type Front = (request: HttpRequest, pass: HttpTransport) => ReturnType<Ht
 const LEVELS = ['write', 'admin'] as const;
 const KNOBS = { provisionMs: [5_000, 5_000], latencyMs: [10, 10] } as const;
 
-/** An operator as it is started by default, with many spaces and clusters, at a cloud of which `front` answers first. */
+/**
+ * An operator as it is started by default, with many spaces and clusters, at a cloud of which `front` answers first. The cloud
+ * knows `others`, too, of which no object tells yet.
+ */
 export async function aCrowd(
   spaces: readonly string[],
   pollInterval = '60s',
   front: Front = (request, pass) => pass(request),
+  others: readonly string[] = [],
 ) {
   const clock = virtualClock();
-  const team = createTeam('acme', spaces, true);
+  const team = createTeam('acme', [...spaces, ...others], true);
   const simulator = createSimulator({
     clock,
     random: createSeededRandom(1),
@@ -91,7 +95,7 @@ export async function aCrowd(
   };
   await secret('factory-login', { username: 'admin', password: 'password' });
   for (const { clientID, clientSecret } of team.apiTokens) await secret(clientID, { clientID, clientSecret });
-  for (const spaceID of spaces) {
+  const createSpace = async (spaceID: string) => {
     const tokens = team.apiTokens.filter(
       (token) => token.spaceID === spaceID && LEVELS.some((level) => level === token.level),
     );
@@ -104,7 +108,8 @@ export async function aCrowd(
       pollInterval,
       verifyInterval: '0s',
     });
-  }
+  };
+  for (const spaceID of spaces) await createSpace(spaceID);
   const stop = new AbortController();
   const find = (resource: Resource, name: string) =>
     kube.all(resource, NAMESPACE).find(({ metadata }) => metadata.name === name);
@@ -118,6 +123,7 @@ export async function aCrowd(
     kube,
     asked,
     setting,
+    createSpace,
     createCluster: (name: string, space: string) =>
       create(CLUSTERS, name, {
         spaceRef: { name: space },

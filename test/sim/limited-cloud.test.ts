@@ -90,7 +90,45 @@ test('A cloud that goes on refusing one space holds up no other, and a person se
   await clock.advance(240_000);
   const { reason, message = '' } = crowd.readyOf(SPACES_RESOURCE, NOISY) ?? {};
   expect(reason).toBe('CloudThrottled');
-  expect(message).toMatch(/429 .*, since 20.*Z\. It is tried again by itself\. If it lasts: raise pollInterval/);
+  expect(message).toMatch(
+    / pause until 20.*00Z \(HTTP 429\), since 20.*Z\. It is tried again by itself\. If it lasts: raise pollInterval/,
+  );
   expect(crowd.readyOf(CLUSTERS, `${NOISY}-7`)?.reason).toBe('CloudThrottled');
   crowd.stop();
 }, 120_000);
+
+test.each([5, 600])(
+  'A cloud that goes on refusing one operation of one space, to be asked again after %d s, holds up nothing else',
+  async (retryAfter) => {
+    const spaces = Array.from({ length: 12 }, (_, index) => `space-${index}`);
+    const crowd = await aCrowd(spaces, '10s', undefined, ['later']);
+    const { clock, asked, setting } = crowd;
+    void crowd.start();
+    for (const space of spaces) await crowd.createCluster(`${space}-first`, space);
+    await clock.runUntil(() => spaces.every((space) => crowd.isReady(`${space}-first`)), 'all are Ready', 60_000);
+    await clock.advance(30_000);
+    setting.front = async (request, pass) =>
+      request.url.endsWith('/deploy') && JSON.parse(request.body ?? '').id === 'second'
+        ? { status: 429, headers: { 'retry-after': String(retryAfter) }, body: emptyBody() }
+        : pass(request);
+    await crowd.createCluster('second', 'space-0');
+    for (let time = 0; time < 3; time++) {
+      const before = asked.length;
+      await clock.advance(40_000);
+      const lists = asked.slice(before).filter(({ path }) => path.endsWith('/clusters'));
+      expect(lists.length).toBeGreaterThanOrEqual(time === 0 ? 42 : 47);
+      for (const space of spaces.slice(1))
+        expect(lists.filter(({ path }) => path.includes(`/${space}/`)).length).toBeGreaterThanOrEqual(3);
+    }
+    const begin = clock.monotonic();
+    await crowd.createSpace('later');
+    await crowd.createCluster('newcomer', 'later');
+    await clock.runUntil(() => crowd.isReady('newcomer'), 'it is Ready', 60_000);
+    expect(clock.monotonic() - begin).toBeLessThan(12_000);
+    const refused = asked.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(crowd.readyOf(CLUSTERS, 'second')?.reason).toBe('CloudThrottled');
+    crowd.stop();
+  },
+  120_000,
+);
