@@ -62,7 +62,8 @@ export class RequestLimiter {
   #limit: Limit | undefined;
   #cancelTimer: (() => void) | undefined;
   #turns = 0;
-  readonly #trouble = new OwnTrouble();
+  /** From the first 429 on, for the same reason as `Limit`. */
+  #trouble: OwnTrouble | undefined;
   /** Let through in a second, about, and by when that is reckoned. */
   #average = 0;
   #averagedAt = 0;
@@ -111,7 +112,7 @@ export class RequestLimiter {
 
   /** An answer came that is no 429. `waited`: as `take` said. */
   letThrough(party: object, operation: string, waited: boolean): void {
-    this.#trouble.letThrough(party, operation);
+    this.#trouble?.letThrough(party, operation);
     this.#average = this.#averageAt(this.#clock.monotonic()) + 1000 / AVERAGED_MS;
     if (this.#limit === undefined) return;
     this.#limit.letThrough++;
@@ -123,6 +124,7 @@ export class RequestLimiter {
   wasRefused(party: object, operation: string, sentAt: number, retryAfterMs = 0): boolean {
     const now = this.#clock.monotonic();
     const isNews = this.#limit === undefined || sentAt >= this.#limit.heedFrom;
+    this.#trouble ??= new OwnTrouble();
     const refusal = this.#trouble.refused(party, operation, isNews);
     if (refusal === 'own') return false;
     const pauseMs = Math.min(MAX_PAUSE_MS, retryAfterMs);
