@@ -1,17 +1,30 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Each test file in a process of its own, two at once: the machines that run this have two cores. */
-const shared = { pool: 'forks', maxWorkers: 2 } as const;
+/** Two files at once: the machines that run this have two cores. Node loads them itself, which needs no translation first. */
+const shared = { pool: 'forks', maxWorkers: 2, experimental: { viteModuleRunner: false } } as const;
 
 /** No test measures time: these only end what hangs, also on a machine that has much else to do. */
 const UNIT_TIMEOUT_MS = 30_000;
 
+/** Files that take a minute and more begin first, so that in the end no core waits for the last of them. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => /sim\/(?:every-|seeds|document)/.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
+        // Many small files: they share the processes that run them, which take longer to begin than most files do.
         test: {
           ...shared,
+          isolate: false,
           name: 'unit',
           testTimeout: UNIT_TIMEOUT_MS,
           hookTimeout: UNIT_TIMEOUT_MS,
@@ -19,7 +32,6 @@ export default defineConfig({
             'src/**/*.test.ts',
             'tools/**/*.test.ts',
             'test/unit/**/*.test.ts',
-            'test/sim/**/*.test.ts',
             'test/browser/**/*.test.ts',
             'test/{gitops,observing}/*.test.ts',
             'test/tidy*.test.ts',
@@ -27,9 +39,19 @@ export default defineConfig({
         },
       },
       {
+        // The whole operator in one process: each file has its own.
+        test: {
+          ...shared,
+          name: 'sim',
+          testTimeout: UNIT_TIMEOUT_MS,
+          include: ['test/sim/**/*.test.ts'],
+        },
+      },
+      {
         // Against a real API server, one for all files; each test makes a namespace of its own.
         test: {
           ...shared,
+          isolate: false,
           name: 'cluster',
           include: [
             'test/chart/**/*.test.ts',
@@ -39,7 +61,7 @@ export default defineConfig({
             'test/control-plane/**/*.test.ts',
           ],
           globalSetup: 'test/support/control-plane-setup.ts',
-          sequence: { groupOrder: 1 }, // After the unit tests, which say faster what is wrong.
+          sequence: { groupOrder: 1 }, // After the others, which say faster what is wrong.
           // What depends on other processes and on the machine may fail for their sake. npm test names what had to be run again.
           retry: 1,
           testTimeout: 120_000,
