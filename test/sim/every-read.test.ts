@@ -1,10 +1,26 @@
 import { describeEveryRead } from './every-fault.ts';
-import { READ_FAULTS_OF } from './reads.ts';
+import { READ_FAULTS_OF, type Read, type ReadFault } from './reads.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-describeEveryRead(
-  // Over HTTP nobody hears of namespaces.
-  SCENARIOS.filter((scenario) => !NAMESPACES_APART.includes(scenario)).map(({ name }) => name),
-  ({ to }) => (to === 'http' ? READ_FAULTS_OF.http : []),
-);
+/** After these it is looked again, and only how soon is another. */
+const NO_ANSWER: readonly ReadFault[] = ['unauthorized', 'forbidden', 'throttled', 'hang'];
+/** Of these all are struck at every look. */
+const THOROUGHLY: readonly string[] = ['deploy', 'rotate', 'destroy', 'user', 'user-rotate', 'database-with-schema'];
+// Over HTTP nobody hears of namespaces.
+const OTHERS = SCENARIOS.filter((scenario) => !NAMESPACES_APART.includes(scenario))
+  .map(({ name }) => name)
+  .filter((name) => !THOROUGHLY.includes(name));
+
+function ofHttp({ to }: Read): readonly ReadFault[] {
+  return to === 'http' ? READ_FAULTS_OF.http : [];
+}
+
+/** Each in its turn, where it is not answered. */
+function inTurn(read: Read): readonly ReadFault[] {
+  const turn = NO_ANSWER[read.index % NO_ANSWER.length];
+  return ofHttp(read).filter((fault) => fault === turn || !NO_ANSWER.includes(fault));
+}
+
+describeEveryRead(THOROUGHLY, ofHttp);
+describeEveryRead(OTHERS, inTurn);

@@ -1,17 +1,20 @@
-import { FAULT_NAMES, type Fault, NOTHING_ALONE, OF_SEVERAL, strikes } from './faults.ts';
+import { type Effect, FAULT_NAMES, type Fault, NOTHING_ALONE, OF_SEVERAL, strikes } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { READ_FAULTS_OF, type Read, type ReadFault, strikesRead, worthStriking } from './reads.ts';
 import { play, type Run } from './run.ts';
 import { scenarioNamed } from './scenarios.ts';
 
-/** Plays a plan without faults, and then with every fault, or with each of these, at every effect. */
-export async function* playEvery(base: Plan, faults: ReadonlySet<Fault> = new Set(FAULT_NAMES)): AsyncGenerator<Run> {
+/** Plays a plan without faults, and then with every fault, or with these, at every effect. */
+export async function* playEvery(
+  base: Plan,
+  faultsAt: (effect: Effect) => Iterable<Fault> = () => FAULT_NAMES,
+): AsyncGenerator<Run> {
   const clean = await play(base);
   yield clean;
   if (clean.violations.length > 0) return;
   const { without = [], hasSeveral = false } = scenarioNamed(base.scenario);
   for (const effect of clean.effects) {
-    for (const fault of faults) {
+    for (const fault of faultsAt(effect)) {
       if (without.includes(fault) || !strikes(effect, fault)) continue;
       if (OF_SEVERAL.has(fault) && !hasSeveral) continue;
       if ((base.replicas ?? 1) === 1 && NOTHING_ALONE.has(fault)) continue;

@@ -68,7 +68,7 @@ async function every(): Promise<boolean> {
     const begin = process.cpuUsage();
     let runs = 0;
     const plan = { scenario: scenario.name, replicas, strikes: [] };
-    const all = replicas > 1 ? [playEvery(plan, FOR_REPLICAS)] : [playEvery(plan), playEveryRead(plan)];
+    const all = replicas > 1 ? [playEvery(plan, () => FOR_REPLICAS)] : [playEvery(plan), playEveryRead(plan)];
     for (const each of all) {
       for await (const run of each) {
         runs++;

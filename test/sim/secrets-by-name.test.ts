@@ -22,7 +22,7 @@ describe('With Secrets that are read by name', () => {
     '%s ends so too if the process dies at any step',
     async (scenario) => {
       const failed: string[] = [];
-      for await (const { plan, violations } of playEvery({ scenario, strikes: [], secrets: 'get' }, FAULTS))
+      for await (const { plan, violations } of playEvery({ scenario, strikes: [], secrets: 'get' }, () => FAULTS))
         if (violations.length > 0) failed.push(textOf(plan));
       expect(failed).toEqual([]);
     },
