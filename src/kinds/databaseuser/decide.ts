@@ -57,6 +57,11 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
           : `${secret} is of ${holderWords(login.by)}, so it is left alone: ${rename}`;
       return stuck('SecretNotOurs', message);
     }
+    case 'anyAccepted': {
+      // To promote what signs in might erase the password that the server has.
+      const message = `The server at ${at.endpoint} signs in with any password, also with one that it was never given, so which password user "${username}" has cannot be told, and nothing is changed: see whether its authentication is switched off, or something before it answers instead`;
+      return stuck('AnyPasswordAccepted', message);
+    }
     case 'settled':
       return working(subject, observation, undefined, login.verifyInMs, nowMs);
     case 'tried':

@@ -160,3 +160,70 @@ describe('what somebody wrote into the connection Secret as the coming password'
     }
   });
 });
+
+describe('the coming password while the server signs in with any', () => {
+  /** A password that is to replace the one that works stands in the Secret, and the server has not heard of it. */
+  async function prepared(): Promise<UserBench> {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    expect(bench.secret()).toHaveProperty('nextPassword');
+    return bench;
+  }
+  const acceptAny = ({ cluster }: UserBench, acceptsAnyPassword: boolean) =>
+    cluster.simulator.setKnobs({ acceptsAnyPassword });
+
+  it.each([
+    ['this process goes on', async (_: UserBench) => {}],
+    ['a new process goes on', (bench: UserBench) => bench.restart()],
+    ['a person asks for a look', (bench: UserBench) => bench.annotate('mooring.dev/reconcile-at', '1')],
+  ])('does not take the place of the one that the server has, where %s', async (_, begin) => {
+    const bench = await prepared();
+    const before = bench.secret();
+    acceptAny(bench, true);
+    await begin(bench);
+    bench.takeCalls();
+    await bench.settle();
+    await bench.settle();
+    expect(bench.ready()).toBe('False AnyPasswordAccepted');
+    expect(bench.secret()).toEqual(before);
+    expect(bench.works(before?.['password'])).toBe(true);
+    expect(bench.takeCalls()).not.toContain('updateUser');
+
+    acceptAny(bench, false);
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.status().lastHandledRotateAt).toBe('1');
+    const now = bench.secret();
+    expect([now?.['password'], now?.['nextPassword']]).toEqual([before?.['nextPassword'], undefined]);
+    expect(bench.works(now?.['password'])).toBe(true);
+  });
+
+  it('is not taken for the one that works where nobody knows what became of the change', async () => {
+    const bench = await prepared();
+    const before = bench.secret();
+    bench.cluster.simulator.faults.add({
+      match: { operation: 'updateUser' },
+      effect: 'errorBefore',
+      status: 500,
+      times: 1,
+    });
+    await bench.pass();
+    acceptAny(bench, true);
+    await bench.settle();
+    expect(bench.ready()).toBe('False AnyPasswordAccepted');
+    expect(bench.secret()).toEqual(before);
+    acceptAny(bench, false);
+    await bench.settle();
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+  });
+
+  it('takes it where the server has just said that it took it, which costs no other sign-in', async () => {
+    const bench = await prepared();
+    await bench.pass();
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.takeCalls().filter((call) => call === 'signIn')).toHaveLength(1);
+  });
+});

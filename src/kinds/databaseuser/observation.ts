@@ -44,6 +44,8 @@ export type LoginObservation =
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
   /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if that is known. */
   | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
+  /** The server signs in with a password that it was never given: that the coming one signs in proves nothing. */
+  | { readonly login: 'anyAccepted' }
   /** The object is being deleted: whose the user on the server is, if there is one. */
   | { readonly login: 'ending'; readonly whose: 'ours' | 'others' | 'unknown' }
   | TriedLogin;

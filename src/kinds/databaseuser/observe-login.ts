@@ -1,4 +1,5 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
+import { generatePassword } from '../../base/random.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { whereOf } from '../password-tries.ts';
@@ -34,7 +35,7 @@ import type { UserWorld } from './world.ts';
 
 /**
  * Which password works. Costs nothing while the Secrets and the server are those that were verified last and it is not
- * time to verify again; else one or two sign-ins, and a List that all users of the server share.
+ * time to verify again; else up to three sign-ins, and a List that all users of the server share.
  */
 export async function observeLogin(
   world: UserWorld,
@@ -87,7 +88,9 @@ async function tryLogin(
     sent === undefined ? undefined : { username, password: sent, where: whereOf(access.identity, access.endpoint) };
   const isAwaited = () => tried !== undefined && memory.tries.isAwaited(subject.key, tried, clock.monotonic());
   const mayExist = known || isAwaited() || (await isListed());
-  const works = mayExist ? await findWorking(world, subject, access, passwords, fresh, signal) : 'none';
+  const trust = { fresh, anyNext: isAwaited() };
+  const works = mayExist ? await findWorking(world, subject, access, passwords, trust, signal) : 'none';
+  if (works === 'any') return { login: 'anyAccepted' };
   const source = await observeSource(world, subject, access, passwords, signal);
   // It is on its way until it is in no Secret any more, whatever the person says meanwhile: the server may be about to take it.
   if (passwords.next !== undefined && source.is === 'own' && source.coming)
@@ -159,31 +162,42 @@ async function findWorking(
   subject: UserSubject,
   access: OpenServer,
   { current, next }: Passwords,
-  fresh: boolean,
+  { fresh, anyNext }: Trust,
   signal: AbortSignal,
-): Promise<TriedLogin['works']> {
-  const works = (password: string | undefined) =>
-    password !== undefined && signsIn(world, subject, access, password, fresh, signal);
-  if (await works(next)) return 'next';
-  return (await works(current)) ? 'current' : 'none';
+): Promise<TriedLogin['works'] | 'any'> {
+  const signsIn = (password: string | undefined, wary: boolean) =>
+    password === undefined ? 'no' : trySignIn(world, subject, access, password, { fresh, wary }, signal);
+  const verdict = await signsIn(next, !anyNext);
+  if (verdict !== 'no') return verdict === 'any' ? 'any' : 'next';
+  return (await signsIn(current, false)) === 'yes' ? 'current' : 'none';
 }
 
-/** `fresh`: nothing remembered counts. */
-async function signsIn(
-  world: UserWorld,
+interface Trust {
+  /** Nothing remembered counts. */
+  readonly fresh: boolean;
+  /** That the coming password signs in is enough. Else it counts only where one that nobody was ever given does not. */
+  readonly anyNext: boolean;
+}
+
+/** `wary`: what signs in proves nothing where any password does, and is not remembered. */
+async function trySignIn(
+  { clock, memory, random, servers }: UserWorld,
   { key, metadata, spec }: UserSubject,
   access: OpenServer,
   password: string,
-  fresh: boolean,
+  { fresh, wary }: { readonly fresh: boolean; readonly wary: boolean },
   signal: AbortSignal,
-): Promise<boolean> {
-  const { clock, memory, servers } = world;
-  const login = { username: usernameOf({ metadata, spec }), password };
+): Promise<'yes' | 'no' | 'any'> {
+  const username = usernameOf({ metadata, spec });
+  const login = { username, password };
   const where = whereOf(access.identity, access.endpoint);
-  if (!fresh && memory.isProven(key, login, where, clock)) return true;
-  const verdict = await servers.signIn(access, login, signal);
-  if (verdict === 'accepted') memory.accepted(key, login, where, clock);
-  return verdict === 'accepted';
+  if (!fresh && memory.isProven(key, login, where, clock)) return 'yes';
+  const accepts = async (tried: string) =>
+    (await servers.signIn(access, { username, password: tried }, signal)) === 'accepted';
+  if (!(await accepts(password))) return 'no';
+  if (wary && (await accepts(generatePassword(random)))) return 'any';
+  memory.accepted(key, login, where, clock);
+  return 'yes';
 }
 
 /** Of an edited Secret the password is anybody's; of one that is as it was, or of the same bytes, it is ours. */
@@ -333,7 +347,8 @@ async function findWhose(
   const former = (await formerSecrets(world, subject, signal)).map((each) => each.secret);
   for (const each of [secret, ...former]) {
     if (each === undefined || !isOurSecret(subject, each)) continue;
-    const works = await findWorking(world, subject, access, passwordsIn(each, access, subject), true, signal);
+    const trust = { fresh: true, anyNext: true };
+    const works = await findWorking(world, subject, access, passwordsIn(each, access, subject), trust, signal);
     if (works !== 'none') return 'ours';
   }
   if (secret !== undefined) return 'others';
