@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../base/api-error.ts';
-import { earlier, PutOff, untilVerification } from './verification.ts';
+import { earlier, PutOff, untilVerification, Verifications } from './verification.ts';
 
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 10 * MINUTE_MS;
@@ -9,6 +9,19 @@ const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 test('untilVerification() is never without an interval', () => {
   expect(untilVerification('uid', 0, NOW_MS, NOW_MS)).toBeUndefined();
 });
+
+test.each([0, INTERVAL_MS])(
+  'untilVerification() is due at once of what is in doubt, with an interval of %i ms',
+  (intervalMs) => {
+    const verifications = new Verifications(() => NOW_MS);
+    verifications.verified('shop/orders', NOW_MS);
+    verifications.doubt('shop/orders');
+    const inMs = () => untilVerification('uid', intervalMs, verifications.lastAtMs('shop/orders'), NOW_MS);
+    expect(inMs()).toBe(0);
+    verifications.verified('shop/orders', NOW_MS);
+    expect(inMs()).not.toBe(0);
+  },
+);
 
 test('untilVerification() is within the interval after the last time, and due once that is over', () => {
   const ms = untilVerification('uid', INTERVAL_MS, NOW_MS, NOW_MS) ?? Number.NaN;

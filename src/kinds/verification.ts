@@ -6,6 +6,8 @@ import type { ActsSince } from './attempts.ts';
 const MAX_PUT_OFF_MS = 15 * 60_000;
 /** Where the other side names no time, or one that is over already: nobody is in a hurry. */
 const AGAIN_MS = 10_000;
+/** When that was found to be right last which is in doubt. */
+const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 /**
  * Verifications that the other side put off, as it asks to be called less often (429), be it for something else. That says nothing
@@ -62,9 +64,9 @@ export class Verifications {
     this.putOff.forget(key);
   }
 
-  /** Somebody found that it is not right: it is tried again at the next pass. */
+  /** Somebody found that it is not right: it is tried again at the next pass, whatever the interval. */
   doubt(key: ObjectKey): void {
-    this.#atMs.set(key, 0);
+    this.#atMs.set(key, NEVER_MS);
   }
 
   forget(key: ObjectKey): void {
@@ -74,11 +76,12 @@ export class Verifications {
 }
 
 /**
- * In how many milliseconds a login is to be tried again; undefined: never by itself. Each object has its own moments,
+ * In how many milliseconds a login is to be tried again, 0 while it is in doubt; undefined: never by itself. Each object has its own moments,
  * spread over the interval by its uid, so that thousands of logins are not tried at once, not after a restart either.
  * `lastMs` and `nowMs`: wall clock.
  */
 export function untilVerification(uid: string, intervalMs: number, lastMs: number, nowMs: number): number | undefined {
+  if (lastMs === NEVER_MS) return 0;
   if (intervalMs <= 0) return undefined;
   // The wall clock was set back: how long ago it was is not known any more.
   if (lastMs > nowMs) return 0;

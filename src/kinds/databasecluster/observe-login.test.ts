@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
-import { kindBench } from '../../../test/support/kind-bench.ts';
+import { kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { readLogins } from './observe-login.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
@@ -132,6 +132,25 @@ describe('observeLogin()', () => {
     bench.forgetCalls();
     await bench.pass();
     expect(bench.calls).toEqual([]);
+  });
+
+  it('tries a login that was found to be refused, though none is to be tried by itself', async () => {
+    const bench = await runningBench({ space: { verifyInterval: '0s' } });
+    const { password = '' } = bench.secret() ?? {};
+    bench.simulator.setPassword('orders', 'admin', 'changed elsewhere');
+    await bench.clock.advance(24 * 3_600_000);
+    await bench.pass();
+    expect(bench.ready()).toBe('True Running');
+    bench.world().memory.verifications.doubt('shop/orders');
+    await bench.pass();
+    expect(bench.ready()).toBe('False AdminLoginRefused');
+
+    bench.simulator.setPassword('orders', 'admin', password);
+    await bench.until('True Running');
+    bench.forgetCalls();
+    await bench.clock.advance(24 * 3_600_000);
+    await bench.pass();
+    expect(bench.calls).not.toContain('server signIn');
   });
 
   it('comes back for what a person asks for, and answers once', async () => {
