@@ -128,3 +128,24 @@ test.each([
   },
   60_000,
 );
+
+test('A cloud that refuses a change, and takes a suspension that it does not show, is asked for the change once, and Ready is one thing', async () => {
+  const bench = await running();
+  const take = taking('suspending');
+  const refusal = { code: 'TOO_LARGE', message: 'No' };
+  bench.setting.front = async (request, pass) =>
+    request.method === 'PATCH' ? { status: 400, headers: {}, body: bodyOf(refusal) } : take(request, pass);
+  await bench.edit({ state: 'Suspended', storageSizeGB: 200 });
+  const reasons = new Set<string>();
+  const { changes, writes } = await bench.measured(HOUR_MS);
+  const updates = bench.asked.filter(({ method }) => method === 'PATCH');
+  expect(updates).toHaveLength(1);
+  expect(changes).toBeLessThan(20);
+  expect(writes).toBeLessThan(60);
+  for (let turn = 0; turn < 60; turn++) {
+    await bench.clock.advance(MINUTE_MS);
+    reasons.add(bench.ready());
+  }
+  expect([...reasons]).toEqual(['Unknown UpdateNotApplied']);
+  bench.stop();
+}, 60_000);

@@ -51,6 +51,18 @@ const cases = [
     thus: { steps: ['Update'] },
   },
   {
+    name: 'suspends a cluster whose suspension was accepted, though what became of the change is not told any more',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({ observedGeneration: 2 }),
+    seen: anObservation().with({ isSuspensionUnseen: true }).login({ login: 'notTried' }),
+    thus: { steps: ['Suspend'] },
+  },
+  {
+    name: 'changes a cluster whose suspension was accepted where the spec has changed since',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({ observedGeneration: 1 }),
+    seen: anObservation().with({ isSuspensionUnseen: true }).login({ login: 'notTried' }),
+    thus: { steps: ['Update'] },
+  },
+  {
     name: 'suspends a cluster that cannot become as the spec says',
     given: changed({ state: 'Suspended', storageSizeGB: 50 }),
     seen: anObservation().login({ login: 'notTried' }),

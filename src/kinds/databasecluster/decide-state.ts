@@ -54,14 +54,16 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
 
 /**
  * What is changed while the cluster still runs: from which states a change is accepted nobody promises, and of one that runs
- * it is the most likely. But what came to nothing does not keep it from being suspended.
+ * it is the most likely. But what came to nothing does not keep it from being suspended; nor does it once that was accepted, as
+ * then nobody is told any more what became of the change.
  */
 function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { metadata, status } = subject;
-  const failed =
+  const isOver =
+    seen.isSuspensionUnseen === true ||
     status.lastError?.operation === 'update' ||
     findStatusCondition(status.conditions, 'Ready')?.reason === 'UpdateNotApplied';
-  if (failed && status.observedGeneration === metadata.generation) return undefined;
+  if (isOver && status.observedGeneration === metadata.generation) return undefined;
   const change = changeOf(subject, seen);
   return change?.steps.length === 0 ? undefined : change;
 }

@@ -1,4 +1,5 @@
 import { TransientError } from '../../base/errors.ts';
+import type { Cluster } from '../../cloud/schema.ts';
 import { LET_GO } from '../../kube/annotations.ts';
 import type { ClusterSubject } from './observation.ts';
 import type { Asked, Change, Unseen } from './unseen-changes.ts';
@@ -24,6 +25,15 @@ export function refuseAwaited(
   if (unseen === undefined) return;
   const { changes, cluster } = change;
   throw changes.status === undefined ? updateNotApplied(cluster.id) : statusNotShown(changes.status, change, unseen);
+}
+
+/** Whether that the cluster is to be suspended was accepted, and was not seen since. */
+export function isSuspensionUnseen(
+  { clock, memory }: ClusterWorld,
+  { key, metadata: { uid } }: ClusterSubject,
+  cluster: Cluster,
+): boolean {
+  return memory.unseenChanges.has({ key, uid, changes: { status: 'suspended' }, cluster }, clock.monotonic());
 }
 
 /** At first it may only be slow to show, which is no news. */

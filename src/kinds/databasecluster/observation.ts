@@ -41,6 +41,8 @@ export interface SpaceSeen {
   readonly lookalikes: readonly string[];
   /** Whether the id that the cluster is to be renamed to is another cluster's. */
   readonly renameTaken: boolean;
+  /** The cloud has accepted that it is suspended, and has not shown it since. */
+  readonly isSuspensionUnseen?: boolean;
   /** Where the server is; undefined while there is none that runs. */
   readonly endpoint: string | undefined;
   readonly login: LoginObservation;

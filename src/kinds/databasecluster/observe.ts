@@ -9,6 +9,7 @@ import { needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
 import { hasMoved, isToFollow } from './moved.ts';
+import { isSuspensionUnseen } from './not-shown.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
@@ -63,6 +64,7 @@ export async function observeCluster(
     cluster,
     lookalikes,
     renameTaken: isRenameTaken(subject, connection, cluster),
+    isSuspensionUnseen: cluster !== undefined && isSuspensionUnseen(world, subject, cluster),
     endpoint,
     cloneSource: cloneSourceOf(world, subject, connection),
   } as const;

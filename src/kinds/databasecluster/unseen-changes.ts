@@ -68,9 +68,7 @@ export class UnseenChanges {
   accepted(change: Change, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
     const part = partOf(change.changes);
     const answeredMs = clock.monotonic();
-    const last = this.#same(change);
-    const isAgain = last !== undefined && answeredMs < last.untilMs + IN_A_ROW_MS;
-    const times = isAgain ? last.times + 1 : 1;
+    const times = (this.#inARow(change, answeredMs)?.times ?? 0) + 1;
     const at = new Date(clock.now()).toISOString();
     const untilMs = answeredMs + ceilingMs(PAUSES[part], times - 1);
     this.#last[part].set(change.key, { change, answer, times, at, answeredMs, untilMs });
@@ -82,6 +80,11 @@ export class UnseenChanges {
     return change.changes.backup === undefined && nowMs < (last?.untilMs ?? 0) ? last : undefined;
   }
 
+  /** It was accepted, and is not to be seen yet, be it that it may be asked for again. */
+  has(change: Change, nowMs: number): boolean {
+    return this.#inARow(change, nowMs) !== undefined;
+  }
+
   /** The cluster as it is now: once it shows all that was accepted, what differs later came from elsewhere. */
   shows(key: ObjectKey, cluster: Cluster, nowMs: number): void {
     for (const part of ['settings', 'status'] as const) {
@@ -89,6 +92,11 @@ export class UnseenChanges {
       if (last === undefined || !FIELDS.every((field) => isShown(last.change.changes, cluster, field))) continue;
       if (nowMs >= last.answeredMs + UNSETTLED_MS[part]) this.#last[part].delete(key);
     }
+  }
+
+  #inARow(change: Change, nowMs: number): Unseen | undefined {
+    const last = this.#same(change);
+    return last !== undefined && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
   }
 
   #same({ key, uid, changes, cluster }: Change): Unseen | undefined {
