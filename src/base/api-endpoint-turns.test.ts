@@ -106,6 +106,67 @@ test('ApiEndpoint.call() waits out a short pause, in which nothing is sent', asy
   expect(requests).toHaveLength(2);
 });
 
+/** One whose other side answers writes with 429 again and again, and goes on with all others: that is the operation's own affair. */
+async function ownlyPaused(retryAfter: string) {
+  const setting = { refuses: true };
+  const bench = anEndpoint(({ method }) =>
+    method === 'POST' && setting.refuses ? { status: 429, headers: { 'retry-after': retryAfter } } : { status: 200 },
+  );
+  const { call, patiently, clock } = bench;
+  await errorOf(call(write));
+  for (let turn = 0; turn < 3; turn++) {
+    clock.advance(60_000);
+    await patiently(call());
+    clock.advance(60_000);
+    expect((await errorOf(patiently(call(write)))).status).toBe(429);
+  }
+  setting.refuses = false;
+  return { ...bench, askedAt: clock.monotonic(), sent: bench.requests.length };
+}
+
+test('ApiEndpoint.call() waits out a short pause of one operation, in which others go on', async () => {
+  const { call, patiently, clock, requests, askedAt, sent } = await ownlyPaused('2');
+  const later = call(write);
+  await call();
+  expect([requests.length - sent, clock.monotonic()]).toEqual([1, askedAt]);
+  await patiently(later);
+  expect(clock.monotonic() - askedAt).toBeGreaterThanOrEqual(2_000);
+  expect(clock.monotonic() - askedAt).toBeLessThanOrEqual(2_200);
+  expect(requests.length - sent).toBe(2);
+});
+
+test('ApiEndpoint.turn() waits out a short pause of one operation', async () => {
+  const { endpoint, call, patiently, clock, requests, askedAt, sent } = await ownlyPaused('2');
+  const turn = await patiently(endpoint.turn(following));
+  expect(clock.monotonic() - askedAt).toBeGreaterThanOrEqual(2_000);
+  await call(following, { turn });
+  expect(requests.length - sent).toBe(1);
+});
+
+test.each([
+  ['a longer one', '6', write],
+  ['one longer than a second, of what follows a look', '2', { ...write, follows: true }],
+] as const)(
+  'ApiEndpoint.call() does not wait out a pause of one operation that is %s',
+  async (_, retryAfter, operation) => {
+    const { call, requests, sent } = await ownlyPaused(retryAfter);
+    expect(await errorOf(call(operation))).toMatchObject({
+      kind: 'throttled',
+      retryAfterMs: Number(retryAfter) * 1_000,
+    });
+    expect(requests).toHaveLength(sent);
+  },
+);
+
+test('ApiEndpoint.call() stops waiting for a pause of one operation when its signal aborts', async () => {
+  const { call, requests, sent } = await ownlyPaused('2');
+  const leave = new AbortController();
+  const waiting = errorOf(call(write, { signal: leave.signal }));
+  leave.abort();
+  expect(await waiting).toMatchObject({ kind: 'aborted' });
+  expect(requests).toHaveLength(sent);
+});
+
 test('ApiEndpoint.call() tells those who wait for some seconds, but for what is routine', async () => {
   const { call, patiently, clock, requests } = anEndpoint((_, count) => ({
     status: count === 0 || count === 2 ? 429 : 200,

@@ -8,6 +8,7 @@ import {
 } from './api-call.ts';
 import { ApiError } from './api-error.ts';
 import { type CallOutcome, CircuitBreaker } from './circuit-breaker.ts';
+import { sleep } from './clock.ts';
 import type { HttpResponse } from './http.ts';
 import { instant } from './instant.ts';
 import type { Random } from './random.ts';
@@ -80,15 +81,17 @@ export class ApiEndpoint {
     const call = new ApiCall(this.#options, operation, exchange);
     const request = call.request();
     const { follows = false } = operation;
-    this.#refuseWhileDown(call, operation, follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS);
+    const maxWaitMs = follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS;
+    this.#refuseWhileDown(call, operation, maxWaitMs);
     const askedAt = this.#options.clock.monotonic();
+    if (this.#ownPauses !== undefined) await this.#awaitOwnPause(operation, maxWaitMs, exchange.signal);
     await this.#bucket.take(exchange.signal);
     const waitedMs = this.#options.clock.monotonic() - askedAt;
     if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
     const waited = follows ? this.#goNow(exchange.turn) : await this.#await(call, operation, exchange.signal);
     if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was given up' });
     // What was learned while waiting counts.
-    this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
+    this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
     const admission = this.#breaker.admit(operation.name);
     if (!admission.admitted) throw call.held(admission);
     const sentAt = this.#options.clock.monotonic();
@@ -113,6 +116,7 @@ export class ApiEndpoint {
   async turn(operation: Operation, signal?: AbortSignal): Promise<Turn> {
     const call = new ApiCall(this.#options, operation, {});
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
+    await this.#awaitOwnPause(operation, MAX_WAIT_MS, signal);
     const turn = { waited: await this.#await(call, operation, signal) };
     this.#unused = (this.#unused ?? new WeakSet()).add(turn);
     return turn;
@@ -169,15 +173,32 @@ export class ApiEndpoint {
     this.#bucket.pause(Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS));
   }
 
-  /** A short pause is waited for. */
-  #refuseWhileDown(call: ApiCall, { name }: Operation, maxWaitMs: number): void {
+  /** A short pause is waited for: that of all by the bucket, the operation's own, which may be longer, before. */
+  #refuseWhileDown(call: ApiCall, { name }: Operation, maxWaitMs: number, maxOwnWaitMs = maxWaitMs): void {
     const refusal = this.#breaker.peek(name);
     if (refusal !== undefined) throw call.held(refusal);
-    const { pausedMs } = this.#bucket;
     const own = this.#ownPauses?.get(name);
-    const ownMs = own === undefined ? 0 : own.untilMs - this.#options.clock.monotonic();
-    if (own !== undefined && ownMs > pausedMs) throw pausedError(call, own.by, ownMs, own.words);
+    const ownMs = this.#ownPausedMs(own);
+    if (own !== undefined && ownMs > maxOwnWaitMs) throw pausedError(call, own.by, ownMs, own.words);
+    const { pausedMs } = this.#bucket;
     if (pausedMs > maxWaitMs) throw pausedError(call, this.#pausedBy, pausedMs);
+  }
+
+  /** Another one that is named meanwhile is waited for, too, as long as it is not too much. */
+  async #awaitOwnPause({ name }: Operation, maxWaitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    const endMs = clock.monotonic() + maxWaitMs;
+    for (;;) {
+      const ownMs = this.#ownPausedMs(this.#ownPauses?.get(name));
+      if (ownMs <= 0 || clock.monotonic() + ownMs > endMs || signal?.aborted) return;
+      await sleep(clock, Math.ceil(ownMs), signal);
+    }
+  }
+
+  /** How long it still lasts; 0: not longer than that of all. */
+  #ownPausedMs(own: OwnPause | undefined): number {
+    const ownMs = own === undefined ? 0 : own.untilMs - this.#options.clock.monotonic();
+    return ownMs > this.#bucket.pausedMs ? ownMs : 0;
   }
 
   #heldBack(call: ApiCall): ApiError {
