@@ -5,7 +5,7 @@ import { untilRotation } from '../rotation.ts';
 import { holderWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
-import { changeOf, settled } from './decide-state.ts';
+import { changeOf, isPowerless, settled } from './decide-state.ts';
 import { recordedIn } from './former-secrets.ts';
 import {
   adminSecretName,
@@ -62,6 +62,7 @@ function withPatience(step: ClusterStep, { retry }: ClusterDecision): ClusterSte
 function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {
   const { login } = seen;
   if (login.login !== 'tried' || login.working === 'none' || login.replacedInMs !== undefined) return false;
+  if (isPowerless(login)) return false;
   return verifiedLogin(subject, seen, nowMs) === undefined;
 }
 

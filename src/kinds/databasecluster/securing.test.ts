@@ -208,6 +208,34 @@ describe('The first sleep of a DatabaseCluster', () => {
   });
 });
 
+describe('A DatabaseCluster whose only login that works may not manage users', () => {
+  const powerless = async (spec: Readonly<Record<string, unknown>>) => {
+    const existingSecretRef = { name: 'given' };
+    const bench = await kindBench({
+      spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef }, ...spec },
+    });
+    bench.simulator.deployForeign({ id: 'orders', storageSizeGB: 100, machineType: 'c2d-highcpu-4', version: '3.5.0' });
+    bench.simulator.setPassword('orders', 'admin', 'unknown');
+    bench.simulator.setPassword('orders', 'reader', 'of the reader');
+    await bench.putSecret('given', { username: 'reader', password: 'of the reader' });
+    await list(bench);
+    return bench;
+  };
+
+  it('sleeps where that is asked for', async () => {
+    const bench = await powerless({ state: 'Suspended' });
+    await bench.until('True Suspended');
+    expect(bench.calls).not.toContain('server updateUser');
+  });
+
+  it('is changed, and told of its login then', async () => {
+    const bench = await powerless({ storageSizeGB: 200 });
+    await bench.until('False AccessDenied');
+    expect(bench.status().observed?.storageSizeGB).toBe(200);
+    expect(condition(bench, 'Available')?.reason).toBe('AccessDenied');
+  });
+});
+
 describe('A password that somebody wrote into the admin Secret as the coming one', () => {
   const write = ({ kube }: KindBench, nextPassword: string) => {
     const data = { nextPassword: Buffer.from(nextPassword).toString('base64') };
