@@ -80,6 +80,12 @@ const refused: readonly { name: string; given: ClusterBuilder; found: Partial<Tr
     reason: 'AnyPasswordAccepted',
   },
   {
+    name: 'says so too, and promotes nothing, where the coming password seems to work',
+    given: healthy,
+    found: { working: 'next', next: 'ours', acceptsAny: true },
+    reason: 'AnyPasswordAccepted',
+  },
+  {
     name: 'says when the factory login never worked',
     given: fresh,
     found: { working: 'none', secretVersion: undefined },

@@ -150,6 +150,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     // Written down before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
   });
+  if (login.acceptsAny) return anyPassword(subject, seen);
   // Nothing is news before the Secret has it.
   if (working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
   // Of several machines not all may know of the change, so for a moment neither password may sign in.
@@ -159,7 +160,6 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     return { conditions: waiting(doing), hold: true, mayPass: working === 'none', retry: 'soon' };
   }
   if (working === 'none') return noLogin(subject, seen, login);
-  if (login.acceptsAny) return anyPassword(subject, seen);
   if (hasNext)
     return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the server is given the new password');
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);

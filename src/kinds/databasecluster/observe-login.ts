@@ -187,7 +187,10 @@ export async function observeLogin(
     if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
     const settled = working === 'current' && known.nextIs !== 'ours';
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
-    const acceptsAny = factoryAlive === true && (await acceptsAnyPassword(world, logins, known, signal));
+    const isDoubted = factoryAlive === true || (working === 'next' && hasOwnPassword(known));
+    const acceptsAny = isDoubted && (await acceptsAnyPassword(world, logins, known, signal));
+    // A session that was begun then would stand for its password when the server is right again.
+    if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
     world.memory.unreachable.forget(subject.key);
     if (settled && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
     return {
@@ -327,7 +330,15 @@ async function isFactoryAlive(logins: Logins, known: KnownLogins, signal: AbortS
   return verdict === 'accepted';
 }
 
-/** Asked where two passwords sign in: one that nobody was ever given must not. */
+/** The coming password takes the place of one that nobody else knows. */
+function hasOwnPassword({ current, factory }: KnownLogins): boolean {
+  return current !== undefined && digestOf(current) !== digestOf(factory);
+}
+
+/**
+ * Asked where two passwords sign in, and where the only one that may be right otherwise is about to go: one that nobody was ever
+ * given must not.
+ */
 async function acceptsAnyPassword(
   { random }: ClusterWorld,
   logins: Logins,

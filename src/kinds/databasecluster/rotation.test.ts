@@ -271,3 +271,31 @@ describe('A rotation that another secretName overtakes', () => {
     expect(bench.secret('orders-admin')).toBeUndefined();
   });
 });
+
+describe('A rotation that has just begun when the server comes to sign in with any password', () => {
+  it.each([
+    ['a new process goes on with it', (bench: KindBench) => bench.restart()],
+    ['a person asks for a look', (bench: KindBench) => bench.annotate('mooring.dev/reconcile-at', '1')],
+    [
+      'the server does not take the password',
+      async ({ simulator }: KindBench) => {
+        simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 500, times: 1 });
+      },
+    ],
+  ])('keeps the password that the server has, where %s', async (_, goOn) => {
+    const bench = await runningBench();
+    await bench.annotate(ROTATE_AT, '1');
+    await bench.pass();
+    const prepared = bench.secret();
+    expect(prepared).toHaveProperty('nextPassword');
+    bench.simulator.setKnobs({ acceptsAnyPassword: true });
+    await goOn(bench);
+    await bench.until('False AnyPasswordAccepted');
+    expect(bench.secret()).toEqual(prepared);
+    bench.simulator.setKnobs({ acceptsAnyPassword: false });
+    // The session that was begun then proves nothing.
+    await rotate(bench);
+    expect(bench.ready()).toBe('True Running');
+    expectOneWorkingLogin(bench);
+  });
+});
