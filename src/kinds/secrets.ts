@@ -92,6 +92,12 @@ export function ownerValue(name: string): string {
 
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'mooring' } as const;
 
+/** Whether Mooring wrote the Secret, or it was restored as one that it had written. */
+export function isManaged({ labels }: Pick<SecretContents, 'labels'>): boolean {
+  const isOf = labels[OWNER_LABEL] !== undefined || labels[USER_LABEL] !== undefined;
+  return isOf && Object.entries(MANAGED_BY).every(([name, value]) => labels[name] === value);
+}
+
 /** The Secrets as last seen: of each, its metadata. */
 export interface SecretCache {
   get(key: ObjectKey): AnyObject | undefined;

@@ -7,7 +7,7 @@ import { ClusterMemory, type ClusterWorld } from '../../src/kinds/databasecluste
 import { SpaceConnections } from '../../src/kinds/databasespace/connection.ts';
 import type { DatabaseSpaceSpec } from '../../src/kinds/databasespace/schema.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { createSecrets } from '../../src/kinds/secrets.ts';
+import { createSecrets, type Login } from '../../src/kinds/secrets.ts';
 import { type KubeApi, SECRETS } from '../../src/kube/api.ts';
 import { parseStatus } from '../../src/kube/definition.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
@@ -46,6 +46,8 @@ export interface KindBench {
   ready(): string;
   secret(name?: string): Readonly<Record<string, string>> | undefined;
   putSecret(name: string, data: Readonly<Record<string, string>>, labels?: Record<string, string>): Promise<void>;
+  /** The space's Secret has another login from now on. */
+  replaceFactory(login: Login): void;
   /** Changes the spec of the object, as a person does. */
   edit(spec: Readonly<Record<string, unknown>>): Promise<void>;
   annotate(name: string, value: string): Promise<void>;
@@ -73,6 +75,13 @@ export interface KindBenchOptions {
 const REF = { namespace: 'shop', name: 'orders' };
 const KEY = 'shop/orders';
 const SPACE = 'shop/production';
+/** What new clusters come with. */
+export const FACTORY: Login = { username: 'admin', password: 'password' };
+const CREDENTIALS = (['read', 'write', 'admin'] as const).map((level) => ({
+  level,
+  clientID: `${level}-id`,
+  clientSecret: `${level}-secret-0123456789`,
+}));
 const STEP_MS = 5_000;
 const MAX_STEPS = 100;
 
@@ -123,12 +132,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       onClusters: () => {},
       onListed: () => {},
     });
-    const credentials = (['read', 'write', 'admin'] as const).map((level) => ({
-      level,
-      clientID: `${level}-id`,
-      clientSecret: `${level}-secret-0123456789`,
-    }));
-    connections.connect(SPACE, spaceSpec, credentials, { username: 'admin', password: 'password' }, '1');
+    connections.connect(SPACE, spaceSpec, CREDENTIALS, FACTORY, '1');
     await connections.get(SPACE)?.poller.refresh();
     const beganMs = clock.now();
     const world: ClusterWorld = {
@@ -217,6 +221,9 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
       kube.remove(SECRETS, { namespace: 'shop', name });
       await kube.create(SECRETS, 'shop', { metadata: { name, labels }, data: Object.fromEntries(encoded) });
+    },
+    replaceFactory(login) {
+      process.connections?.connect(SPACE, spaceSpec, CREDENTIALS, login, login === FACTORY ? '1' : '2');
     },
     async edit(changes) {
       await kube.patch(DATABASE_CLUSTERS, REF, {

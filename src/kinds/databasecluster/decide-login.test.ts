@@ -80,6 +80,12 @@ const refused: readonly { name: string; given: ClusterBuilder; found: Partial<Tr
     reason: 'AnyPasswordAccepted',
   },
   {
+    name: 'says when the login that should be retired is of another user than the one who manages the server, and leaves it',
+    given: healthy,
+    found: { working: 'current', factoryAlive: true, managedBy: 'admin' },
+    reason: 'DefaultLoginMistaken',
+  },
+  {
     name: 'says so too, and promotes nothing, where the coming password seems to work',
     given: healthy,
     found: { working: 'next', next: 'ours', acceptsAny: true },

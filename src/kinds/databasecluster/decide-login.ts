@@ -162,6 +162,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   if (working === 'none') return noLogin(subject, seen, login);
   if (hasNext)
     return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the server is given the new password');
+  if (login.managedBy !== undefined) return mistaken(subject, seen, login, login.managedBy);
   if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   if (replacedInMs !== undefined) {
     const doing = `somebody else wrote the nextPassword in Secret "${secretName}". In case that is on its way to the server, it is left there for ten minutes, and is not given to it`;
@@ -185,6 +186,18 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
 function anyPassword(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   const reason = 'AnyPasswordAccepted';
   const message = `The server at ${seen.endpoint ?? ''} signs in with any password, also with one that it was never given, so no login of it is safe, and nothing is changed: see whether its authentication is switched off, or something before it answers instead`;
+  const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
+  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
+  return {
+    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
+    retry: 'slowly',
+  };
+}
+
+/** Only the default user may manage others: so another one's login is not what new clusters come with, and is left to whoever uses it. */
+function mistaken(subject: ClusterSubject, seen: SpaceSeen, { secretName }: Tried, user: string): ClusterDecision {
+  const reason = 'DefaultLoginMistaken';
+  const message = `The login that the space names in defaultCredentialsSecretRef signs in, but is of another user than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". Nothing is changed: put the login that new clusters come with into the space's Secret, or, if it is that one, give its user another password`;
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   return {

@@ -124,6 +124,8 @@ export type LoginObservation =
       readonly factoryAlive: boolean | undefined;
       /** The server signs in with a password that it was never given: what signs in proves nothing. */
       readonly acceptsAny?: boolean;
+      /** The user whose login works and may manage others, where the login that new clusters come with is another user's; undefined: that is not so. */
+      readonly managedBy?: string | undefined;
       /** The user whose login works, and who may not manage others; undefined: that is not so. */
       readonly powerless?: string | undefined;
       readonly verifyInMs: number | undefined;

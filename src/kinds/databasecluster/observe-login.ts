@@ -191,6 +191,8 @@ export async function observeLogin(
     const acceptsAny = isDoubted && (await acceptsAnyPassword(world, logins, known, signal));
     // A session that was begun then would stand for its password when the server is right again.
     if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
+    const powerless = await powerlessUser(logins, known, found?.login, signal);
+    const isOther = factoryAlive === true && powerless === undefined && isOfAnother(known, found?.login);
     world.memory.unreachable.forget(subject.key);
     if (settled && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
     return {
@@ -205,7 +207,8 @@ export async function observeLogin(
       ...(found?.of === undefined ? {} : { workingOf: found.of }),
       factoryAlive,
       acceptsAny,
-      powerless: await powerlessUser(logins, known, found?.login, signal),
+      powerless,
+      managedBy: isOther ? found?.login.username : undefined,
       verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
     };
   } catch (error) {
@@ -320,8 +323,13 @@ async function powerlessUser(
   login: Login | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (login === undefined || login.username === known.factory.username) return undefined;
+  if (login === undefined || !isOfAnother(known, login)) return undefined;
   return (await logins.seesUsers(login, signal)) ? undefined : login.username;
+}
+
+/** Whether the login is of another user than the one that new clusters come with. */
+function isOfAnother({ factory }: KnownLogins, login: Login | undefined): boolean {
+  return login !== undefined && login.username !== factory.username;
 }
 
 /** Always asked anew: Ready promises that it is refused. */

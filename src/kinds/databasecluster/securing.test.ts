@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import {
+  expectOneWorkingLogin,
+  FACTORY,
+  type KindBench,
+  kindBench,
+  runningBench,
+} from '../../../test/support/kind-bench.ts';
 import { addressOf } from '../../../test/support/simulator.ts';
 import { SECRETS } from '../../kube/api.ts';
 
@@ -44,6 +50,23 @@ describe('The login of a DatabaseCluster whose server signs in with any password
     bench.simulator.setKnobs({ acceptsAnyPassword: false });
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
+  });
+});
+
+describe('The login of a DatabaseCluster whose space names the login of an application as the default one', () => {
+  it('is left as it is, and so is the one of the application', async () => {
+    const bench = await runningBench();
+    const before = bench.secret();
+    bench.simulator.setPassword('orders', 'app', 'application-password');
+    bench.replaceFactory({ username: 'app', password: 'application-password' });
+    await passes(bench, 10);
+    expect(bench.ready()).toBe('False DefaultLoginMistaken');
+    expect(bench.secret()).toEqual(before);
+    expect(bench.simulator.passwordIs('orders', 'app', 'application-password')).toBe(true);
+    bench.replaceFactory(FACTORY);
+    await passes(bench, 5);
+    expect(bench.ready()).toBe('True Running');
+    expect(bench.secret()).toEqual(before);
   });
 });
 

@@ -172,6 +172,15 @@ describe('observeSpace()', () => {
     await expect(observe()).rejects.toMatchObject({ reason: 'SecretNotFound' });
   });
 
+  it('takes no Secret that Mooring wrote for the login that new clusters come with', async () => {
+    const { kube, put, observe } = await bench();
+    await put('orders-admin', { username: 'admin', password: 'a-published-password' });
+    const labels = { 'app.kubernetes.io/managed-by': 'mooring', 'mooring.dev/cluster': 'orders' };
+    await kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { metadata: { labels } });
+    const space = aSpace().with({ defaultCredentialsSecretRef: { name: 'orders-admin' } });
+    await expect(observe(space)).rejects.toMatchObject({ reason: 'DefaultLoginMistaken' });
+  });
+
   it('does not look at the cloud when it goes and nothing needs it', async () => {
     const { simulator, observe } = await bench();
     expect((await observe(aSpace().but({ deleting: true }))).cloud).toBeUndefined();

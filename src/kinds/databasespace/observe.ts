@@ -1,9 +1,10 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
+import { TerminalError } from '../../base/errors.ts';
 import { GROUP } from '../../base/group.ts';
 import { isRefusedExchange } from '../../cloud/token.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
-import { loginFrom, type Secrets } from '../secrets.ts';
+import { isManaged, loginFrom, type Secrets } from '../secrets.ts';
 import type { SpaceConnection, SpaceConnections } from './connection.ts';
 import { credentialsFrom } from './credentials.ts';
 import { placeName } from './place.ts';
@@ -146,11 +147,20 @@ async function connected(world: SpaceWorld, subject: SpaceSubject, signal: Abort
   const ref = spec.defaultCredentialsSecretRef;
   const factory = contents.get(ref.name);
   const login = loginFrom(factory, ref, namespace);
+  if (factory !== undefined && isManaged(factory)) throw mistaken(ref.name);
   world.connections.connect(key, spec, credentials, login, factory?.resourceVersion ?? '');
   world.connectedWith.set(key, state);
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
   return connection;
+}
+
+/** Each rotation would change what counts as the login that new clusters come with, and ask for the next one. */
+function mistaken(name: string): TerminalError {
+  return new TerminalError(
+    'DefaultLoginMistaken',
+    `Secret "${name}" holds a login that Mooring looks after, which is not the one that new clusters come with: name a Secret with that one in defaultCredentialsSecretRef`,
+  );
 }
 
 /** All Secrets that the spec names, each once. */
