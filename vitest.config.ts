@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Two files at once: the machines that run this have two cores. Node loads them itself, which needs no translation first. */
-const shared = { pool: 'forks', maxWorkers: 2, experimental: { viteModuleRunner: false } } as const;
+const shared = { pool: 'forks', maxWorkers: 2, experimental: { viteModuleRunner: false, nodeLoader: false } } as const;
 
 /** No test measures time: these only end what hangs, also on a machine that has much else to do. */
 const UNIT_TIMEOUT_MS = 30_000;

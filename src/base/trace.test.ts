@@ -15,6 +15,8 @@ function anSdk() {
     told.push({ name, ...options });
     return work(span);
   };
+  // That of another test in this process.
+  trace.disable();
   trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => span }) as never });
   onTestFinished(() => trace.disable());
   return told;

@@ -74,17 +74,17 @@ it.concurrent('npm run bench measures newcomers, at Mooring and at another opera
   } = await bench('--only', 'S1', '--clusters', '2', '--operator', other);
   expect(table).toMatch(/^scenario +figure +value +unit +target +other/);
   expect(machine).toMatchObject({ cores: expect.any(Number), node: process.version });
-  for (const of of [figures, others]) {
-    expect(of.map(({ figure }) => figure)).toEqual([
+  for (const each of [figures, others]) {
+    expect(each.map(({ figure }) => figure)).toEqual([
       'API server answered → deploy request, p50',
       'API server answered → deploy request, p99',
       'kubectl started → deploy request, p50',
     ]);
-    for (const figure of of) {
+    for (const figure of each) {
       expect(figure).toMatchObject({ scenario: 'S1', unit: 'ms', value: expect.any(Number) });
       expect([true, false, null]).toContain(figure.ok);
     }
-    expect(of.map(({ target }) => target)).toEqual([undefined, 100, undefined]);
+    expect(each.map(({ target }) => target)).toEqual([undefined, 100, undefined]);
   }
 });
 
