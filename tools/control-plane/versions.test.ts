@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { moduleText, readVersions } from './versions.ts';
+import { MODULE_FOLDER, moduleText, readVersions } from './versions.ts';
 
 test('readVersions() reads what go.mod pins', () => {
   const text =
@@ -16,4 +18,16 @@ test('the staging modules stand at the version that belongs to Kubernetes', () =
 
 test('readVersions() names what is missing', () => {
   expect(() => readVersions('module m\n')).toThrow('does not name k8s.io/kubernetes');
+});
+
+test('what is made of the libraries of Kubernetes takes one version of each module, so that Go compiles it once', () => {
+  const texts = globSync('../*/go.mod', { cwd: MODULE_FOLDER })
+    .map((file) => readFileSync(join(MODULE_FOLDER, file), 'utf8'))
+    .filter((text) => text.includes('k8s.io/'));
+  const versions = new Map<string, Set<string>>();
+  for (const [, path = '', version = ''] of texts.join('\n').matchAll(/^\t(\S+) (v\S+)/gm))
+    versions.set(path, (versions.get(path) ?? new Set()).add(version));
+  expect(versions.size).toBeGreaterThan(100);
+  const several = [...versions].filter(([, each]) => each.size > 1);
+  expect(several.map(([path, each]) => `${path}: ${[...each].join(', ')}`)).toEqual([]);
 });
