@@ -10,7 +10,7 @@ const REFUSED_MS = 60_000;
 /** A password that a server took is given to it again where it has not come to work in this time, then in twice as long. */
 const AWAITED = { initialMs: 60_000, maxMs: 1_800_000 };
 /** A call of which nobody knows what became of it has landed long before, and its password works if it was taken. */
-const LANDED_MS = 600_000;
+export const LANDED_MS = 600_000;
 
 interface Refused {
   readonly about: string;

@@ -118,8 +118,9 @@ export async function putPassword(
 
 /**
  * From now on the password in the Secret that was verified last may work no more: whoever comes back to that one must know where
- * to look. It is told by the last of those that the login was on its way to since, as each may be the one that it came to.
- * Where there is no such Secret, the status is to tell, before anything is done: returns what is to be written there.
+ * to look. It is told by the last of those that the login was on its way to since, as each may be the one that it came to. One
+ * in between may be deleted, and so may that one once the login is verified: the status tells of the newest as well, unless it
+ * is the status only that tells of the first. Returns what is to be written there before anything is done.
  */
 async function noteMove(
   world: ClusterWorld,
@@ -137,7 +138,7 @@ async function noteMove(
       await world.secrets.patch(subject.metadata.namespace ?? '', last.name, last, {
         annotations: { [ADMIN_ANNOTATIONS.movedTo]: to },
       });
-    return undefined;
+    return from === subject.status.credentials?.secretName ? { unverifiedSecretName: to } : undefined;
   }
   return { unverifiedSecretName: to };
 }
@@ -197,7 +198,7 @@ export async function deleteSecret(
     await deleteOurs(world, subject, name, signal);
 }
 
-/** Only now, as the login in the other Secret was verified. */
+/** Only now, as the login in the other Secret was verified, of which the status tells already. */
 export async function retireSecret(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -205,7 +206,7 @@ export async function retireSecret(
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
   await deleteOurs(world, subject, name, signal);
-  return { credentials, unverifiedSecretName: null };
+  return { ...(credentials === undefined ? {} : { credentials }), unverifiedSecretName: null };
 }
 
 async function deleteOurs(

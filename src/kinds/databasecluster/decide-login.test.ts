@@ -159,11 +159,48 @@ describe('decideLogin()', () => {
 
   it('deletes the former Secret when the login in the new one was verified, and forgets its name only then', () => {
     const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
-    const decision = decideCluster(given.subject, anObservation().tried({ secretName: 'renamed' }).seen, NOW_MS);
+    const found = { secretName: 'renamed', retire: 'orders-admin' };
+    const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
     const credentials = { secretName: 'renamed', secretResourceVersion: '5', endpoint: ENDPOINT };
     expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'orders-admin', credentials }]);
     expect(decision.status).not.toHaveProperty('credentials');
     expect(outline(decision).ready).toBe('True Running');
+  });
+
+  it('writes down both Secrets where the former one cannot go yet', () => {
+    const given = healthy
+      .with({ adminCredentials: { secretName: 'renamed' } })
+      .withStatus({ unverifiedSecretName: 'renamed' });
+    const decision = decideCluster(given.subject, anObservation().tried({ secretName: 'renamed' }).seen, NOW_MS);
+    const credentials = { secretName: 'renamed', secretResourceVersion: '5', endpoint: ENDPOINT };
+    expect(decision.status).toMatchObject({ credentials, unverifiedSecretName: 'orders-admin' });
+    expect(decision).toMatchObject({ steps: [], requeueAfterMs: 0 });
+    expect(outline(decision).ready).toBe('True Running');
+  });
+
+  it('says nothing of a new Secret before the status tells of it', () => {
+    const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
+    const found = { secretName: 'renamed', next: 'ours', factoryAlive: undefined } as const;
+    const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
+    expect(decision).toMatchObject({ conditions: 'keep', steps: [{ do: 'PutPassword' }] });
+  });
+
+  it.each([
+    ['was just tried', anObservation().tried({ retire: 'former' })],
+    ['was tried before', anObservation().login({ login: 'settled', verifyInMs: undefined, retire: 'former' })],
+  ])('deletes the former Secret where the login %s, and leaves its name until it is gone', (_, { seen }) => {
+    const given = healthy.withStatus({ unverifiedSecretName: 'former' });
+    const decision = decideCluster(given.subject, seen, NOW_MS);
+    expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'former' }]);
+    expect(decision.status).not.toHaveProperty('unverifiedSecretName');
+    expect(outline(decision).ready).toBe('True Running');
+  });
+
+  it('leaves another Secret, and its name, as long as the login may come to it', () => {
+    const given = healthy.withStatus({ unverifiedSecretName: 'former' });
+    const decision = decideCluster(given.subject, anObservation().tried({ verifyInMs: 30_000 }).seen, NOW_MS);
+    expect(decision).toMatchObject({ steps: [], requeueAfterMs: 30_000 });
+    expect(decision.status).not.toHaveProperty('unverifiedSecretName');
   });
 
   it('comes back when the login is to be verified', () => {

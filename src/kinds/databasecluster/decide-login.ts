@@ -6,7 +6,6 @@ import { holderWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
 import { changeOf, isPowerless, settled } from './decide-state.ts';
-import { recordedIn } from './former-secrets.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -84,7 +83,7 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     case 'noServer':
       return notTried(subject, seen);
     case 'settled':
-      return running(subject, seen, login.verifyInMs, {}, nowMs);
+      return running(subject, seen, login, {}, nowMs);
     case 'unreachable':
       return unreachable(subject, seen, login);
     case 'secretTaken': {
@@ -145,7 +144,8 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
   };
   const step = (next: ClusterStep, doing: string): ClusterDecision => ({
-    conditions: conditions(doing),
+    // Until another Secret is the one that the status tells of, nothing is said of the spec that names it.
+    conditions: isRotation(subject, login) && isMoving(subject, login) ? 'keep' : conditions(doing),
     steps: [next],
     // Written down before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
@@ -174,12 +174,12 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
     return step({ do: 'PreparePassword', ...by }, `a new password is written to Secret "${secretName}"`);
   }
-  const [before] = recordedIn(subject);
-  if (before === undefined || before === secretName) return running(subject, seen, login.verifyInMs, found, nowMs);
+  const { retire } = login;
+  if (retire === undefined || !isMoving(subject, login)) return running(subject, seen, login, found, nowMs);
   // Its name is forgotten only when it is gone.
   const { credentials, unverifiedSecretName: _, ...first } = found;
-  const decision = running(subject, seen, login.verifyInMs, first, nowMs);
-  return { ...decision, steps: [{ do: 'RetireSecret', name: before, credentials }, ...(decision.steps ?? [])] };
+  const { steps = [], ...decision } = running(subject, seen, { verifyInMs: login.verifyInMs }, first, nowMs);
+  return { ...decision, steps: [{ do: 'RetireSecret', name: retire, credentials }, ...steps] };
 }
 
 /** Nothing is written: each new password would seem to work at once, and the one that the server really has might be lost. */
@@ -229,6 +229,10 @@ function isRotation({ status }: ClusterSubject, { working, factoryAlive }: Tried
   return working === 'current' && factoryAlive !== true && was('CredentialsSecured') && was('Available');
 }
 
+function isMoving({ status }: ClusterSubject, { secretName }: Tried): boolean {
+  return status.credentials !== undefined && status.credentials.secretName !== secretName;
+}
+
 function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
   const secretName = adminSecretName(subject);
   const secured = factoryLoginRetired(secretName);
@@ -245,18 +249,24 @@ function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUp
 function running(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  verifyInMs: number | undefined,
+  { verifyInMs, retire }: Pick<Tried, 'verifyInMs' | 'retire'>,
   status: NonNullable<ClusterDecision['status']>,
   nowMs: number,
 ): ClusterDecision {
   const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
   const rotate: ClusterStep = { do: 'PreparePassword', from: 'current' };
+  const { credentials, unverifiedSecretName: other = subject.status.unverifiedSecretName } = status;
+  const isMoved = credentials != null && credentials.secretName !== subject.status.credentials?.secretName;
   return {
     conditions: inOrder(subject, seen),
     status,
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
-    steps: rotateInMs !== undefined && rotateInMs <= 0 ? [rotate] : [],
-    requeueAfterMs: earlier(verifyInMs, rotateInMs),
+    steps: [
+      ...(retire === undefined ? [] : [{ do: 'RetireSecret', name: retire } as const]),
+      ...(rotateInMs !== undefined && rotateInMs <= 0 ? [rotate] : []),
+    ],
+    // The Secret from before goes next.
+    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, rotateInMs),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { SECRETS } from '../../kube/api.ts';
+import { LANDED_MS } from '../password-tries.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const rename = (bench: KindBench, secretName: string) => bench.edit({ adminCredentials: { secretName } });
@@ -134,6 +135,8 @@ describe('The Secret of the first login', () => {
     const { password = '' } = bench.secret('right') ?? {};
     expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
     expect(bench.status().credentials?.secretName).toBe('right');
+    await bench.clock.advance(LANDED_MS);
+    await bench.until('True Running');
     expect(bench.status().unverifiedSecretName).toBeUndefined();
   }
 
@@ -222,5 +225,114 @@ describe('The Secret of the first login', () => {
     await bench.restart();
     await untilPut(bench);
     await expectFound(bench);
+  });
+});
+
+describe('A former Secret', () => {
+  /** Passes until the process ends between the deletion of the former Secret and the write of the status. */
+  async function endAfterRetiring(bench: KindBench, former: string): Promise<void> {
+    const remove = bench.kube.delete.bind(bench.kube);
+    bench.kube.delete = async (...args) => {
+      const answer = await remove(...args);
+      bench.crashAt({ verb: 'patch', plural: 'databaseclusters', when: 'before' });
+      return answer;
+    };
+    let isOver = false;
+    for (let pass = 0; pass < 200 && !isOver; pass++) {
+      isOver = await bench.pass().then(
+        () => false,
+        () => true,
+      );
+      await bench.clock.advance(5_000);
+    }
+    bench.kube.delete = remove;
+    expect(isOver).toBe(true);
+    expect(bench.secret(former)).toBeUndefined();
+    await bench.restart();
+  }
+
+  async function expectWorking(bench: KindBench, name: string): Promise<void> {
+    await bench.until('True Running');
+    const { password = '' } = bench.secret(name) ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
+    expect(bench.status().credentials?.secretName).toBe(name);
+  }
+
+  it.each([
+    ['the login', runningBench, 'orders-admin'],
+    ['the login', runningBench, 'third'],
+    [
+      'the first login',
+      async () => {
+        const bench = await kindBench();
+        while (bench.secret()?.['nextPassword'] === undefined) {
+          await bench.pass();
+          await bench.clock.advance(1_000);
+        }
+        await bench.pass();
+        expect(bench.calls).toContain('server updateUser');
+        return bench;
+      },
+      'orders-admin',
+    ],
+  ] as const)(
+    'of %s does not take the way to it along where the process ends when it is gone, and the name becomes %s',
+    async (_, start, name) => {
+      const bench = await start();
+      await rename(bench, 'second');
+      await endAfterRetiring(bench, 'orders-admin');
+      await rename(bench, name);
+      await expectWorking(bench, name);
+    },
+  );
+
+  it('that a person deletes, in between, does not keep a new process from finding the login in the next one', async () => {
+    const bench = await runningBench();
+    await beginMove(bench, 'wrong');
+    bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 });
+    await rename(bench, 'right');
+    bench.forgetCalls();
+    while (!bench.calls.includes('server updateUser')) await bench.pass();
+    const { nextPassword = '' } = bench.secret('right') ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', nextPassword)).toBe(true);
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'wrong' });
+    await bench.restart();
+    await rename(bench, 'orders-admin');
+    await expectWorking(bench, 'orders-admin');
+  });
+
+  it.each(['the same', 'a new'])(
+    'whose password the server takes half a minute after the name was taken back is found soon, by %s process',
+    async (process) => {
+      const bench = await runningBench();
+      await beginMove(bench, 'wrong');
+      const { nextPassword = '' } = bench.secret('wrong') ?? {};
+      await rename(bench, 'orders-admin');
+      if (process === 'a new') await bench.restart();
+      await bench.until('True Running');
+      await passes(bench, 6);
+      expect(bench.ready()).toBe('True Running');
+      bench.simulator.setPassword('orders', 'admin', nextPassword);
+      await passes(bench, 12);
+      expect(bench.ready()).toBe('True Running');
+      expectOneWorkingLogin(bench);
+    },
+  );
+
+  it('is looked at now and then only, as long as the login may come to it, and goes after that', async () => {
+    const bench = await runningBench();
+    await beginMove(bench, 'wrong');
+    await rename(bench, 'orders-admin');
+    await bench.until('True Running');
+    bench.forgetCalls();
+    const beganMs = bench.clock.now();
+    while (bench.secret('wrong') !== undefined) await passes(bench, 1);
+    expect(bench.clock.now() - beganMs).toBeGreaterThan(LANDED_MS - 60_000);
+    expect(bench.clock.now() - beganMs).toBeLessThan(LANDED_MS + 60_000);
+    // Two at each look: the login works, and the one that new clusters come with does not.
+    expect(bench.calls.filter((call) => call === 'server signIn').length).toBeLessThan(2 * 22);
+    await bench.until('True Running');
+    expect(bench.status().unverifiedSecretName).toBeUndefined();
+    expectOneWorkingLogin(bench);
   });
 });

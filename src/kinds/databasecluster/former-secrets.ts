@@ -1,5 +1,6 @@
 import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
+import { LANDED_MS } from '../password-tries.ts';
 import { ADMIN_ANNOTATIONS, type SecretContents } from '../secrets.ts';
 import { isOurSecret } from './login-of.ts';
 import { adminSecretName, type ClusterSubject } from './observation.ts';
@@ -38,6 +39,36 @@ export async function readFormer(
 /** The Secrets that the status tells of: whatever the server was given can be found from these. */
 export function recordedIn({ status }: Pick<ClusterSubject, 'status'>): readonly string[] {
   return [status.credentials?.secretName, status.unverifiedSecretName].filter((name) => name !== undefined);
+}
+
+/** A Secret beside the wanted one, and for how long still a call may come to an end that gives it the login. */
+export interface LeftSecret {
+  readonly name: string;
+  /** Undefined: no call can. 0: none can any more since the login was last tried. */
+  readonly landsForMs: number | undefined;
+}
+
+/**
+ * The Secret that the status tells of beside the wanted one, where it tells of both, so that either is found without the other. The
+ * server may have been given its coming password, and take it though nobody waits for the answer any more.
+ */
+export async function readLeft(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  signal: AbortSignal,
+): Promise<LeftSecret | undefined> {
+  const { credentials } = subject.status;
+  const { left } = world.memory;
+  const secretName = adminSecretName(subject);
+  const recorded = recordedIn(subject);
+  const name = recorded.find((each) => each !== secretName);
+  const isVerified = credentials?.secretName === secretName;
+  if (name === undefined || !isVerified) left.forget(subject.key);
+  if (name === undefined || credentials === undefined || !recorded.includes(secretName)) return undefined;
+  const forMs = isVerified ? left.forMs(subject, world.clock.monotonic()) : 0;
+  const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
+  const mayLand = secret !== undefined && isOurSecret(subject, secret) && secret.data.has('nextPassword');
+  return { name, landsForMs: mayLand ? Math.max(0, LANDED_MS - forMs) : undefined };
 }
 
 /** The Secret of what was cloned. */

@@ -82,7 +82,7 @@ export type LoginObservation =
   /** The cluster runs, and none of its servers does, or none at an address. */
   | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
   /** Verified earlier, and neither Secret nor server changed since. */
-  | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
+  | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly retire?: string }
   /** The server does not say. */
   | {
       readonly login: 'unreachable';
@@ -129,6 +129,8 @@ export type LoginObservation =
       /** The user whose login works, and who may not manage others; undefined: that is not so. */
       readonly powerless?: string | undefined;
       readonly verifyInMs: number | undefined;
+      /** Another Secret, which may go where the login works: no call can come to an end any more that gives it the login. */
+      readonly retire?: string;
     };
 
 /** One effect. */
@@ -147,8 +149,8 @@ export type ClusterStep =
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' }
-  /** The login is in another Secret now, as `credentials` tells: the one before goes. */
-  | { readonly do: 'RetireSecret'; readonly name: string; readonly credentials: Credentials };
+  /** The login is in another Secret, as the status tells, or is to tell when this one is gone. */
+  | { readonly do: 'RetireSecret'; readonly name: string; readonly credentials?: Credentials };
 
 interface Patience {
   /** The pass comes for something else: a change that failed a moment ago is not asked for again. */

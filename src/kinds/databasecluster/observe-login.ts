@@ -8,9 +8,9 @@ import { whereOf } from '../password-tries.ts';
 import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import { type Login, loginFrom, type SecretContents } from '../secrets.ts';
-import { untilVerification } from '../verification.ts';
+import { earlier, untilVerification } from '../verification.ts';
 import { claimantsOf } from './claimants.ts';
-import { readFormer } from './former-secrets.ts';
+import { readFormer, readLeft } from './former-secrets.ts';
 import { holderOf, holdsOwnLogin, isInUse, isOurSecret, shownID } from './login-of.ts';
 import {
   adminSecretName,
@@ -151,16 +151,18 @@ export async function observeLogin(
   signal: AbortSignal,
 ): Promise<LoginObservation> {
   const nowMs = world.clock.now();
-  const verifyInMs = untilVerification(
-    subject.metadata.uid,
-    connection.verifyIntervalMs,
-    world.memory.verifications.lastAtMs(subject.key),
-    nowMs,
-  );
+  const left = await readLeft(world, subject, signal);
+  const untilNext = (lastMs: number) =>
+    earlier(
+      untilVerification(subject.metadata.uid, connection.verifyIntervalMs, lastMs, nowMs),
+      left?.landsForMs === undefined ? undefined : Math.min(left.landsForMs, untilLook(lastMs, nowMs)),
+    );
+  const verifyInMs = untilNext(world.memory.verifications.lastAtMs(subject.key));
   const isDoubtful = world.memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
   const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
   const asVerified = isAsVerified(world, subject, connection, endpoint);
-  if (!due && asVerified) return { login: 'settled', verifyInMs };
+  const retire = left === undefined || (left.landsForMs ?? 0) > 0 ? {} : { retire: left.name };
+  if (!due && asVerified) return { login: 'settled', verifyInMs, ...retire };
 
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) {
@@ -209,7 +211,8 @@ export async function observeLogin(
       acceptsAny,
       powerless,
       managedBy: isOther ? found?.login.username : undefined,
-      verifyInMs: untilVerification(subject.metadata.uid, connection.verifyIntervalMs, nowMs, nowMs),
+      verifyInMs: untilNext(nowMs),
+      ...retire,
     };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -227,6 +230,14 @@ export async function observeLogin(
       forMs,
     };
   }
+}
+
+/** So often the login is tried while another Secret's password may still take the place of its own. */
+const LOOK_MS = 30_000;
+
+/** 0 where the wall clock was set back. */
+function untilLook(lastMs: number, nowMs: number): number {
+  return lastMs > nowMs ? 0 : lastMs + LOOK_MS - nowMs;
 }
 
 /** The Secrets and the server are those whose logins were verified last. */

@@ -3,6 +3,7 @@ import { particulars } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { differences, inWords } from './differences.ts';
+import { recordedIn } from './former-secrets.ts';
 import { type ClusterStep, type ClusterSubject, type Credentials, isSame, type SpaceSeen } from './observation.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 
@@ -63,7 +64,7 @@ function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reas
 /** For the status. */
 export type VerifiedLogin = {
   readonly credentials: Credentials;
-  readonly unverifiedSecretName?: null;
+  readonly unverifiedSecretName?: string | null;
 } & Partial<Rotation>;
 
 /** What is recorded of a login that was tried; undefined: it is not known that the published one works and the factory's does not. */
@@ -79,7 +80,9 @@ export function verifiedLogin(
   const factory = factoryVersion === undefined ? {} : { factoryVersion };
   const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
   const credentials = { secretName, secretResourceVersion: secretVersion, ...factory, endpoint };
-  const noted = subject.status.unverifiedSecretName === undefined ? {} : { unverifiedSecretName: null };
+  // Its name is forgotten only when it is gone: where the process ends before, the next one must find both.
+  const other = recordedIn(subject).find((name) => name !== secretName);
+  const noted = other === subject.status.unverifiedSecretName ? {} : { unverifiedSecretName: other ?? null };
   return { credentials, ...noted, ...first };
 }
 

@@ -105,7 +105,8 @@ export const status = z
       .string()
       .optional()
       .describe(
-        'Name of the Secret with the login that the server is given first, written down before it is, until that was verified.',
+        'Name of another Secret that the login may be in, written down before the server is given a password of it: the one ' +
+          'that it is to come to, or the one that it was in before or was on its way to, until that is deleted.',
       ),
   })
   .describe('What was found. Written by the operator only.');

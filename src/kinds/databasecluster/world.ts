@@ -66,6 +66,8 @@ export class ClusterMemory {
   readonly ahead = new Elapsed();
   /** That the object goes. */
   readonly going = new Elapsed();
+  /** That another Secret is there beside the one that the login was verified in. */
+  readonly left = new Elapsed();
   /** That the cluster runs and no server of it could be signed in to, one time after the other. */
   readonly unreachable = new Elapsed();
 
@@ -101,6 +103,7 @@ export class ClusterMemory {
   forget(key: ObjectKey, why: Forgotten): void {
     this.ahead.forget(key);
     this.going.forget(key);
+    this.left.forget(key);
     this.unreachable.forget(key);
     this.failedChanges.forget(key);
     this.unseenChanges.forget(key);

@@ -4,6 +4,12 @@ import type { World } from '../world.ts';
 
 const CALL_MS = 1_000;
 
+/** And no other Secret is left that the login may come to. */
+function isMovedTo(world: World, secretName: string): boolean {
+  const { credentials, unverifiedSecretName } = world.view.status();
+  return isReady(world) && credentials?.secretName === secretName && unverifiedSecretName === undefined;
+}
+
 /** The admin login: replaced, moved, lost and found. */
 export const LOGINS: readonly Scenario[] = [
   {
@@ -46,7 +52,7 @@ export const LOGINS: readonly Scenario[] = [
       await world.wait(isPut, 'the server has a password of its own');
       await world.people.edit({ spec: { adminCredentials: { secretName: 'elsewhere' } } });
     },
-    ends: (world) => isReady(world) && world.view.status().credentials?.secretName === 'elsewhere',
+    ends: (world) => isMovedTo(world, 'elsewhere'),
     mayEndElsewhere: true,
     // An earlier version wrote nowhere which Secret that password is in.
     without: ['upgrade'],
@@ -61,7 +67,7 @@ export const LOGINS: readonly Scenario[] = [
       await world.clock.advance(afterMs);
       await world.people.edit({ spec: { adminCredentials: { secretName: 'orders-admin' } } });
     },
-    ends: (world: World) => isReady(world) && world.view.status().credentials?.secretName === 'orders-admin',
+    ends: (world: World) => isMovedTo(world, 'orders-admin'),
     // The other Secret is left where it was not in use yet.
     mayEndElsewhere: true,
   })),
