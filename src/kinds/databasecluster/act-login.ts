@@ -78,6 +78,7 @@ export async function putPassword(
   connection: SpaceConnection,
   { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
   signal: AbortSignal,
+  keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   const { next } = known;
@@ -91,8 +92,13 @@ export async function putPassword(
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
   const unknown = await noteMove(world, subject, known.secretName, signal);
-  if (unknown !== undefined) return unknown;
   const { clock, memory } = world;
+  if (unknown !== undefined) {
+    if (memory.mayNote(subject.key, known.secretName)) return unknown;
+    // It is written all the same: what drops it may be mended.
+    keep(unknown);
+    throw crdOutdated();
+  }
   memory.putting(subject.key, known.secretName);
   const now = () => clock.monotonic();
   try {
@@ -141,6 +147,15 @@ async function noteMove(
     return from === subject.status.credentials?.secretName ? { unverifiedSecretName: to } : undefined;
   }
   return { unverifiedSecretName: to };
+}
+
+/** What was noted is not there. */
+function crdOutdated(): TransientError {
+  return new TransientError(
+    'CRDOutdated',
+    'status.unverifiedSecretName was written, and is not there: the CustomResourceDefinition databaseclusters.mooring.dev is of an earlier version of Mooring, or something in this cluster takes the field away. ' +
+      'No password is replaced before it stays, as the login could be lost: apply the CustomResourceDefinitions of this version',
+  );
 }
 
 /** The server says no to this very password, and will again: another one is tried later, unless it may have taken this one before. */

@@ -54,7 +54,7 @@ export async function actOnCluster(
     case 'PreparePassword':
       return preparePassword(world, subject, connection, step, signal);
     case 'PutPassword':
-      return putPassword(world, subject, connection, step, signal);
+      return putPassword(world, subject, connection, step, signal, keep);
     case 'PromotePassword':
       return promotePassword(world, subject, connection, signal);
     default:

@@ -53,6 +53,9 @@ export interface SpaceSeenHere {
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 
+/** So often the status is asked to tell of a Secret before it is told that it does not. */
+const MAX_NOTES = 3;
+
 /** What is remembered in this process only. */
 export class ClusterMemory {
   readonly attempts: Attempts;
@@ -62,6 +65,8 @@ export class ClusterMemory {
   readonly tries = new PasswordTries();
   /** Of which Secret the password is that the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();
+  /** Which Secret the status was asked to tell of, and how often. */
+  readonly #notes = new Map<ObjectKey, { readonly secretName: string; readonly times: number }>();
   /** That its last call is to have been made at a time that is yet to come. */
   readonly ahead = new Elapsed();
   /** That the object goes. */
@@ -77,9 +82,18 @@ export class ClusterMemory {
     this.verifications = new Verifications(actsSinceMs);
   }
 
+  /** The status is to tell of this Secret. Returns whether that may yet come to be so: a write of it may be overtaken by another one. */
+  mayNote(key: ObjectKey, secretName: string): boolean {
+    const known = this.#notes.get(key);
+    const times = known?.secretName === secretName ? known.times + 1 : 1;
+    this.#notes.set(key, { secretName, times });
+    return times < MAX_NOTES;
+  }
+
   /** A password of this Secret is about to be put: no other one's works from then on, whatever the status says. */
   putting(key: ObjectKey, secretName: string): void {
     this.#puts.set(key, secretName);
+    this.#notes.delete(key);
   }
 
   /** Another Secret than this one, whose password the server was given last; undefined: there is none. */
@@ -109,6 +123,7 @@ export class ClusterMemory {
     this.unseenChanges.forget(key);
     this.tries.forget(key);
     this.#puts.delete(key);
+    this.#notes.delete(key);
     if (why === 'deleted') this.attempts.forget(key);
     this.verifications.forget(key);
   }
