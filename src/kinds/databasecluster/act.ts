@@ -89,6 +89,7 @@ async function create(
       ...shown({ cluster, endpoint: undefined }),
       createdAt: identityOf(cluster),
       operation: null,
+      former: null,
       backup: acceptedBackup(subject),
       unverifiedSecretName: adminSecretName(subject),
     };

@@ -45,5 +45,5 @@ export function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: 
 
 function holdOf({ status }: ClusterRecord): Hold {
   if (status.createdAt !== undefined) return 'has';
-  return status.operation === undefined ? 'wants' : 'begun';
+  return status.operation === undefined && status.former === undefined ? 'wants' : 'begun';
 }

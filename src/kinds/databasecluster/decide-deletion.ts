@@ -8,6 +8,7 @@ import {
   currentID,
   desiredID,
   identityOf,
+  isFormer,
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, clusterConditions, isOurs, shown, unobserved } from './present.ts';
@@ -90,14 +91,14 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   return { conditions, steps: [{ do: 'Suspend', id: seen.id }] };
 }
 
-/** The cluster of a deploy whose answer was lost: its identity is recorded first, then it is dealt with as ours. */
+/** The cluster of a deploy whose answer was lost, or one that had vanished and is there again: its identity is recorded first, then it is dealt with as ours. */
 function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
   const { cluster } = seen;
-  if (cluster === undefined || subject.status.createdAt !== undefined || !isFromOperation(subject, seen))
-    return undefined;
+  if (cluster === undefined || subject.status.createdAt !== undefined) return undefined;
+  if (!isFormer(subject, cluster) && !isFromOperation(subject, seen)) return undefined;
   return {
     conditions: 'keep',
-    status: { createdAt: identityOf(cluster), clusterID: cluster.id, place: seen.at, operation: null },
+    status: { createdAt: identityOf(cluster), clusterID: cluster.id, place: seen.at, operation: null, former: null },
     requeueAfterMs: 0,
   };
 }

@@ -5,6 +5,7 @@ import { failing, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
 import { addressWords } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
+import type { Absence } from './absences.ts';
 import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
 import { unusableAddress } from './endpoint.ts';
@@ -15,7 +16,9 @@ import {
   createdAtOf,
   desiredID,
   identityOf,
+  isFormer,
   isSame,
+  NO_CREATION_TIME,
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, clusterConditions, isOnlyObserved, type Rule, shown } from './present.ts';
@@ -26,12 +29,16 @@ const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null 
 const NOT_OURS = {
   ...NOTHING_SHOWN,
   operation: null,
+  former: null,
   createdAt: null,
   observedOnly: null,
   place: null,
   clusterID: null,
   unverifiedSecretName: null,
 } as const;
+
+/** So often a cluster that is not to be seen is looked for. */
+const LOOKED_FOR_MS = 20_000;
 
 /** How far the cloud's clock may be behind ours. */
 const CLOCK_SKEW_MS = 300_000;
@@ -68,6 +75,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${never}: create it there, or check clusterID`;
     return { conditions: say(stalled('ClusterNotFound', message)), retry: 'slowly' };
   }
+  if (seen.absence !== undefined) return awaited(subject, seen, seen.absence);
   const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
   const operation = status.operation;
 
@@ -93,6 +101,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
         operation: { type, target: desiredID(subject), startedAt, by: seen.self },
         place: seen.at,
         createdAt: null,
+        ...(status.createdAt === undefined ? {} : { former: formerOf(subject, seen.id) }),
         observedOnly: null,
         credentials: null,
         unverifiedSecretName: null,
@@ -103,6 +112,35 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   }
   const step: ClusterStep = source === undefined ? { do: 'Deploy', id: seen.id } : { do: 'Clone', id: seen.id, source };
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
+}
+
+/** Who answers may be behind the others, also after a deploy: a second cluster must not follow from that. */
+function awaited(subject: ClusterSubject, seen: SpaceSeen, { since, until, leftMs }: Absence): ClusterDecision {
+  const { conditions, credentials } = subject.status;
+  const ready = findStatusCondition(conditions, 'Ready');
+  const wasUp = credentials !== undefined || ready?.status === 'True';
+  const told = wasUp
+    ? failing(
+        'ClusterMissing',
+        `Cluster "${seen.id}" is not to be seen in ${seen.place} since ${since}. With recreatePolicy: Always an empty one is created in its ` +
+          `place if that stays so until ${until}`,
+      )
+    : reconciling(
+        'Deploying',
+        `The cloud has taken the deploy of cluster "${seen.id}" in ${seen.place}, and does not show it since ${since}. It is asked for again ` +
+          `if that stays so until ${until}`,
+      );
+  return {
+    conditions: [...told, ...clusterConditions(subject, seen)],
+    requeueAfterMs: Math.min(leftMs, LOOKED_FOR_MS),
+  };
+}
+
+/** What comes back is known by that, as nothing else tells whose it is; one that was only observed never was this object's. */
+function formerOf({ status }: ClusterSubject, clusterID: string) {
+  const { createdAt, observedOnly } = status;
+  const isKnown = createdAt !== undefined && createdAt !== NO_CREATION_TIME && observedOnly !== true;
+  return isKnown ? { clusterID, createdAt } : null;
 }
 
 /** There is a cluster, and nothing says yet that it is this object's. */
@@ -122,12 +160,14 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       observedOnly: spec.managementPolicy === 'Observe' ? true : null,
       place: seen.at,
       operation: null,
+      ...(subject.status.former === undefined ? {} : { former: null }),
       // Of one that is only observed none is written.
       ...(spec.managementPolicy === 'Manage' ? { unverifiedSecretName: adminSecretName(subject) } : {}),
       ...extra,
     },
     requeueAfterMs: 0,
   });
+  if (isFormer(subject, cluster)) return claim(`is there again in ${seen.place}`, { observedOnly: null });
   // What this object asked for is its own, though it only observes by now.
   if (isFromOperation(subject, seen))
     return claim(`is being created in ${seen.place}`, { backup: acceptedBackup(subject), observedOnly: null });

@@ -5,7 +5,8 @@ import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDe
 
 /** Something in the cloud is, or may be, this object's. */
 export function mayExist({ status }: Pick<ClusterRecord, 'status'>): boolean {
-  return status.createdAt !== undefined || status.clusterID !== undefined || status.operation !== undefined;
+  const { createdAt, clusterID, operation, former } = status;
+  return [createdAt, clusterID, operation, former].some((told) => told !== undefined);
 }
 
 export type HeldRecord = Held<DatabaseClusterSpec, DatabaseClusterStatus>;

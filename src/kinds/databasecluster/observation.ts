@@ -2,6 +2,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
 import type { SecretHolder } from '../secret-holder.ts';
+import type { Absence } from './absences.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
@@ -37,6 +38,8 @@ export interface SpaceSeen {
   readonly claimedBy?: string | undefined;
   /** Undefined: neither listed nor, where that matters, found by asking for it. */
   readonly cluster: Cluster | undefined;
+  /** Ours is not to be seen, and not for long enough yet to have another one created in its place; undefined: that is not so. */
+  readonly absence?: Absence | undefined;
   /** Ids of clusters that were created when ours was, where ours is not to be found: one may be ours under another id. */
   readonly lookalikes: readonly string[];
   /** Whether the id that the cluster is to be renamed to is another cluster's. */
@@ -202,6 +205,11 @@ export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Clus
 
 /** Stands in the status for the creation time that a cloud does not tell. */
 export const NO_CREATION_TIME = 'unknown';
+
+/** Whether it is the cluster that had vanished, and in whose place another one is being created. */
+export function isFormer({ status: { former } }: Pick<ClusterSubject, 'status'>, cluster: Cluster): boolean {
+  return former !== undefined && former.clusterID === cluster.id && former.createdAt === createdAtOf(cluster);
+}
 
 /** What the status records as the cluster's identity beside its id. */
 export function identityOf(cluster: Cluster): string {

@@ -8,6 +8,7 @@ import { firstClaimant, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
+import { mayExist } from './held-record.ts';
 import { hasMoved, isToFollow } from './moved.ts';
 import { isSuspensionUnseen } from './not-shown.ts';
 import {
@@ -62,6 +63,7 @@ export async function observeCluster(
     mayLandUntilMs: mayLandUntilMs(world, subject),
     self: world.memory.attempts.self,
     cluster,
+    absence: absenceOf(world, subject, cluster),
     lookalikes,
     renameTaken: isRenameTaken(subject, connection, cluster),
     isSuspensionUnseen: cluster !== undefined && isSuspensionUnseen(world, subject, cluster),
@@ -138,7 +140,7 @@ async function findConnection(
 }
 
 function hasBegun({ status, deleting }: ClusterSubject): boolean {
-  return deleting || status.createdAt !== undefined || status.operation !== undefined;
+  return deleting || mayExist({ status });
 }
 
 function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, cluster: Cluster | undefined): boolean {
@@ -147,6 +149,18 @@ function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, clu
   if (target === undefined) return false;
   const createdAt = createdAtOf(target);
   return createdAt === undefined || createdAt !== subject.status.createdAt;
+}
+
+/** Only of a cluster that is recorded, and that neither the List nor the cloud, asked for it, shows. */
+function absenceOf(
+  { clock, memory: { absences } }: ClusterWorld,
+  subject: ClusterSubject,
+  cluster: Cluster | undefined,
+) {
+  if (cluster === undefined && subject.status.createdAt !== undefined && !subject.deleting)
+    return absences.missed(subject, clock);
+  absences.forget(subject.key);
+  return undefined;
 }
 
 /** How long after a call was made without an answer the cloud may still carry it out. */

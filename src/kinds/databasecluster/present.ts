@@ -51,7 +51,8 @@ export function isOnlyObserved({ spec, status }: Pick<ClusterSubject, 'spec' | '
 /** There is, or may be, a cluster of the object's own. */
 export function owns(subject: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
   const { spec, status } = subject;
-  const isOwner = status.operation !== undefined || (status.createdAt !== undefined && !isOnlyObserved(subject));
+  const isCreating = status.operation !== undefined || status.former !== undefined;
+  const isOwner = isCreating || (status.createdAt !== undefined && !isOnlyObserved(subject));
   return isOwner && spec.managementPolicy === 'Manage';
 }
 

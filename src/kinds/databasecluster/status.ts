@@ -58,6 +58,16 @@ export const status = z
       })
       .optional()
       .describe('A call that must not happen twice, written down before it is made.'),
+    former: z
+      .object({
+        clusterID: z.string().describe('Its id.'),
+        createdAt: z.string().describe('When it was created.'),
+      })
+      .optional()
+      .describe(
+        'The cluster that vanished, and in whose place another one is being created. Should it come back before that, it is this ' +
+          "object's again.",
+      ),
     drift: z
       .array(
         z.object({

@@ -11,6 +11,7 @@ import { Elapsed } from '../elapsed.ts';
 import { PasswordTries } from '../password-tries.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
+import { Absences } from './absences.ts';
 import type { Difference } from './differences.ts';
 import { FailedChanges } from './failed-changes.ts';
 import { UnseenChanges } from './unseen-changes.ts';
@@ -62,6 +63,8 @@ export class ClusterMemory {
   readonly verifications: Verifications;
   readonly failedChanges = new FailedChanges();
   readonly unseenChanges = new UnseenChanges();
+  /** That the cluster is not to be seen. */
+  readonly absences = new Absences();
   readonly tries = new PasswordTries();
   /** Of which Secret the password is that the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();
@@ -115,6 +118,7 @@ export class ClusterMemory {
 
   /** What was released may come back from another replica: which calls were made here must be known then. */
   forget(key: ObjectKey, why: Forgotten): void {
+    this.absences.forget(key);
     this.ahead.forget(key);
     this.going.forget(key);
     this.left.forget(key);

@@ -82,6 +82,8 @@ export const OTHERS: readonly Scenario[] = [
     prepare: (world) => running(world, { recreatePolicy: 'Always' }),
     act: async (world) => world.others((simulator) => simulator.vanish('orders')),
     ends: (world) => isReady(world) && world.view.cluster() !== undefined,
+    // Nobody is told at once that what is not to be seen is gone.
+    isSlow: true,
   },
   {
     // Whoever is told once that the cluster is not there creates no other one, though that is allowed.

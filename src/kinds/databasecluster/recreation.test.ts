@@ -1,0 +1,154 @@
+import { describe, expect, it, vi } from 'vitest';
+import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../test/support/simulator.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
+
+const SPACE = 'shop/production';
+const ALWAYS = { spec: { recreatePolicy: 'Always' } };
+
+const list = (bench: KindBench) => bench.world().connections.get(SPACE)?.poller.refresh();
+const message = (bench: KindBench) => bench.status().conditions?.find(({ type }) => type === 'Ready')?.message;
+const deploys = (bench: KindBench) => bench.calls.filter((call) => call === 'deploy').length;
+const created = (bench: KindBench) => bench.status().createdAt;
+
+/** Neither List nor Get shows the cluster, which is there all the same; until what this returns is called. */
+async function hide(bench: KindBench): Promise<() => Promise<void>> {
+  const connection = bench.world().connections.get(SPACE);
+  if (connection === undefined) throw new Error('There is no connection');
+  const hidden = [
+    vi.spyOn(connection.client, 'get').mockResolvedValue(undefined),
+    vi.spyOn(connection.client, 'listAs').mockResolvedValue({ clusters: [], problem: undefined }),
+  ];
+  await list(bench);
+  return async () => {
+    for (const each of hidden) each.mockRestore();
+    await list(bench);
+  };
+}
+
+async function passes(bench: KindBench, seconds: number): Promise<void> {
+  for (let n = 0; n < seconds; n += 5) {
+    await bench.pass();
+    await bench.clock.advance(5_000);
+  }
+}
+
+/** Its end has been waited for, another one was asked for in its place, and the cloud said that the id is in use. */
+async function refused(): Promise<{ readonly bench: KindBench; readonly show: () => Promise<void> }> {
+  const bench = await runningBench(ALWAYS);
+  const show = await hide(bench);
+  for (let n = 0; n < 40 && deploys(bench) === 0; n++) await passes(bench, 5);
+  expect(deploys(bench)).toBe(1);
+  return { bench, show };
+}
+
+describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
+  it('is not asked for once more where its deploy was answered a short time ago', async () => {
+    const bench = await kindBench(ALWAYS);
+    while (created(bench) === undefined) await bench.pass();
+    const before = created(bench);
+    const show = await hide(bench);
+    await passes(bench, 60);
+    expect(bench.ready()).toBe('Unknown Deploying');
+    expect(message(bench)).toMatch(/^The cloud has taken the deploy of cluster "orders".*does not show it.*until/);
+    await show();
+    await bench.until('True Running');
+    expect([deploys(bench), created(bench)]).toEqual([1, before]);
+  });
+
+  it('is waited for: what comes back within two minutes is its own as before, and nothing was asked for', async () => {
+    const bench = await runningBench(ALWAYS);
+    const { createdAt, credentials } = bench.status();
+    const show = await hide(bench);
+    await passes(bench, 100);
+    expect(bench.ready()).toBe('False ClusterMissing');
+    expect(message(bench)).toMatch(
+      /^Cluster "orders" is not to be seen in .* since 2.*Z.*recreatePolicy: Always.*2.*Z/,
+    );
+    await show();
+    await bench.until('True Running');
+    expect(deploys(bench)).toBe(0);
+    expect(bench.status()).toMatchObject({ createdAt, credentials });
+  });
+
+  it('says the same at each look', async () => {
+    const bench = await runningBench(ALWAYS);
+    await hide(bench);
+    await bench.pass();
+    const first = message(bench);
+    await passes(bench, 60);
+    expect(message(bench)).toBe(first);
+  });
+
+  it('is waited for anew each time it was seen in between, and by a new process', async () => {
+    const bench = await runningBench(ALWAYS);
+    for (const between of ['seen', 'restarted']) {
+      const show = await hide(bench);
+      await passes(bench, 100);
+      await show();
+      if (between === 'seen') await bench.pass();
+      else await bench.restart();
+    }
+    await hide(bench);
+    await passes(bench, 100);
+    expect(deploys(bench)).toBe(0);
+  });
+
+  it('is waited for anew where nobody could look in between', async () => {
+    const bench = await runningBench(ALWAYS);
+    const show = await hide(bench);
+    await bench.pass();
+    await show();
+    bench.simulator.faults.add({ effect: 'outage' });
+    await bench.clock.advance(130_000);
+    bench.simulator.faults.clear();
+    await hide(bench);
+    await bench.pass();
+    await bench.pass();
+    expect([bench.ready(), deploys(bench)]).toEqual(['False ClusterMissing', 0]);
+  });
+
+  it('is created anew after two minutes', async () => {
+    const bench = await runningBench(ALWAYS);
+    const before = created(bench);
+    bench.simulator.vanish('orders');
+    await list(bench);
+    await passes(bench, 110);
+    expect(deploys(bench)).toBe(0);
+    await bench.until('True Running');
+    expect(deploys(bench)).toBe(1);
+    expect(created(bench)).not.toBe(before);
+    expect(bench.status().former).toBeUndefined();
+    expectOneWorkingLogin(bench);
+  });
+});
+
+describe('A cluster that was there all the same when another was asked for in its place', () => {
+  it.each(['the same process', 'a new one'])("is its object's again once %s sees it", async (who) => {
+    const { bench, show } = await refused();
+    await show();
+    if (who === 'a new one') await bench.restart();
+    await bench.until('True Running');
+    expect(created(bench)).toBe(new Date(clusterNamed(bench.simulator, 'orders')?.createdAt ?? 0).toISOString());
+    expect(bench.status().former).toBeUndefined();
+    expect(deploys(bench)).toBe(1);
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is destroyed with its object', async () => {
+    const { bench, show } = await refused();
+    await bench.edit({ deletionPolicy: 'Delete' });
+    await show();
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let n = 0; n < 10 && bench.kube.all(DATABASE_CLUSTERS).length > 0; n++) await passes(bench, 5);
+    expect(bench.simulator.count('destroy')).toBe(1);
+  });
+
+  it("is somebody else's where another one has its id by then", async () => {
+    const { bench, show } = await refused();
+    bench.simulator.replaceCluster('orders');
+    await show();
+    await bench.until('False ClusterIDInUse');
+    expect(deploys(bench)).toBe(1);
+  });
+});
