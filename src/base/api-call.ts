@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorKind } from './api-error.ts';
-import { baseURLProblem, joinURL, segmentProblem } from './api-url.ts';
+import { baseURLProblem, givenSegmentProblem, joinURL, segmentProblem } from './api-url.ts';
 import type { Clock } from './clock.ts';
 import { encodingWords, readErrorBody } from './error-body.ts';
 import { messageOf } from './errors.ts';
@@ -24,6 +24,8 @@ export interface Operation {
   readonly method: HttpRequest['method'];
   /** Unencoded. */
   readonly path: readonly string[];
+  /** The segment of `path` that the other side gave, if there is one. */
+  readonly given?: string;
   readonly idempotent: boolean;
   /** Where a status means something else than usual. */
   readonly kinds?: Readonly<Record<number, ApiErrorKind>>;
@@ -84,10 +86,11 @@ export class ApiCall {
   /** The request, or an ApiError `invalid` where it could not reach what it means. */
   request(): HttpRequest {
     const { baseURL } = this.#options;
-    const { method, path } = this.#operation;
+    const { method, path, given } = this.#operation;
     const { headers, body, signal } = this.#exchange;
     const timeouts = { ...this.#options.timeouts, ...this.#exchange.timeouts };
-    const problem = baseURLProblem(baseURL) ?? path.map(segmentProblem).find((found) => found !== undefined);
+    const problems = path.map((part) => (part === given ? givenSegmentProblem : segmentProblem)(part));
+    const problem = baseURLProblem(baseURL) ?? problems.find((found) => found !== undefined);
     if (problem !== undefined) throw this.error('invalid', { what: `not sent, because ${problem}` });
     if (Object.values(headers ?? {}).some((value) => !HEADER_VALUE.test(value))) {
       throw this.error('invalid', {

@@ -6,10 +6,20 @@ const UNSAFE_IN_SEGMENT = /[/\\%\p{Cc}]/u;
  * they are encoded, and encoded slashes are decoded by many servers: such names would reach another resource.
  */
 export function segmentProblem(name: string): string | undefined {
-  if (name === '') return 'the name is empty';
-  if (name === '.' || name === '..') return `the name ${name} has a meaning of its own in paths`;
-  if (!name.isWellFormed()) return 'the name is no valid Unicode';
+  const problem = givenSegmentProblem(name);
+  if (problem !== undefined) return problem;
   if (UNSAFE_IN_SEGMENT.test(name)) return 'the name holds a slash, a backslash, a percent sign or a control character';
+  return undefined;
+}
+
+/**
+ * As `segmentProblem`, of what the other side itself gave and takes back only as it is: there is no other name to choose, and it
+ * knows what its paths hold. Only what no encoding keeps one segment cannot be sent.
+ */
+export function givenSegmentProblem(id: string): string | undefined {
+  if (id === '') return 'the name is empty';
+  if (id === '.' || id === '..') return `the name ${id} has a meaning of its own in paths`;
+  if (!id.isWellFormed()) return 'the name is no valid Unicode';
   return undefined;
 }
 
@@ -23,7 +33,7 @@ export function baseURLProblem(baseURL: string): string | undefined {
   return undefined;
 }
 
-/** The URL of the path made of `segments` (unencoded, each without a `segmentProblem`) below `baseURL`. */
+/** The URL of the path made of `segments` (unencoded, each without a problem) below `baseURL`. */
 export function joinURL(baseURL: string, segments: readonly string[]): string {
   const base = new URL(baseURL).href.replace(/\/+$/, '');
   return [base, ...segments.map(encodeURIComponent)].join('/');

@@ -9,6 +9,7 @@ import { HttpError } from '../base/http.ts';
 import type { ServerClient } from './client.ts';
 
 const WITH_A_NAME = CASES.filter(({ path }) => path.includes('orders'));
+const WITH_AN_ID = WITH_A_NAME.filter(({ path }) => path.includes('/transactions/'));
 const WITH_AN_ANSWER = CASES.filter(({ answer }) => answer !== undefined);
 
 test.each(CASES)('ServerClient.$name() sends what the document says and reads the answer', async (one) => {
@@ -96,14 +97,37 @@ test.each(CASES)('ServerClient.$name() is sent once when its answer is lost, unl
   expect(requests).toHaveLength(one.method === 'GET' ? 2 : 1);
 });
 
-const HOSTILE = ['', '.', '..', '../users', 'a/b', 'a%2Fb', '%2e%2e', 'a\\b', 'a\nb', 'a\u0000', '\ud800'];
+const NEVER_SENT = ['', '.', '..', '\ud800'];
+const HOSTILE = ['../users', 'a/b', 'a%2Fb', '%2e%2e', 'a\\b', 'a\nb', 'a\u0000'];
+const WITH_HOSTILE = WITH_A_NAME.flatMap((one) => {
+  const names = WITH_AN_ID.includes(one) ? NEVER_SENT : [...NEVER_SENT, ...HOSTILE];
+  return names.map((hostile) => ({ ...one, hostile }));
+});
 
-test.each(WITH_A_NAME.flatMap((one) => HOSTILE.map((hostile) => ({ ...one, hostile }))))(
-  'ServerClient.$name() sends nothing for the name $hostile',
-  async ({ run, hostile }) => {
-    const { client, requests } = aServerClient(() => ({ status: 200 }));
-    expect(await errorOf(run(client, hostile))).toMatchObject({ kind: 'invalid', status: undefined });
-    expect(requests).toHaveLength(0);
+test.each(WITH_HOSTILE)('ServerClient.$name() sends nothing for the name $hostile', async ({ run, hostile }) => {
+  const { client, requests } = aServerClient(() => ({ status: 200 }));
+  expect(await errorOf(run(client, hostile))).toMatchObject({ kind: 'invalid', status: undefined });
+  expect(requests).toHaveLength(0);
+});
+
+const IDS = ['q83v/EiRm+8=', 'a%2Fb', 'a/../b', '%2e%2e', 'a?b#c'];
+
+test.each(WITH_AN_ID.flatMap((one) => IDS.map((id) => ({ ...one, id }))))(
+  'ServerClient.$name() sends the id $id, which the server gave, as one segment',
+  async ({ run, id, path, answer }) => {
+    const { client, requests } = aServerClient(() => ({ status: 200, body: answer }));
+    await run(client, id);
+    const expected = path.split('/').map((part) => (part === 'orders' ? id : part));
+    expect(requests.map(({ url }) => new URL(url).pathname.split('/').map(decodeURIComponent))).toEqual([expected]);
+  },
+);
+
+test.each(NEVER_SENT)(
+  'ServerClient.openTransaction() takes %j for no id, as none could be sent',
+  async (transactionId) => {
+    const { client } = aServerClient(() => ({ status: 200, body: { transactionId } }));
+    const error = await errorOf(client.openTransaction(TOKEN, { databaseName: 'a', transactionType: 'schema' }));
+    expect(error).toMatchObject({ kind: 'badAnswer', status: 200 });
   },
 );
 

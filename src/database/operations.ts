@@ -123,6 +123,7 @@ function onTransaction(action: 'close' | 'commit' | 'rollback' | 'query', name: 
     phrase: `${action === 'rollback' ? 'roll back' : action} a transaction`,
     method: 'POST',
     path: [...TRANSACTIONS, id, action],
+    given: id,
     idempotent: false,
     slow: true,
     words: TRANSACTION_MISSING,

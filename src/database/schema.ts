@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { maybe } from '../base/answer.ts';
+import { givenSegmentProblem } from '../base/api-url.ts';
 
 /*
  * Answers of the Database Server HTTP API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent.
@@ -15,7 +16,10 @@ export const databaseSchema = z.object({ name: z.string().min(1) });
 
 export const userSchema = z.object({ username: z.string().min(1) });
 
-export const openedTransactionSchema = z.object({ transactionId: z.string().min(1) });
+/** An id that cannot be sent back would look like a refusal of what is done in the transaction. */
+const transactionIdSchema = z.string().refine((id) => givenSegmentProblem(id) === undefined, 'not an id');
+
+export const openedTransactionSchema = z.object({ transactionId: transactionIdSchema });
 
 /** A query response around its answers. */
 export const queryResponseSchema = z.object({
