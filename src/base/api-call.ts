@@ -76,11 +76,14 @@ export class ApiCall {
   readonly #options: CallOptions;
   readonly #operation: Operation;
   readonly #exchange: Exchange;
+  /** All that no error may show. */
+  readonly #secrets: () => readonly string[];
 
-  constructor(options: CallOptions, operation: Operation, exchange: Exchange) {
+  constructor(options: CallOptions, operation: Operation, exchange: Exchange, secrets: () => readonly string[]) {
     this.#options = options;
     this.#operation = operation;
     this.#exchange = exchange;
+    this.#secrets = secrets;
   }
 
   /** The request, or an ApiError `invalid` where it could not reach what it means. */
@@ -246,7 +249,7 @@ export class ApiCall {
       idempotent,
       kind,
       what: more.what ?? this.#words(kind),
-      secrets: this.#exchange.secrets ?? [],
+      secrets: this.#secrets(),
       ...more,
     });
   }

@@ -274,3 +274,14 @@ test('ApiEndpoint.call() asks for answers as they are, and says of one that is p
   expect(await plain.call(read, {}, readTextAnswer)).toBe('x');
   await anEndpoint(() => ({ status: 200, headers, chunks: [packed] })).call();
 });
+
+test('ApiEndpoint.call() shows nothing of what was sent with other requests', async () => {
+  let body: unknown = {};
+  const { call } = anEndpoint(() => ({ status: 500, body }));
+  await errorOf(call(write, { secrets: ['canary-of-another'] }));
+  body = { code: 'canary-of-another', message: 'lately: canary-of-another and canary-of-this' };
+  const error = await errorOf(call(read, { secrets: ['canary-of-this'] }));
+  expect(error.message).toBe(
+    'Cannot get x: the other side failed (HTTP 500, [redacted]: lately: [redacted] and [redacted])',
+  );
+});

@@ -14,6 +14,7 @@ import { instant } from './instant.ts';
 import type { Random } from './random.ts';
 import { RequestLimiter } from './request-limiter.ts';
 import { untilWords } from './retry-after.ts';
+import { SentSecrets } from './sent-secrets.ts';
 import { type RateLimit, TokenBucket } from './token-bucket.ts';
 import { Trial } from './trial.ts';
 
@@ -23,6 +24,8 @@ export interface ApiEndpointOptions extends CallOptions {
   readonly rateLimit: RateLimit;
   /** What it learns of the other side's limit, and whom it shares that with. Default: with nobody. */
   readonly limiter?: RequestLimiter | undefined;
+  /** Of all whose requests the other side may repeat to this one. Default: of this one alone. */
+  readonly sent?: SentSecrets | undefined;
   /** Told of the first answer after an outage, be it a refusal. */
   readonly onRecovered?: (() => void) | undefined;
 }
@@ -60,6 +63,7 @@ export class ApiEndpoint {
   readonly #breaker: CircuitBreaker;
   readonly #bucket: TokenBucket;
   readonly #limiter: RequestLimiter;
+  readonly #sent: SentSecrets;
   readonly #trial: Trial;
   /** Turns that were asked for and not used yet. Some never are, where the look says so. Only where any was asked for. */
   #unused: WeakSet<Turn> | undefined;
@@ -74,11 +78,13 @@ export class ApiEndpoint {
     this.#trial = new Trial(options.clock);
     this.#bucket = new TokenBucket(options.clock, options.rateLimit);
     this.#limiter = options.limiter ?? new RequestLimiter(options.clock);
+    this.#sent = options.sent ?? new SentSecrets(options.clock);
   }
 
   /** The operation's outcome as `read` takes it from an answer of status 2xx. Every failure is an ApiError. */
   async call<T>(operation: Operation, exchange: Exchange, read: (response: HttpResponse) => Promise<T>): Promise<T> {
-    const call = new ApiCall(this.#options, operation, exchange);
+    const { secrets = [] } = exchange;
+    const call = new ApiCall(this.#options, operation, exchange, () => [...new Set([...secrets, ...this.#sent.all()])]);
     const request = call.request();
     const { follows = false } = operation;
     const maxWaitMs = follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS;
@@ -95,6 +101,7 @@ export class ApiEndpoint {
     const admission = this.#breaker.admit(operation.name);
     if (!admission.admitted) throw call.held(admission);
     const sentAt = this.#options.clock.monotonic();
+    this.#sent.note(secrets);
     try {
       // A probe of a side that is known to be down is one request.
       const result = await call.send(request, admission.probe ? undefined : this.#trial, read);
@@ -114,7 +121,7 @@ export class ApiEndpoint {
    * would, with `operation` for its words, if it is not its turn for some seconds.
    */
   async turn(operation: Operation, signal?: AbortSignal): Promise<Turn> {
-    const call = new ApiCall(this.#options, operation, {});
+    const call = new ApiCall(this.#options, operation, {}, () => []);
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
     await this.#awaitOwnPause(operation, MAX_WAIT_MS, signal);
     const turn = { waited: await this.#await(call, operation, signal) };

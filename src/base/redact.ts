@@ -12,22 +12,34 @@ export function redact(text: string, secrets: readonly string[]): string {
   if (text === '') return '';
   const lowerCase = text.toLowerCase();
   const covered = new Uint8Array(text.length);
-  for (const secret of secrets) {
-    for (const form of formsOf(secret)) cover(lowerCase, form.toLowerCase(), covered);
-  }
+  const forms = new Set(secrets.flatMap((secret) => [...formsOf(secret)].map((form) => form.toLowerCase())));
+  cover(lowerCase, forms, covered);
   // Lower case of a few letters is longer than they are; then positions do not match, and all of the text is withheld.
   if (lowerCase.length !== text.length) covered.fill(secrets.length === 0 ? 0 : 1);
   return replaceCovered(text, covered);
 }
 
-/** Marks the characters of `text` that belong to a piece of `form`. */
-function cover(text: string, form: string, covered: Uint8Array): void {
-  const width = Math.min(REDACT_WINDOW, form.length);
-  const pieces = new Set<string>();
-  for (let start = 0; start + width <= form.length; start++) pieces.add(form.slice(start, start + width));
-  for (let start = 0; start + width <= text.length; start++) {
-    if (pieces.has(text.slice(start, start + width))) covered.fill(1, start, start + width);
+/** Marks the characters of `text` that belong to a piece of a form; in time that grows with the text and the forms, not with both at once. */
+function cover(text: string, forms: ReadonlySet<string>, covered: Uint8Array): void {
+  const windows = new Map<number, ReadonlySet<string>>();
+  const found = new Set<string>();
+  for (const form of forms) {
+    const width = Math.min(REDACT_WINDOW, form.length);
+    const inText = windows.get(width) ?? new Set(piecesOf(text, width));
+    windows.set(width, inText);
+    for (const piece of piecesOf(form, width)) if (inText.has(piece)) found.add(piece);
   }
+  for (const width of windows.keys()) {
+    let start = 0;
+    for (const piece of piecesOf(text, width)) {
+      if (found.has(piece)) covered.fill(1, start, start + width);
+      start++;
+    }
+  }
+}
+
+function piecesOf(text: string, width: number): readonly string[] {
+  return Array.from({ length: Math.max(0, text.length - width + 1) }, (_, start) => text.slice(start, start + width));
 }
 
 function replaceCovered(text: string, covered: Uint8Array): string {

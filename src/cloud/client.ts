@@ -10,6 +10,7 @@ import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { requestBody } from '../base/request-body.ts';
 import type { RequestLimiter } from '../base/request-limiter.ts';
+import type { SentSecrets } from '../base/sent-secrets.ts';
 import type { RateLimit } from '../base/token-bucket.ts';
 import { type CloudOperation, cloudOperations } from './operations.ts';
 import {
@@ -37,6 +38,8 @@ export interface CloudClientOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** Of all whom the cloud may count together. Default: of this client alone. */
   readonly limiter?: RequestLimiter | undefined;
+  /** As of ApiEndpoint. */
+  readonly sent?: SentSecrets | undefined;
   /** As of ApiEndpoint. */
   readonly onRecovered?: (() => void) | undefined;
   /** The transport's where absent. */

@@ -9,6 +9,7 @@ import type { HttpTransport } from '../../base/http.ts';
 import { limitedTransport } from '../../base/limited-transport.ts';
 import type { Random } from '../../base/random.ts';
 import { RequestLimiter } from '../../base/request-limiter.ts';
+import { SentSecrets } from '../../base/sent-secrets.ts';
 import { CloudClient } from '../../cloud/client.ts';
 import { SpacePoller } from '../../cloud/space-poller.ts';
 import type { CloudCredential } from '../../cloud/token.ts';
@@ -73,6 +74,9 @@ interface Shared {
   /** Whose requests the cloud may count together. */
   readonly account: string;
   readonly limiter: RequestLimiter;
+  readonly baseURL: string;
+  /** What the cloud may repeat of the requests of all spaces in it. */
+  readonly sent: SentSecrets;
   readonly client: CloudClient;
   readonly poller: SpacePoller;
   readonly users: Map<ObjectKey, number>;
@@ -184,6 +188,7 @@ export class SpaceConnections {
     const { baseURL, teamID, spaceID } = spec;
     const account = accountOf(spec);
     const limiter = this.#limiterOf(account);
+    const sent = this.#sentTo(baseURL);
     const client = new CloudClient({
       baseURL,
       teamID,
@@ -193,6 +198,7 @@ export class SpaceConnections {
       random,
       transport: transport(ca),
       limiter,
+      sent,
       onRequest: (request) => onRequest('cloud', request),
       // It tells all whom the outage held up.
       onRecovered: () => poller.retry(),
@@ -220,6 +226,8 @@ export class SpaceConnections {
     const shared: Shared = {
       account,
       limiter,
+      baseURL,
+      sent,
       client,
       poller,
       users,
@@ -235,6 +243,11 @@ export class SpaceConnections {
   #limiterOf(account: string): RequestLimiter {
     for (const shared of this.#shared.values()) if (shared.account === account) return shared.limiter;
     return new RequestLimiter(this.#options.clock);
+  }
+
+  #sentTo(baseURL: string): SentSecrets {
+    for (const shared of this.#shared.values()) if (shared.baseURL === baseURL) return shared.sent;
+    return new SentSecrets(this.#options.clock);
   }
 
   #connection(
