@@ -248,7 +248,7 @@ describe.concurrent('behind their back', () => {
     expect((await desk.secret())?.data['password']).not.toBe(secretBefore?.data['password']);
   });
 
-  test('a cluster that vanished is told of with its login, and not recreated, nor at once with recreatePolicy Always', async (context) => {
+  test('a cluster that vanished is told of with its login, and recreated only with recreatePolicy Always', async (context) => {
     const desk = await settled(context);
     await desk.cloud.act('vanish', { clusterID: desk.id });
     const { status } = await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterMissing' });
@@ -257,9 +257,9 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.cluster(desk.id)).toBeUndefined();
     await desk.patch({ recreatePolicy: 'Always' });
     const message = /an empty one is created in its place if that stays so until 2/;
-    await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterMissing', message });
-    await lookedAgain(desk);
-    expect(await desk.cloud.count('deploy', desk.id)).toBe(1);
+    await desk.until('DatabaseCluster', { status: 'False', reason: 'NotFound', message });
+    await desk.ready();
+    expect(await desk.cloud.count('deploy', desk.id)).toBe(2);
   });
 
   test('the admin Secret is deleted: it comes back, and a Secret of somebody else is not taken for it', async (context) => {

@@ -198,7 +198,7 @@ describe.concurrent('behind our back', () => {
     expect(after?.drift).toBeUndefined();
   });
 
-  test('the cluster vanishes: none is created in its place, and with recreatePolicy Always not at once', async (context) => {
+  test('the cluster vanishes: none is created in its place, but with recreatePolicy Always', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.vanish('orders');
     await site.until('DatabaseCluster', {
@@ -211,9 +211,10 @@ describe.concurrent('behind our back', () => {
 
     await site.apply(cluster({ recreatePolicy: 'Always' }));
     const message = /is not to be seen .* an empty one is created in its place if that stays so until 2/;
-    await site.until('DatabaseCluster', { status: 'False', reason: 'ClusterMissing', message });
-    await lookedAgain(site);
-    expect(site.cloud.simulator.count('deploy')).toBe(1);
+    await site.until('DatabaseCluster', { status: 'False', reason: 'NotFound', message });
+    await site.ready();
+    expect(site.cloud.simulator.count('deploy')).toBe(2);
+    expect(inCloud(site)?.users).toEqual([{ username: 'admin', hasFactoryPassword: false }]);
   });
 
   test('the password is changed: that is told, and mended by naming the new one', async (context) => {

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../kube/object.ts';
 import type { ClusterSubject } from './observation.ts';
 
 /** For so long a cluster must not be there before another one is created in its place: not all who answer are equally quick. */
-const ABSENT_MS = 120_000;
+const ABSENT_MS = 20_000;
 
 /** What was not looked at for so long may have been there meanwhile. */
 const UNWATCHED_MS = 60_000;

@@ -38,7 +38,7 @@ const NOT_OURS = {
 } as const;
 
 /** So often a cluster that is not to be seen is looked for. */
-const LOOKED_FOR_MS = 20_000;
+const LOOKED_FOR_MS = 5_000;
 
 /** How far the cloud's clock may be behind ours. */
 const CLOCK_SKEW_MS = 300_000;
@@ -121,7 +121,7 @@ function awaited(subject: ClusterSubject, seen: SpaceSeen, { since, until, leftM
   const wasUp = credentials !== undefined || ready?.status === 'True';
   const told = wasUp
     ? failing(
-        'ClusterMissing',
+        'NotFound',
         `Cluster "${seen.id}" is not to be seen in ${seen.place} since ${since}. With recreatePolicy: Always an empty one is created in its ` +
           `place if that stays so until ${until}`,
       )

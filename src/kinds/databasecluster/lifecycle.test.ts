@@ -109,7 +109,7 @@ What else may be asked for:
 - adoptionPolicy IfExists or MustExist: somebody else's cluster is taken over, unless it is being destroyed; with MustExist
   none is created.
 - recreatePolicy Always: in place of a vanished cluster an empty one is created, once neither the cloud's List nor a Get has shown
-  it for two minutes; until then Ready says ClusterMissing, or Deploying where it never came up, and until when it is waited for. If
+  it for 20 seconds; until then Ready says NotFound, or Deploying where it never came up, and until when it is waited for. If
   the vanished one is there again before another is created, it is the object's again.
 - managementPolicy Observe: nothing is ever done. Ready says whether the cluster is as the spec says, with reason Observed
   or Drifted; nothing is said of its login.
