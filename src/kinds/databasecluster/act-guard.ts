@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../base/api-error.ts';
+import { TransientError } from '../../base/errors.ts';
 import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { confirm as confirmObject } from '../confirm.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
@@ -35,6 +36,27 @@ export async function isAsDecidedOn(
     live.status === known.status &&
     isDeepStrictEqual(differences(subject, live), differences(subject, known))
   );
+}
+
+/** Another login than the one that new clusters come with was verified, of this cluster or one before. */
+export function wasVerified({ status: { credentials, lastRotation } }: ClusterSubject): boolean {
+  return credentials !== undefined || lastRotation !== undefined;
+}
+
+/**
+ * The login that new clusters come with works where another one did. Throws where the cloud does not say that the cluster is still
+ * the same: somebody may have made another one in its place, at the same address, since the last List.
+ */
+export async function refuseAnothersLogin(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await isAsDecidedOn(world, subject, connection, id, signal)) return;
+  const message = `The login that new clusters come with works at cluster "${id}", which is another one than before, or not as it was: no password is replaced, and it is looked at again`;
+  throw new TransientError('ClusterChanged', message);
 }
 
 /** Asks the cloud whether the id is free. If not, the next pass sees whose it is. */

@@ -6,7 +6,7 @@ import type { SpaceConnection } from '../databasespace/connection.ts';
 import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
-import { confirm } from './act-guard.ts';
+import { confirm, refuseAnothersLogin, wasVerified } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
 import { readMoves, recordedIn } from './former-secrets.ts';
 import { isOfAnother, isOurSecret, loginOf } from './login-of.ts';
@@ -76,7 +76,7 @@ export async function putPassword(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
+  { id, as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
   signal: AbortSignal,
   keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
@@ -89,6 +89,8 @@ export async function putPassword(
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
+  if ('password' in login && login.password === known.factory.password && wasVerified(subject))
+    await refuseAnothersLogin(world, subject, connection, id, signal);
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
   const unknown = await noteMove(world, subject, known.secretName, signal);
