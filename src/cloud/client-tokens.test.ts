@@ -76,12 +76,77 @@ test('CloudClient renews a refused token once and repeats the call once', async 
   expect([calls().length, exchanges()]).toEqual([2, 2]);
 });
 
-test('CloudClient gives up when the new token is refused too, without an exchange for each call', async () => {
-  const { client, calls, exchanges } = aClient(() => ({ status: 401 }));
-  expect((await errorOf(client.get('orders'))).kind).toBe('unauthorized');
+test('CloudClient takes a refusal of new tokens for passing at first, without an exchange for each call', async () => {
+  let works = false;
+  const clock = manualClock();
+  const script = () => (works ? { status: 200, body: running } : { status: 401, body: { code: 'C', message: 'm' } });
+  const { client, calls, exchanges } = aClient(script, ['write'], { clock });
+  const passing = { kind: 'unavailable', status: 401, code: 'C', operation: 'suspend', effectUnknown: false };
+  const error = await errorOf(client.suspend('orders'));
+  expect(error).toMatchObject(passing);
+  expect(error.message).toContain('though it was exchanged a moment ago');
   expect([calls().length, exchanges()]).toEqual([2, 2]);
-  await errorOf(client.get('orders'));
+  clock.advance(110_000);
+  expect(await errorOf(client.suspend('orders'))).toMatchObject(passing);
   expect([calls().length, exchanges()]).toEqual([4, 3]);
+  works = true;
+  await client.suspend('orders');
+  works = false;
+  expect(await errorOf(client.suspend('orders'))).toMatchObject(passing);
+  clock.advance(130_000);
+  expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unauthorized', status: 401 });
+});
+
+/** A cloud where each exchange of an API token ends the access token that it gave before. */
+function jealousCloud() {
+  let exchanges = 0;
+  const transport = scriptedTransport((sent) => {
+    if (sent.url.endsWith('/auth')) return { status: 200, body: `token-${++exchanges}` };
+    return tokenOf(sent) === `Bearer token-${exchanges}` ? { status: 200, body: running } : { status: 401 };
+  });
+  const clientOf = (spaceID: string, peers: readonly CloudClient[] = []) =>
+    new CloudClient({
+      baseURL: 'https://cloud.example.com',
+      teamID: 'acme',
+      spaceID,
+      credentials: LEVELS.map((level) => ({ level, clientID: 'same', clientSecret: 'canary-secret' })),
+      peers,
+      transport,
+      clock: manualClock(),
+      random: noChance,
+    });
+  return { clientOf, exchanges: () => exchanges, calls: () => transport.requests.length - exchanges };
+}
+
+const LEVELS = ['read', 'write', 'admin'] as const;
+
+test('CloudClient gets one access token for levels, and spaces, that have the same API token', async () => {
+  const { clientOf, exchanges, calls } = jealousCloud();
+  const first = clientOf('production');
+  const clients = [first, clientOf('staging', [first]), clientOf('test', [first])];
+  for (const client of clients) {
+    await client.authenticate();
+    await client.get('orders');
+    await client.suspend('orders');
+    await client.destroy('orders');
+  }
+  expect([exchanges(), calls()]).toEqual([1, 9]);
+});
+
+test('CloudClient names all levels that an API token which is refused is for', async () => {
+  const transport = scriptedTransport(() => ({ status: 400 }));
+  const credentials = LEVELS.map((level) => ({ level, clientID: 'same', clientSecret: 'canary-secret' }));
+  const { client } = aClient(() => ({ status: 200 }), [], { transport, credentials });
+  const error = await errorOf(client.get('orders'));
+  expect(error.message).toContain('Cannot exchange the API token of level read, write and admin: ');
+  expect(transport.requests).toHaveLength(1);
+});
+
+test('CloudClient sends what is forbidden once with each access token', async () => {
+  const credentials = LEVELS.map((level) => ({ level, clientID: 'same-id', clientSecret: 'canary-secret' }));
+  const { client, calls } = aClient(() => ({ status: 403 }), [], { credentials });
+  expect((await errorOf(client.get('orders'))).kind).toBe('forbidden');
+  expect(calls()).toHaveLength(1);
 });
 
 test('CloudClient renews once for many calls that are refused together', async () => {

@@ -106,7 +106,7 @@ test.each(CASES)('CloudClient.$name() sends what the document says and reads the
 
 const STATUSES = [
   [400, 'invalid'],
-  [401, 'unauthorized'],
+  [401, 'unavailable'],
   [403, 'forbidden'],
   [404, 'notFound'],
   [409, 'conflict'],

@@ -40,6 +40,8 @@ export interface CloudClientOptions {
   readonly limiter?: RequestLimiter | undefined;
   /** As of ApiEndpoint. */
   readonly sent?: SentSecrets | undefined;
+  /** Clients of the same cloud, reached alike: they share the access tokens of API tokens that they share. */
+  readonly peers?: readonly CloudClient[] | undefined;
   /** As of ApiEndpoint. */
   readonly onRecovered?: (() => void) | undefined;
   /** The transport's where absent. */
@@ -85,15 +87,21 @@ export class CloudClient {
   /** Which credential last served for a level: whether levels include the lower ones is not documented. */
   readonly #worked = new Map<AccessLevel, Holder>();
 
-  constructor(options: CloudClientOptions) {
+  constructor({ peers = [], ...options }: CloudClientOptions) {
+    // Without the peers: of those that are gone nothing is kept but tokens that are still in use.
     this.#options = options;
     this.#endpoint = new ApiEndpoint({ ...options, api: 'cloud', rateLimit: options.rateLimit ?? DEFAULT_RATE_LIMIT });
     this.#operations = cloudOperations(options.teamID, options.spaceID);
-    this.#holders = LEVELS.flatMap((level) => {
+    const holders: Holder[] = [];
+    for (const level of LEVELS) {
       const credential = options.credentials.find((candidate) => candidate.level === level);
-      if (credential === undefined) return [];
-      return [{ level, tokens: new TokenSource(this.#endpoint, credential, options.clock) }];
-    });
+      if (credential === undefined) continue;
+      const known = [...holders, ...peers.flatMap((peer) => peer.#holders)];
+      const same = known.find(({ tokens }) => tokens.isOf(credential))?.tokens;
+      same?.serve(level);
+      holders.push({ level, tokens: same ?? new TokenSource(credential, options.clock) });
+    }
+    this.#holders = holders;
   }
 
   /** Whether there is a credential that the document lets destroy clusters. */
@@ -118,7 +126,7 @@ export class CloudClient {
         what,
       });
     }
-    for (const holder of holders) await holder.tokens.get(signal);
+    for (const holder of holders) await holder.tokens.get(this.#endpoint, signal);
   }
 
   /** Of the credential whose refusal the error tells of; undefined: it tells of none. */
@@ -252,7 +260,10 @@ export class CloudClient {
     more: Exchange = {},
   ): Promise<T> {
     const refused = new Map<AccessLevel, ApiError>();
+    const tried = new Set<TokenSource>();
     for (const holder of this.#candidates(operation)) {
+      if (tried.has(holder.tokens)) continue;
+      tried.add(holder.tokens);
       try {
         const result = await this.#callAs(holder, operation, read, signal, more);
         this.#worked.set(operation.level, holder);
@@ -286,13 +297,23 @@ export class CloudClient {
       const headers = { authorization: `Bearer ${token}` };
       return this.#endpoint.call(operation, { ...more, headers, signal, secrets: [token, ...this.#secrets()] }, read);
     };
-    const token = await holder.tokens.get(signal);
+    const token = await holder.tokens.get(this.#endpoint, signal);
     try {
-      return await send(token);
+      const result = await send(token);
+      holder.tokens.worked();
+      return result;
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
       holder.tokens.drop(token);
-      return await send(await holder.tokens.get(signal));
+    }
+    const renewed = await holder.tokens.get(this.#endpoint, signal);
+    try {
+      const result = await send(renewed);
+      holder.tokens.worked();
+      return result;
+    } catch (error) {
+      const isPassing = error instanceof ApiError && error.kind === 'unauthorized' && holder.tokens.wasRefusedAtOnce();
+      throw isPassing ? endedEarly(operation, error) : error;
     }
   }
 
@@ -309,6 +330,14 @@ export class CloudClient {
 
 function errorOf({ name, phrase, idempotent }: CloudOperation, kind: ApiErrorKind, what: string): ApiError {
   return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what });
+}
+
+/** Not the API token is wrong: it was just exchanged. Somebody else's exchange of it may have ended what this one gave. */
+function endedEarly({ name, phrase, idempotent }: CloudOperation, { status, code, serverMessage }: ApiError): ApiError {
+  const what =
+    'the access token was refused, though it was exchanged a moment ago: where something else uses the same API token, each may end the access token of the other';
+  const told = { status, code, serverMessage };
+  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind: 'unavailable', what, ...told });
 }
 
 /** One cluster of a List. */

@@ -18,7 +18,12 @@ function aSource(script: Script = (_, count) => ({ status: 200, body: `token-${c
     random: noChance,
     rateLimit: { ratePerSecond: 100, burst: 100 },
   });
-  const source = new TokenSource(endpoint, { ...credential, ...changes }, clock);
+  const tokens = new TokenSource({ ...credential, ...changes }, clock);
+  const source = {
+    get: (signal?: AbortSignal) => tokens.get(endpoint, signal),
+    drop: (value: string) => tokens.drop(value),
+    forgetRefusal: () => tokens.forgetRefusal(),
+  };
   return { source, clock, requests: transport.requests };
 }
 

@@ -22,6 +22,9 @@ export function isRefusedExchange(error: ApiError): boolean {
   return error.operation === 'authenticate' && ['unauthorized', 'invalid', 'forbidden'].includes(error.kind);
 }
 
+/** So long new tokens that are refused may be so by chance: others exchange the same API token, which may end what it gave before. */
+const PASSING_MS = 120_000;
+
 export type AccessLevel = 'read' | 'write' | 'admin';
 
 interface Token {
@@ -31,32 +34,54 @@ interface Token {
 }
 
 /**
- * The access token of one credential. Never two exchanges at a time; renewed a little before its end, where that is known
+ * The access token of one credential, for all whose credential is the same, of whatever level. Never two exchanges at a time; renewed a little before its end, where that is known
  * (compatibility.md: only a 401 says for sure).
  */
 export class TokenSource {
-  readonly #endpoint: ApiEndpoint;
   readonly #credential: CloudCredential;
   readonly #clock: Clock;
+  readonly #levels: Set<AccessLevel>;
   readonly #exchanging = new SingleFlight<Token>();
   #token: Token | undefined;
+  /** Since when no call has succeeded, though tokens were new. Monotonic. */
+  #refusedAtOnceMs: number | undefined;
   #refused: { readonly error: ApiError; readonly untilMs: number } | undefined;
 
-  constructor(endpoint: ApiEndpoint, credential: CloudCredential, clock: Clock) {
-    this.#endpoint = endpoint;
+  constructor(credential: CloudCredential, clock: Clock) {
     this.#credential = credential;
     this.#clock = clock;
+    this.#levels = new Set([credential.level]);
   }
 
-  /** The token in hand, or a new one. */
-  async get(signal?: AbortSignal): Promise<string> {
+  isOf({ clientID, clientSecret }: CloudCredential): boolean {
+    return clientID === this.#credential.clientID && clientSecret === this.#credential.clientSecret;
+  }
+
+  /** It is used for that level too. */
+  serve(level: AccessLevel): void {
+    this.#levels.add(level);
+  }
+
+  worked(): void {
+    this.#refusedAtOnceMs = undefined;
+  }
+
+  /** A token that was new was refused. Whether that may pass by itself: it has not gone on for long. */
+  wasRefusedAtOnce(): boolean {
+    const nowMs = this.#clock.monotonic();
+    this.#refusedAtOnceMs ??= nowMs;
+    return nowMs - this.#refusedAtOnceMs < PASSING_MS;
+  }
+
+  /** The token in hand, or a new one, by way of the endpoint. */
+  async get(endpoint: ApiEndpoint, signal?: AbortSignal): Promise<string> {
     const token = this.#token;
     if (token !== undefined && (token.renewAtMs === undefined || this.#clock.monotonic() < token.renewAtMs)) {
       return token.value;
     }
     if (this.#refused !== undefined && this.#clock.monotonic() < this.#refused.untilMs) throw this.#refused.error;
     try {
-      return (await this.#exchanging.run((shared) => this.#exchange(shared), signal)).value;
+      return (await this.#exchanging.run((shared) => this.#exchange(endpoint, shared), signal)).value;
     } catch (error) {
       if (error instanceof HttpError) throw this.#error('aborted', 'it was given up');
       if (error instanceof ApiError && isRefusedExchange(error)) {
@@ -81,12 +106,12 @@ export class TokenSource {
     if (this.#token?.value === value) this.#token = undefined;
   }
 
-  async #exchange(signal: AbortSignal): Promise<Token> {
+  async #exchange(endpoint: ApiEndpoint, signal: AbortSignal): Promise<Token> {
     const { clientID, clientSecret } = this.#credential;
     const problem = credentialProblem(clientID, 'client id') ?? credentialProblem(clientSecret, 'client secret');
     if (problem !== undefined) throw this.#error('unauthorized', problem);
     // As they are, not Base64 ("Token exchange", compatibility.md).
-    const value = await this.#endpoint.call(
+    const value = await endpoint.call(
       this.#operation(),
       { headers: { authorization: `Basic ${clientID}:${clientSecret}` }, signal, secrets: [clientSecret] },
       async (response) => tokenFrom(await readTextAnswer(response)),
@@ -99,7 +124,7 @@ export class TokenSource {
   #operation(): Operation {
     return {
       name: 'authenticate',
-      phrase: `exchange the API token of level ${this.#credential.level}`,
+      phrase: `exchange the API token of level ${levelWords([...this.#levels])}`,
       method: 'POST',
       path: ['api', 'v1', 'auth'],
       idempotent: true,
@@ -117,6 +142,10 @@ export class TokenSource {
     const { name, phrase, idempotent } = this.#operation();
     return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what });
   }
+}
+
+function levelWords(levels: readonly AccessLevel[]): string {
+  return levels.length === 1 ? levels.join() : `${levels.slice(0, -1).join(', ')} and ${levels.at(-1)}`;
 }
 
 function credentialProblem(value: string, name: string): string | undefined {

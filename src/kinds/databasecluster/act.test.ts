@@ -69,6 +69,10 @@ describe('A DatabaseCluster', () => {
     bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 401 });
     await bench.edit({ storageSizeGB: 200 });
     await bench.pass();
+    expect(bench.ready()).toBe('Unknown CloudUnreachable');
+    expect(bench.told.at(-1)).toContain('though it was exchanged a moment ago');
+    await bench.clock.advance(130_000);
+    await bench.pass();
     expect(bench.ready()).toBe('False CredentialsInvalid');
     expect(bench.told.at(-1)).toMatch(
       /API tokens of DatabaseSpace "production", in the Secrets "cloud-read", "cloud-write", "cloud-admin"$/,

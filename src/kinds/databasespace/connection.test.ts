@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { aSpace } from '../../../test/support/builders.ts';
 import { FIRST, SECOND } from '../../../test/support/certificates.ts';
+import { scriptedTransport } from '../../../test/support/http.ts';
 import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
@@ -50,6 +51,34 @@ describe('SpaceConnections', () => {
       'a/one listed first',
       'b/two listed first',
     ]);
+  });
+
+  it('get one access token for all spaces of a cloud that have the same API token, where that is reached alike', async () => {
+    const { connections, spec, of, simulator } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    connections.connect('a/two', spec({ spaceID: 'staging' }), TOKENS, LOGIN, '1');
+    connections.connect('a/three', spec({ spaceID: 'test', caBundle: btoa(FIRST.cert) }), TOKENS, LOGIN, '1');
+    connections.connect('a/four', spec({ spaceID: 'more' }), OTHER_TOKENS, LOGIN, '1');
+    await of('a/one').client.authenticate();
+    connections.disconnect('a/one');
+    await of('a/two').client.authenticate();
+    expect(simulator.count('exchangeToken')).toBe(1);
+    await of('a/three').client.authenticate();
+    expect(simulator.count('exchangeToken')).toBe(2);
+    await of('a/four')
+      .client.authenticate()
+      .catch(() => {});
+    expect(simulator.count('exchangeToken')).toBe(3);
+  });
+
+  it('show no space what was sent for another one of the same cloud', async () => {
+    const repeated = `it was ${TOKENS[0].clientSecret}`;
+    const transport = scriptedTransport(() => ({ status: 500, body: { code: 'C', message: repeated } }));
+    const { connections, spec, of } = bench({ transport: () => transport });
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    connections.connect('a/two', spec({ spaceID: 'staging' }), OTHER_TOKENS, LOGIN, '1');
+    await expect(of('a/one').client.authenticate()).rejects.toThrow('it was [redacted]');
+    await expect(of('a/two').client.authenticate()).rejects.toThrow('it was [redacted]');
   });
 
   it('tell of the clusters of a space that comes back as of one that is new', async () => {

@@ -75,6 +75,7 @@ interface Shared {
   readonly account: string;
   readonly limiter: RequestLimiter;
   readonly baseURL: string;
+  readonly ca: string | undefined;
   /** What the cloud may repeat of the requests of all spaces in it. */
   readonly sent: SentSecrets;
   readonly client: CloudClient;
@@ -199,6 +200,7 @@ export class SpaceConnections {
       transport: transport(ca),
       limiter,
       sent,
+      peers: this.#peersOf(baseURL, ca),
       onRequest: (request) => onRequest('cloud', request),
       // It tells all whom the outage held up.
       onRecovered: () => poller.retry(),
@@ -227,6 +229,7 @@ export class SpaceConnections {
       account,
       limiter,
       baseURL,
+      ca,
       sent,
       client,
       poller,
@@ -243,6 +246,11 @@ export class SpaceConnections {
   #limiterOf(account: string): RequestLimiter {
     for (const shared of this.#shared.values()) if (shared.account === account) return shared.limiter;
     return new RequestLimiter(this.#options.clock);
+  }
+
+  #peersOf(baseURL: string, ca: string | undefined): readonly CloudClient[] {
+    const alike = [...this.#shared.values()].filter((shared) => shared.baseURL === baseURL && shared.ca === ca);
+    return alike.map(({ client }) => client);
   }
 
   #sentTo(baseURL: string): SentSecrets {
