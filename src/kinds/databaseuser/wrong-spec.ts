@@ -1,9 +1,10 @@
+import { MAX_DNS_NAME } from '../../kube/names.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { unknownPlaceholder } from './content.ts';
-import { type UserSubject, usernameOf } from './observation.ts';
+import { connectionSecretName, type UserSubject, usernameOf } from './observation.ts';
 import { refusalOfSecret } from './schema.ts';
 
-/** What the API server refuses, in an object from before its rules; undefined: there may be such a user. */
+/** What the API server refuses, in an object from before its rules, or cannot refuse; undefined: there may be such a user. */
 export function wrongSpec(
   subject: Pick<UserSubject, 'metadata' | 'spec'>,
 ): { readonly reason: string; readonly message: string } | undefined {
@@ -14,6 +15,11 @@ export function wrongSpec(
   }
   const refusal = refusalOfSecret(subject.spec);
   if (refusal !== undefined) return { reason: 'InvalidSpec', message: refusal };
+  const secretName = connectionSecretName(subject);
+  if (secretName.length > MAX_DNS_NAME) {
+    const message = `The name of the Secret, ${MAX_DNS_NAME} characters at most, cannot be that of this object with "-connection": set connectionSecret.name`;
+    return { reason: 'InvalidSpec', message };
+  }
   const key = unknownPlaceholder(subject);
   if (key === undefined) return undefined;
   const message = `connectionSecret.template has a placeholder under key "${key}" that is not known, or braces that do not match: correct it`;
