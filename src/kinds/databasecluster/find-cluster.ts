@@ -97,8 +97,8 @@ function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Clust
  * second cluster nor the loss of one may follow from it.
  */
 function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
-  const { createdAt, former } = subject.status;
-  return createdAt !== undefined || former !== undefined || maybeAttempted(world, subject);
+  if (subject.status.former !== undefined) return true;
+  return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
 }
 
 /** Whether the operation that was written down may have been asked of the cloud, here or by a process before. */
