@@ -104,7 +104,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       ['kinds/databasecluster/find-cluster.ts', 'return subject.status.createdAt !== undefined ||', 'return'],
       // What stands against that besides: it is waited for, and known again.
-      ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 120_000;', 'const ABSENT_MS = 0;'],
+      ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
       ['kinds/databasecluster/observation.ts', 'return former !== undefined && former', 'return false && former'],
     ],
     hunt: Array.from({ length: 12 }, (_, index) => `still-there r${index + 1}:missing`),
