@@ -24,7 +24,7 @@ export interface ApiEndpointOptions extends CallOptions {
   readonly rateLimit: RateLimit;
   /** What it learns of the other side's limit, and whom it shares that with. Default: with nobody. */
   readonly limiter?: RequestLimiter | undefined;
-  /** Of all whose requests the other side may repeat to this one. Default: of this one alone. */
+  /** What the other side may repeat of anybody's requests. Default: of this one's alone. */
   readonly sent?: SentSecrets | undefined;
   /** Told of the first answer after an outage, be it a refusal. */
   readonly onRecovered?: (() => void) | undefined;
@@ -84,7 +84,9 @@ export class ApiEndpoint {
   /** The operation's outcome as `read` takes it from an answer of status 2xx. Every failure is an ApiError. */
   async call<T>(operation: Operation, exchange: Exchange, read: (response: HttpResponse) => Promise<T>): Promise<T> {
     const { secrets = [] } = exchange;
-    const call = new ApiCall(this.#options, operation, exchange, () => [...new Set([...secrets, ...this.#sent.all()])]);
+    const call = new ApiCall(this.#options, operation, exchange, () => [
+      ...new Set([...secrets, ...this.#sent.all(this.#options.baseURL)]),
+    ]);
     const request = call.request();
     const { follows = false } = operation;
     const maxWaitMs = follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS;
@@ -101,7 +103,7 @@ export class ApiEndpoint {
     const admission = this.#breaker.admit(operation.name);
     if (!admission.admitted) throw call.held(admission);
     const sentAt = this.#options.clock.monotonic();
-    this.#sent.note(secrets);
+    this.#sent.note(this.#options.baseURL, secrets);
     try {
       // A probe of a side that is known to be down is one request.
       const result = await call.send(request, admission.probe ? undefined : this.#trial, read);

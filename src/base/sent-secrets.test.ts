@@ -2,32 +2,46 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import { SentSecrets } from './sent-secrets.ts';
 
+const SERVER = 'https://server.example.com';
+
 test('SentSecrets holds what was sent, each once', () => {
   const sent = new SentSecrets(manualClock());
-  expect(sent.all()).toEqual([]);
-  sent.note(['first', 'second']);
-  sent.note(['first', '', 'abc']);
-  expect(sent.all()).toEqual(['second', 'first']);
+  expect(sent.all(SERVER)).toEqual([]);
+  sent.note(SERVER, ['first', 'second']);
+  sent.note(SERVER, ['first', '', 'abc']);
+  expect(sent.all(SERVER)).toEqual(['second', 'first']);
 });
 
 test('SentSecrets forgets what has not been sent for an hour', () => {
   const clock = manualClock();
   const sent = new SentSecrets(clock);
-  sent.note(['replaced', 'kept']);
+  sent.note(SERVER, ['replaced', 'kept']);
   clock.advance(3_000_000);
-  sent.note(['kept']);
+  sent.note(SERVER, ['kept']);
   clock.advance(1_000_000);
-  expect(sent.all()).toEqual(['kept']);
+  expect(sent.all(SERVER)).toEqual(['kept']);
 });
 
 test('SentSecrets holds a bounded number, and a bounded number of characters', () => {
   const sent = new SentSecrets(manualClock());
-  sent.note(Array.from({ length: 100 }, (_, index) => `secret ${index}`));
-  expect(sent.all()).toHaveLength(64);
-  expect(sent.all().at(-1)).toBe('secret 99');
+  sent.note(
+    SERVER,
+    Array.from({ length: 100 }, (_, index) => `secret ${index}`),
+  );
+  expect(sent.all(SERVER)).toHaveLength(64);
+  expect(sent.all(SERVER).at(-1)).toBe('secret 99');
   const long = ['1', '2', '3'].map((letter) => letter.repeat(4_000));
-  sent.note(long);
-  expect(sent.all()).toEqual(long.slice(1));
-  sent.note(['x'.repeat(100_000)]);
-  expect(sent.all()).toHaveLength(1);
+  sent.note(SERVER, long);
+  expect(sent.all(SERVER)).toEqual(long.slice(1));
+  sent.note(SERVER, ['x'.repeat(100_000)]);
+  expect(sent.all(SERVER)).toHaveLength(1);
+});
+
+test('SentSecrets holds apart what was sent to whom, and of thousands of servers what was sent last', () => {
+  const sent = new SentSecrets(manualClock());
+  for (let server = 1; server <= 3_000; server++)
+    sent.note(`https://${server}.example.com`, ['the same', `of ${server}`]);
+  expect(sent.all('https://3000.example.com')).toEqual(['the same', 'of 3000']);
+  expect(sent.all('https://2500.example.com')).toEqual(['the same', 'of 2500']);
+  expect(sent.all('https://1.example.com')).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { BadAnswer, parseJson, readSplitJson } from '../base/json-stream.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { requestBody } from '../base/request-body.ts';
+import type { SentSecrets } from '../base/sent-secrets.ts';
 import type { RateLimit } from '../base/token-bucket.ts';
 import { serverOperations as operations } from './operations.ts';
 import { readSchemaText, sameName } from './plain-answers.ts';
@@ -43,6 +44,8 @@ export interface ServerClientOptions {
   /** Told of the primary's address where the server takes no changes and names it (compatibility.md: 421). */
   readonly onPrimaryNamed?: ((address: string) => void) | undefined;
   readonly rateLimit?: RateLimit | undefined;
+  /** What the server may repeat of other clients' requests. Default: of this one's alone. */
+  readonly sent?: SentSecrets | undefined;
   /** The transport's where absent; calls on which the server may work for long have their own. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;

@@ -76,8 +76,6 @@ interface Shared {
   readonly limiter: RequestLimiter;
   readonly baseURL: string;
   readonly ca: string | undefined;
-  /** What the cloud may repeat of the requests of all spaces in it. */
-  readonly sent: SentSecrets;
   readonly client: CloudClient;
   readonly poller: SpacePoller;
   readonly users: Map<ObjectKey, number>;
@@ -104,11 +102,14 @@ interface Entry {
 /** The connections of all spaces. */
 export class SpaceConnections {
   readonly #options: ConnectionsOptions;
+  /** What the cloud and each server may repeat, whoever asks. */
+  readonly #sent: SentSecrets;
   readonly #shared = new Map<string, Shared>();
   readonly #entries = new Map<ObjectKey, Entry>();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
+    this.#sent = new SentSecrets(options.clock);
   }
 
   get(space: ObjectKey): SpaceConnection | undefined {
@@ -189,7 +190,6 @@ export class SpaceConnections {
     const { baseURL, teamID, spaceID } = spec;
     const account = accountOf(spec);
     const limiter = this.#limiterOf(account);
-    const sent = this.#sentTo(baseURL);
     const client = new CloudClient({
       baseURL,
       teamID,
@@ -199,7 +199,7 @@ export class SpaceConnections {
       random,
       transport: transport(ca),
       limiter,
-      sent,
+      sent: this.#sent,
       peers: this.#peersOf(baseURL, ca),
       onRequest: (request) => onRequest('cloud', request),
       // It tells all whom the outage held up.
@@ -230,7 +230,6 @@ export class SpaceConnections {
       limiter,
       baseURL,
       ca,
-      sent,
       client,
       poller,
       users,
@@ -251,11 +250,6 @@ export class SpaceConnections {
   #peersOf(baseURL: string, ca: string | undefined): readonly CloudClient[] {
     const alike = [...this.#shared.values()].filter((shared) => shared.baseURL === baseURL && shared.ca === ca);
     return alike.map(({ client }) => client);
-  }
-
-  #sentTo(baseURL: string): SentSecrets {
-    for (const shared of this.#shared.values()) if (shared.baseURL === baseURL) return shared.sent;
-    return new SentSecrets(this.#options.clock);
   }
 
   #connection(
@@ -281,6 +275,7 @@ export class SpaceConnections {
         clock,
         random,
         transport: limitedTransport(transport(ca), REQUESTS_PER_SERVER),
+        sent: this.#sent,
         onRequest: onServerRequest,
         onPrimaryNamed: (address) => primaryNamed(clusterID, baseURL, address),
       });
