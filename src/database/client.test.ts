@@ -231,6 +231,8 @@ test('ServerClient waits for the answer as long as the server may work on it', a
   const body = { ...okAnswer, transactionId: 't' };
   const { client, requests } = aServerClient(() => ({ status: 200, body }));
   await client.createDatabase(TOKEN, 'a');
+  // Which password works is not known until then.
+  await client.updateUser(TOKEN, 'app', PASSWORD);
   await client.openTransaction(TOKEN, { databaseName: 'a', transactionType: 'read' });
   await client.openTransaction(TOKEN, {
     databaseName: 'a',
@@ -243,6 +245,7 @@ test('ServerClient waits for the answer as long as the server may work on it', a
   await client.oneShotQuery(TOKEN, { ...oneShot, transactionOptions: { transactionTimeoutMillis: 3_600_000 } });
   expect(requests.map((request) => request.timeouts?.headersMs)).toEqual([
     undefined,
+    5_000,
     30_000,
     80_000,
     320_000,

@@ -57,6 +57,9 @@ const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 100, burst: 100 };
 const DEFAULT_TRANSACTION_MS = 300_000;
 const DEFAULT_LOCK_WAIT_MS = 10_000;
 
+/** While the answer to a new password is awaited, the one in the Secret may be dead already: then it is tried which one works. */
+const PASSWORD_TIMEOUTS: Partial<HttpTimeouts> = { headersMs: 5_000 };
+
 /** Limits of a call on which the server may work for so long: a little is added for the way there and back. */
 function timeoutsFor(workMs: number): HttpTimeouts {
   return { headersMs: workMs + 20_000, bodyMs: 60_000, totalMs: workMs + 300_000 };
@@ -172,7 +175,8 @@ export class ServerClient {
   async updateUser(token: string, username: string, password: string, signal?: AbortSignal): Promise<void> {
     const operation = operations.updateUser(username);
     const body = requestBody('server', operation, passwordSchema, { password }, [password]);
-    return this.#call(operation, { token, signal, body, secrets: [password] }, readNothing);
+    const exchange = { token, signal, body, secrets: [password], timeouts: PASSWORD_TIMEOUTS };
+    return this.#call(operation, exchange, readNothing);
   }
 
   /**
