@@ -2,14 +2,6 @@ import { describeEveryFault } from './every-fault.ts';
 import { type Fault, FOR_REPLICAS } from './faults.ts';
 import { scenarioNamed } from './scenarios.ts';
 
-/** So nearly the same to who has which space that one of each at an effect is enough. */
-const ALIKE: readonly (readonly Fault[])[] = [
-  ['freeze', 'suspendMachine', 'stopMachine'],
-  ['stale', 'duplicate', 'gap', 'oldList', 'restart'],
-  ['delete', 'recreate'],
-  ['deleteAround', 'terminate'],
-];
-
 /** What befalls processes, what they see of one another, and who has what. What befalls the cloud is alike whoever acts. */
 const OF_SHARDS: ReadonlySet<Fault> = new Set<Fault>([
   ...FOR_REPLICAS,
@@ -38,11 +30,11 @@ describeEveryFault(['two-spaces', 'space-named-twice'].map(scenarioNamed), {
   replicas: 2,
   shards: true,
   faults: OF_SHARDS,
-  alike: ALIKE,
+  inTurn: true,
 });
 describeEveryFault(['two-spaces-rotate', 'two-spaces-busy'].map(scenarioNamed), {
   replicas: 2,
   shards: true,
   faults: FOR_REPLICAS,
-  alike: ALIKE,
+  inTurn: true,
 });
