@@ -97,6 +97,18 @@ test('CloudClient takes a refusal of new tokens for passing at first, without an
   expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unauthorized', status: 401 });
 });
 
+test.each([403, 409])('CloudClient takes an answer %i for a proof that its access token counts', async (refusal) => {
+  let status = 401;
+  const clock = manualClock();
+  const { client } = aClient(() => ({ status }), ['write'], { clock });
+  expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unavailable', status: 401 });
+  clock.advance(130_000);
+  status = refusal;
+  await errorOf(client.suspend('orders'));
+  status = 401;
+  expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unavailable', status: 401 });
+});
+
 /** A cloud where each exchange of an API token ends the access token that it gave before. */
 function jealousCloud() {
   let exchanges = 0;

@@ -303,7 +303,7 @@ export class CloudClient {
       holder.tokens.worked();
       return result;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
+      if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw this.#proving(holder, error);
       holder.tokens.drop(token);
     }
     const renewed = await holder.tokens.get(this.#endpoint, signal);
@@ -313,8 +313,14 @@ export class CloudClient {
       return result;
     } catch (error) {
       const isPassing = error instanceof ApiError && error.kind === 'unauthorized' && holder.tokens.wasRefusedAtOnce();
-      throw isPassing ? endedEarly(operation, error) : error;
+      throw isPassing ? endedEarly(operation, error) : this.#proving(holder, error);
     }
+  }
+
+  /** The same error. Any other answer than 401 shows that the access token counts. */
+  #proving({ tokens }: Holder, error: unknown): unknown {
+    if (error instanceof ApiError && error.status !== undefined && error.status !== 401) tokens.worked();
+    return error;
   }
 
   /** Of every call: a server may know them from an earlier one. */

@@ -5,7 +5,7 @@ import { untilRotation } from '../rotation.ts';
 import { holderWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
-import { changeOf, isPowerless, settled } from './decide-state.ts';
+import { changeOf, needsPerson, settled } from './decide-state.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -61,7 +61,7 @@ function withPatience(step: ClusterStep, { retry }: ClusterDecision): ClusterSte
 function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {
   const { login } = seen;
   if (login.login !== 'tried' || login.working === 'none' || login.replacedInMs !== undefined) return false;
-  if (isPowerless(login)) return false;
+  if (needsPerson(login)) return false;
   return verifiedLogin(subject, seen, nowMs) === undefined;
 }
 
@@ -185,7 +185,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
 /** Nothing is written: each new password would seem to work at once, and the one that the server really has might be lost. */
 function anyPassword(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   const reason = 'AnyPasswordAccepted';
-  const message = `The server at ${seen.endpoint ?? ''} signs in with any password, also with one that it was never given, so no login of it is safe, and nothing is changed: see whether its authentication is switched off, or something before it answers instead`;
+  const message = `The server at ${seen.endpoint ?? ''} signs in with any password, also with one that it was never given, so no login of it is safe, and no password is replaced: see whether its authentication is switched off, or something before it answers instead`;
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   return {
@@ -197,7 +197,7 @@ function anyPassword(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision 
 /** Only the default user may manage others: so another one's login is not what new clusters come with, and is left to whoever uses it. */
 function mistaken(subject: ClusterSubject, seen: SpaceSeen, { secretName }: Tried, user: string): ClusterDecision {
   const reason = 'DefaultLoginMistaken';
-  const message = `The login that the space names in defaultCredentialsSecretRef signs in, but is of another user than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". Nothing is changed: put the login that new clusters come with into the space's Secret, or, if it is that one, give its user another password`;
+  const message = `The login that the space names in defaultCredentialsSecretRef signs in, but is of another user than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if it is that one, give its user another password`;
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   return {

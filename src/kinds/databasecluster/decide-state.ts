@@ -77,15 +77,16 @@ function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefi
 function isBeingSecured(subject: ClusterSubject, seen: SpaceSeen): boolean {
   const { login } = seen;
   if (login.login === 'tried') {
-    const mayBe = (login.working !== 'none' || login.isAwaited) && !isPowerless(login);
+    const mayBe = (login.working !== 'none' || login.isAwaited) && !needsPerson(login);
     return mayBe && login.factoryAlive !== false;
   }
   return untilUnsecuredMs(subject, seen) > 0;
 }
 
-/** Nothing that signs in may replace a password: that lasts until a person mends it, and holds up nothing. */
-export function isPowerless({ powerless, factoryAlive }: Extract<LoginObservation, { login: 'tried' }>): boolean {
-  return powerless !== undefined && factoryAlive !== true;
+/** No password may or can be replaced: that lasts until a person mends it, and holds up nothing. */
+export function needsPerson(login: Extract<LoginObservation, { login: 'tried' }>): boolean {
+  const isPowerless = login.powerless !== undefined && login.factoryAlive !== true;
+  return isPowerless || login.managedBy !== undefined || login.acceptsAny === true;
 }
 
 /** For how long still a cluster that was never secured is kept running for a server that does not answer; 0 or less: no more. */

@@ -6,7 +6,7 @@ import {
   kindBench,
   runningBench,
 } from '../../../test/support/kind-bench.ts';
-import { addressOf } from '../../../test/support/simulator.ts';
+import { addressOf, clusterNamed } from '../../../test/support/simulator.ts';
 import { SECRETS } from '../../kube/api.ts';
 
 const HOUR_MS = 3_600_000;
@@ -47,6 +47,11 @@ describe('The login of a DatabaseCluster whose server signs in with any password
     const written = bench.secret();
     await passes(bench, 20);
     expect(bench.secret()).toEqual(written);
+    // What the alert of a factory login that is alive advises.
+    await bench.edit({ state: 'Suspended' });
+    await bench.until('True Suspended');
+    await bench.edit({ state: 'Running' });
+    await bench.until('False AnyPasswordAccepted');
     bench.simulator.setKnobs({ acceptsAnyPassword: false });
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
@@ -62,6 +67,9 @@ describe('The login of a DatabaseCluster whose space names the login of an appli
     await passes(bench, 10);
     expect(bench.ready()).toBe('False DefaultLoginMistaken');
     expect(bench.secret()).toEqual(before);
+    await bench.edit({ storageSizeGB: 200 });
+    await passes(bench, 10);
+    expect(clusterNamed(bench.simulator, 'orders')?.storageSizeGB).toBe(200);
     expect(bench.simulator.passwordIs('orders', 'app', 'application-password')).toBe(true);
     bench.replaceFactory(FACTORY);
     await passes(bench, 5);
