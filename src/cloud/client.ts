@@ -295,32 +295,30 @@ export class CloudClient {
   ): Promise<T> {
     const send = async (token: string) => {
       const headers = { authorization: `Bearer ${token}` };
-      return this.#endpoint.call(operation, { ...more, headers, signal, secrets: [token, ...this.#secrets()] }, read);
+      const exchange = { ...more, headers, signal, secrets: [token, ...this.#secrets()] };
+      try {
+        const result = await this.#endpoint.call(operation, exchange, read);
+        holder.tokens.worked();
+        return result;
+      } catch (error) {
+        // Any other answer than 401 shows that the access token counts.
+        if (error instanceof ApiError && error.status !== undefined && error.status !== 401) holder.tokens.worked();
+        throw error;
+      }
     };
     const token = await holder.tokens.get(this.#endpoint, signal);
     try {
-      const result = await send(token);
-      holder.tokens.worked();
-      return result;
+      return await send(token);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw this.#proving(holder, error);
+      if (!isUnauthorized(error)) throw error;
       holder.tokens.drop(token);
     }
     const renewed = await holder.tokens.get(this.#endpoint, signal);
     try {
-      const result = await send(renewed);
-      holder.tokens.worked();
-      return result;
+      return await send(renewed);
     } catch (error) {
-      const isPassing = error instanceof ApiError && error.kind === 'unauthorized' && holder.tokens.wasRefusedAtOnce();
-      throw isPassing ? endedEarly(operation, error) : this.#proving(holder, error);
+      throw isUnauthorized(error) && holder.tokens.wasRefusedAtOnce() ? endedEarly(operation, error) : error;
     }
-  }
-
-  /** The same error. Any other answer than 401 shows that the access token counts. */
-  #proving({ tokens }: Holder, error: unknown): unknown {
-    if (error instanceof ApiError && error.status !== undefined && error.status !== 401) tokens.worked();
-    return error;
   }
 
   /** Of every call: a server may know them from an earlier one. */
@@ -334,16 +332,25 @@ export class CloudClient {
   }
 }
 
-function errorOf({ name, phrase, idempotent }: CloudOperation, kind: ApiErrorKind, what: string): ApiError {
-  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what });
+function errorOf(
+  { name, phrase, idempotent }: CloudOperation,
+  kind: ApiErrorKind,
+  what: string,
+  answer: Partial<Pick<ApiError, 'status' | 'code' | 'serverMessage'>> = {},
+): ApiError {
+  const { status, code, serverMessage } = answer;
+  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what, status, code, serverMessage });
+}
+
+function isUnauthorized(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.kind === 'unauthorized';
 }
 
 /** Not the API token is wrong: it was just exchanged. Somebody else's exchange of it may have ended what this one gave. */
-function endedEarly({ name, phrase, idempotent }: CloudOperation, { status, code, serverMessage }: ApiError): ApiError {
+function endedEarly(operation: CloudOperation, refusal: ApiError): ApiError {
   const what =
     'the access token was refused, though it was exchanged a moment ago: where something else uses the same API token, each may end the access token of the other';
-  const told = { status, code, serverMessage };
-  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind: 'unavailable', what, ...told });
+  return errorOf(operation, 'unavailable', what, refusal);
 }
 
 /** One cluster of a List. */

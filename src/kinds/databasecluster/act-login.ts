@@ -215,7 +215,7 @@ export async function deleteSecret(
     await deleteOurs(world, subject, name, signal);
 }
 
-/** Only now, as the login in the other Secret was verified, of which the status tells already. */
+/** Only now, as the login in the other Secret was verified, and the status tells of both. */
 export async function retireSecret(
   world: ClusterWorld,
   subject: ClusterSubject,

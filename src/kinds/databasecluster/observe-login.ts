@@ -141,7 +141,8 @@ function ownerOfLogin(
 /**
  * Which login works. Throws TransientError or TerminalError where none does and existingSecretRef names a Secret or key
  * that is missing. Costs nothing while the Secret and the server are those that were verified last and it is not time
- * to verify again; then one sign-in for the published login and one for the factory's, which must fail.
+ * to verify again, but a look at the other Secret while the status tells of one; then one sign-in for the published login and one
+ * for the factory's, which must fail.
  */
 export async function observeLogin(
   world: ClusterWorld,
