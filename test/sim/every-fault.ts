@@ -26,8 +26,16 @@ const ALIKE: readonly (readonly Fault[])[] = [
 ];
 /** The same, where there is a Lease to lose. */
 const ALIKE_OF_SEVERAL: readonly (readonly Fault[])[] = [...ALIKE, ['freeze', 'suspendMachine', 'stopMachine']];
-/** Those on which the others are built: all faults are struck at each of their effects. */
-const THOROUGHLY: ReadonlySet<string> = new Set(['deploy', 'rotate', 'destroy', 'user', 'user-rotate', 'database']);
+/** Those on which the others are built: all faults are struck at each of their effects, and at each of their looks over HTTP. */
+export const THOROUGHLY: ReadonlySet<string> = new Set([
+  'deploy',
+  'rotate',
+  'destroy',
+  'user',
+  'user-rotate',
+  'database',
+  'database-with-schema',
+]);
 
 interface Struck extends Pick<Plan, 'replicas' | 'shards'> {
   /** Default: all. */

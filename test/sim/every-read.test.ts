@@ -1,16 +1,14 @@
-import { describeEveryRead } from './every-fault.ts';
+import { describeEveryRead, THOROUGHLY } from './every-fault.ts';
 import { READ_FAULTS_OF, type Read, type ReadFault } from './reads.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 /** After these it is looked again, and only how soon is another. */
 const NO_ANSWER: readonly ReadFault[] = ['unauthorized', 'forbidden', 'throttled', 'hang'];
-/** Of these all are struck at every look. */
-const THOROUGHLY: readonly string[] = ['deploy', 'rotate', 'destroy', 'user', 'user-rotate', 'database-with-schema'];
 // Over HTTP nobody hears of namespaces.
 const OTHERS = SCENARIOS.filter((scenario) => !NAMESPACES_APART.includes(scenario))
   .map(({ name }) => name)
-  .filter((name) => !THOROUGHLY.includes(name));
+  .filter((name) => !THOROUGHLY.has(name));
 
 function ofHttp({ to }: Read): readonly ReadFault[] {
   return to === 'http' ? READ_FAULTS_OF.http : [];
@@ -22,5 +20,5 @@ function inTurn(read: Read): readonly ReadFault[] {
   return ofHttp(read).filter((fault) => fault === turn || !NO_ANSWER.includes(fault));
 }
 
-describeEveryRead(THOROUGHLY, ofHttp);
+describeEveryRead([...THOROUGHLY], ofHttp);
 describeEveryRead(OTHERS, inTurn);
