@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { parseKnobFlags } from '../../src/simulator/knobs.ts';
 import type { OtherCommand } from './other-operator.ts';
+import { OUTAGES, type Outage } from './scenarios/outage.ts';
 
 /** What to measure, and where to put it. */
 export interface Options {
@@ -29,6 +30,8 @@ export interface Options {
   readonly restS: number;
   /** How long the cloud is away, and how long the storm of edits lasts. */
   readonly outageS: number;
+  /** In which ways it is, one after the other. */
+  readonly outages: readonly Outage[];
   readonly stormS: number;
   /** File for the figures as JSON; undefined: a new one in bench-results/. */
   readonly json: string | undefined;
@@ -89,6 +92,7 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   --standing C,U     clusters and users that S13 and S15 begin with (default 1000,1000)
   --quiet-polls N    polls of 10 s that S4 watches (default 4; an hour is 360)
   --outage S         seconds of each outage in S9 (default 60; an hour is 3600)
+  --outages W,W      only these of S9's ways: ${Object.keys(OUTAGES).join(', ')}
   --storm S          seconds of edits in S10 (default 20)
   --churn S          seconds of changes in S13 (default 60)
   --quick            small numbers, five to ten minutes
@@ -116,6 +120,7 @@ export function parseOptions(args: readonly string[]): Options {
       standing: { type: 'string' },
       'quiet-polls': { type: 'string' },
       outage: { type: 'string' },
+      outages: { type: 'string', default: Object.keys(OUTAGES).join(',') },
       storm: { type: 'string' },
       churn: { type: 'string' },
       quick: { type: 'boolean', default: false },
@@ -177,6 +182,7 @@ export function parseOptions(args: readonly string[]): Options {
     restS: usual.restS,
     churnS: numberOr('churn', usual.churnS),
     outageS: numberOr('outage', usual.outageS),
+    outages: outagesOf(values.outages),
     stormS: numberOr('storm', usual.stormS),
     other: values.operator === undefined ? undefined : { command: values.operator, readyURL: values['operator-ready'] },
     json: values.json,
@@ -193,6 +199,15 @@ function knob(option: string, flag: string, text: string): string {
   } catch {
     throw new Error(`--${option} takes a duration such as 3s, or a range such as 1s-5s, not ${JSON.stringify(text)}`);
   }
+}
+
+function outagesOf(text: string): readonly Outage[] {
+  const known = Object.keys(OUTAGES) as Outage[];
+  return text.split(',').map((word) => {
+    const outage = known.find((each) => each === word);
+    if (outage === undefined) throw new Error(`--outages takes ${known.join(', ')}, not ${JSON.stringify(word)}`);
+    return outage;
+  });
 }
 
 /** A server each takes a port below those that systems hand out by themselves. */

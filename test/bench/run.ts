@@ -6,7 +6,7 @@ import { coldStart } from './scenarios/cold-start.ts';
 import { failover } from './scenarios/failover.ts';
 import { newUsers } from './scenarios/new-user.ts';
 import { newcomer } from './scenarios/newcomer.ts';
-import { OUTAGES, type Outage, outage } from './scenarios/outage.ts';
+import { outage } from './scenarios/outage.ts';
 import { quiet } from './scenarios/quiet.ts';
 import { ready } from './scenarios/ready.ts';
 import { REPLICA_SPACES, replicas } from './scenarios/replicas.ts';
@@ -130,7 +130,7 @@ function crowd(options: Options, count: number): Group {
   const names = namesOf(count);
   const changed = names.slice(0, Math.min(UPDATED, Math.ceil(count / 2)));
   const changedInOutage = names.slice(0, Math.min(MOST_CHANGED_IN_OUTAGE, Math.ceil(count / 5)));
-  const { newcomers, quietPolls, outageS, stormS } = options;
+  const { newcomers, quietPolls, outageS, outages, stormS } = options;
   const part = (scenario: ScenarioName, run: Part['run']): Part => ({ scenario, size: `N=${count}`, run });
   return {
     name: `N=${count}`,
@@ -145,7 +145,7 @@ function crowd(options: Options, count: number): Group {
         await newcomer(setting, sheet, newcomers);
         await newUsers(setting, sheet, names, newcomers);
       }),
-      ...(Object.keys(OUTAGES) as Outage[]).map(
+      ...outages.map(
         (kind): Part => ({
           scenario: 'S9',
           size: `N=${count} ${kind}`,

@@ -12,12 +12,18 @@ describe('parseOptions()', () => {
     });
   });
 
+  it('fails in all ways, unless it is told which', () => {
+    expect(parseOptions([]).outages).toEqual(['connections break', 'answers 503', 'never answers']);
+    expect(parseOptions(['--outages', 'answers 503,never answers']).outages).toEqual(['answers 503', 'never answers']);
+  });
+
   it.each([
     ['--provision', 'soon'],
     ['--provision', '120s-30s'],
     ['--latency', '50 ms'],
     ['--rps', '0'],
     ['--only', 'S99'],
+    ['--outages', 'floods'],
   ])('refuses %s %s, and says which', (option, value) => {
     expect(() => parseOptions([option, value])).toThrow(option);
   });
