@@ -13,26 +13,20 @@ export type Fence = () => string | undefined;
 
 /** The same API, whose writes are refused while the fence is up. */
 export function fencedApi(api: KubeApi, fence: Fence): KubeApi {
-  const check = () => {
-    const reason = fence();
-    if (reason !== undefined) throw new TransientError('NotLeading', `Nothing is written: ${reason}`);
-  };
+  const fenced =
+    <Given extends readonly unknown[], Answer>(write: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      const reason = fence();
+      if (reason !== undefined) throw new TransientError('NotLeading', `Nothing is written: ${reason}`);
+      return write(...given);
+    };
   return {
     get: (...args) => api.get(...args),
     list: (...args) => api.list(...args),
     watch: (...args) => api.watch(...args),
-    async create(...args) {
-      check();
-      return api.create(...args);
-    },
-    async patch(...args) {
-      check();
-      return api.patch(...args);
-    },
-    async delete(...args) {
-      check();
-      return api.delete(...args);
-    },
+    create: fenced((...args: Parameters<KubeApi['create']>) => api.create(...args)),
+    patch: fenced((...args: Parameters<KubeApi['patch']>) => api.patch(...args)),
+    delete: fenced((...args: Parameters<KubeApi['delete']>) => api.delete(...args)),
   };
 }
 

@@ -199,10 +199,8 @@ export class LeaderElector {
   async #write(resourceVersion: string, spec: object, signal: AbortSignal): Promise<Hold> {
     const { api, clock, namespace, name } = this.#options;
     const sinceAskedMs = stopwatch(clock);
-    return held(
-      await api.patch(LEASES, { namespace, name }, { metadata: { resourceVersion }, spec }, undefined, signal),
-      sinceAskedMs,
-    );
+    const patch = { metadata: { resourceVersion }, spec };
+    return held(await api.patch(LEASES, { namespace, name }, patch, undefined, signal), sinceAskedMs);
   }
 
   /** So that the next one need not wait. If it cannot be given back, it runs out. */

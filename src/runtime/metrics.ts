@@ -28,18 +28,10 @@ export function controllerMetrics(
   const adds = registry.counter('workqueue_adds_total', 'Keys that were added.', ['name']);
   const retries = registry.counter('workqueue_retries_total', 'Keys that were added with backoff.', ['name']);
   const waited = registry.histogram('workqueue_queue_duration_seconds', 'How long a key waits.', ['name'], QUEUE_S);
-  const worked = registry.histogram(
-    'workqueue_work_duration_seconds',
-    'How long a key is worked on.',
-    ['name'],
-    QUEUE_S,
-  );
+  const worked = registry.histogram('workqueue_work_duration_seconds', 'How long work on it takes.', ['name'], QUEUE_S);
   const unfinished = registry.gauge('workqueue_unfinished_work_seconds', 'Work in hand: the sum of its age.', ['name']);
   const longest = registry.gauge('workqueue_longest_running_processor_seconds', 'Work in hand: the oldest.', ['name']);
-  const reconciles = registry.counter('controller_runtime_reconcile_total', 'Passes by how they ended.', [
-    'controller',
-    'result',
-  ]);
+  const reconciles = registry.counter('controller_runtime_reconcile_total', 'All passes.', ['controller', 'result']);
   const errors = registry.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', ['controller']);
   const times = registry.histogram(
     'controller_runtime_reconcile_time_seconds',
@@ -82,13 +74,10 @@ export function controllerMetrics(
       },
       watchQueue(queue) {
         registry.onScrape(() => {
-          let [sum, most] = [0, 0];
-          for (const since of queue.inProgress.values()) {
-            const age = (clock.monotonic() - since) / 1000;
-            [sum, most] = [sum + age, Math.max(most, age)];
-          }
+          const ages = [...queue.inProgress.values()].map((since) => (clock.monotonic() - since) / 1000);
+          const sum = ages.reduce((one, other) => one + other, 0);
           unfinished.set({ name }, sum);
-          longest.set({ name }, most);
+          longest.set({ name }, Math.max(0, ...ages));
         });
       },
     };
