@@ -31,6 +31,7 @@ test.each([
   ['for a moment', 1_000, 60_000],
   ['for five minutes', 300_000, 300_000],
   ['for days', 3 * 86_400_000, 600_000],
+  ['since a time that is yet to come', -60_000, 60_000],
 ])('Objects stalled %s are spread over their time, each at its own moment', (_, forMs, spreadMs) => {
   const uids = Array.from({ length: 1_000 }, (_, index) => `uid-${index}`);
   const delayOf = (uid: string) => initialPriority({ ...METADATA, uid }, told('Stalled', 'True', NOW - forMs), NOW);
@@ -43,4 +44,11 @@ test.each([
   expect(Math.min(...byTenths)).toBeGreaterThan(60);
   expect(Math.max(...byTenths)).toBeLessThan(140);
   expect(uids.map((uid) => delayOf(uid).delayMs)).toEqual(delays);
+});
+
+test('An object that was stalled at a time that cannot be read comes back all the same', () => {
+  const { observedGeneration, conditions } = told('Stalled', 'True');
+  const unreadable = conditions.map((condition) => ({ ...condition, lastTransitionTime: '' }));
+  const { delayMs } = initialPriority(METADATA, { observedGeneration, conditions: unreadable }, NOW);
+  expect(delayMs).toBeLessThan(60_000);
 });

@@ -26,7 +26,7 @@ export function initialPriority(
   if (unheard) return { priority: 'high', delayMs: 0 };
   const stalled = findStatusCondition(status.conditions, 'Stalled');
   if (stalled?.status === 'True') {
-    const forMs = nowMs - Date.parse(stalled.lastTransitionTime);
+    const forMs = nowMs - Date.parse(stalled.lastTransitionTime) || 0;
     return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, forMs)) };
   }
   return { priority: isStatusConditionTrue(status.conditions, 'Ready') ? 'low' : 'normal', delayMs: 0 };
