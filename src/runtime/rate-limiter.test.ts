@@ -29,6 +29,20 @@ test('RateLimiter counts failures for each key apart, and starts small after for
   expect(limiter.when('a', BACKOFF)).toBe(2_000);
 });
 
+test('RateLimiter counts failures of each kind apart: ten conflicts make the first look at what is away no later', () => {
+  const { limiter } = aLimiter(() => 1);
+  const conflict = { initialMs: 50, maxMs: 5_000 };
+  const [conflicts, failures] = [conflict, BACKOFF].map((backoff) =>
+    Array.from({ length: 10 }, () => limiter.when('a', backoff)),
+  );
+  expect([conflicts?.[0], conflicts?.at(-1)]).toEqual([100, 5_000]);
+  expect([failures?.[0], failures?.at(-1)]).toEqual([2_000, 300_000]);
+  // By turns each grows all the same.
+  expect([limiter.when('a', conflict), limiter.when('a', BACKOFF)]).toEqual([5_000, 300_000]);
+  limiter.forget('a');
+  expect([limiter.when('a', conflict), limiter.when('a', BACKOFF)]).toEqual([100, 2_000]);
+});
+
 test('RateLimiter spreads keys that failed together', () => {
   const { limiter } = aLimiter(createSeededRandom(1).float);
   const delays = Array.from({ length: 100 }, (_, index) => limiter.when(`key-${index}`, BACKOFF));

@@ -1,7 +1,7 @@
 /*
  * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
  * - the key's own exponential backoff, here drawn uniformly between the first delay and a ceiling that doubles with each
- *   failure, up to the longest;
+ *   failure, up to the longest; of each kind of backoff apart, as conflicts say nothing of how long a server is away;
  * - a bucket for all keys of a group, so that thousands that failed together do not come back together; and, ten times as
  *   large, client-go's one for all keys, from which those take that their own group holds back no more than that. So nobody waits
  *   for a crowd of another group; nor for longer than their own longest delay, over which those are spread whose turn would
@@ -31,7 +31,7 @@ export interface RateLimiterOptions {
 /** The pauses of one queue, as above. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
-  readonly #failures = new Map<string, number>();
+  readonly #failures = new Map<string, Map<Backoff, number>>();
   readonly #groups: Buckets;
   readonly #all: Buckets;
 
@@ -46,8 +46,9 @@ export class RateLimiter {
   /** Counts a failure and says after how many milliseconds to try again. */
   when(key: string, backoff: Backoff): number {
     const { initialMs, maxMs } = backoff;
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
+    const known = this.#failures.get(key) ?? new Map<Backoff, number>();
+    const failures = known.get(backoff) ?? 0;
+    this.#failures.set(key, known.set(backoff, failures + 1));
     const own = initialMs + (ceilingMs(backoff, failures + 1) - initialMs) * this.#options.random.float();
     // Who does not wait for a turn takes none: a crowd that comes back earlier would have the bucket never full again.
     if (this.backlogMs(key) >= maxMs) return Math.max(own, maxMs * this.#options.random.float());
