@@ -360,12 +360,12 @@ test('WorkQueue has no substitute for what is routine', async () => {
   expect(inHand()).toHaveLength(9);
 });
 
-test('WorkQueue has three keys in hand for each worker at most, whatever hangs, and hands out all when it ends', async () => {
+test('WorkQueue has no more substitutes than workers, whatever hangs, and hands out all when it ends', async () => {
   const { clock, add, inHand, end } = aBusyQueue(4);
   const keys = keysOf('', 40);
   await add(keys);
   await clock.advance(600_000);
-  expect(inHand()).toHaveLength(12);
+  expect(inHand()).toHaveLength(8);
   const seen = new Set(inHand());
   while (inHand().length > 0) {
     await end(inHand()[0] ?? '');
@@ -387,13 +387,27 @@ test('WorkQueue works on what failed after long beside all else, and leaves that
   }
   await clock.advance(60_000);
   expect(new Set(inHand().map((key) => queue.priorityOf(key)))).toEqual(new Set(['slow']));
-  expect(inHand()).toHaveLength(8);
+  expect(inHand()).toHaveLength(20);
   const healthy = keysOf('crowd', 30).slice(20);
   await add(healthy, 'normal');
   expect(healthy.filter((key) => queue.isInHand(key))).toHaveLength(8);
 });
 
-test('WorkQueue takes a key that failed after long for slow until it does well, or is added as more urgent', async () => {
+test('WorkQueue has ten slow keys in hand for each worker at most, and leaves one place free for other groups', async () => {
+  const { clock, add, end, inHand } = aBusyQueue(4);
+  const keys = keysOf('crowd', 60);
+  for (const key of keys) {
+    await add([key]);
+    await clock.advance(7_000);
+    await end(key, true);
+  }
+  await clock.advance(60_000);
+  expect(inHand()).toHaveLength(32);
+  await add(['one/a', 'other/b'], 'slow');
+  expect(inHand().slice(32)).toEqual(['one/a', 'other/b']);
+});
+
+test('WorkQueue takes a key that failed after long for slow until it gets somewhere soon, or is added as more urgent', async () => {
   const { queue, clock, add, end } = aBusyQueue(2);
   const fail = async (afterMs: number) => {
     await clock.advance(afterMs);
@@ -405,9 +419,13 @@ test('WorkQueue takes a key that failed after long for slow until it does well, 
   expect(await fail(6_999)).toBe('normal');
   expect(await fail(7_000)).toBe('slow');
   expect(await fail(0)).toBe('slow');
+  // It was in hand for long.
   queue.requeue('a');
   await end('a');
   expect(queue.priorityOf('a')).toBe('slow');
+  queue.requeue('a');
+  await end('a');
+  expect(queue.priorityOf('a')).toBe('normal');
   await add(['a'], 'normal');
   await end('a');
   expect(await fail(0)).toBe('normal');

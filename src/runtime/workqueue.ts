@@ -8,9 +8,9 @@
  *   on: what was begun is ended before more is.
  * - Shared: neither a group nor `low` has more than four keys in hand for each worker that is left free: the more crowds,
  *   the less each has, and the last worker is for what has none. What is over that waits, however urgent.
- * - Not held up by what hangs: a key that failed after seconds is `slow` until it does well or is added as more urgent, and
- *   such keys have workers of their own, as many. Where another one is in hand for so long, a substitute works on what would
- *   have to wait, and the next substitute as soon as that one is in hand for so long as well.
+ * - Not held up by what hangs: a key that failed after seconds is `slow` until it gets somewhere sooner or is added as more
+ *   urgent, and such keys have workers of their own, ten times as many. Where another one is in hand for so long, a substitute
+ *   works on what would have to wait, and the next one once that is in hand for so long as well: as many as there are workers.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
  *   when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
@@ -40,8 +40,10 @@ const AGED: readonly (readonly Priority[])[] = [
 const CROWD_PER_FREE_WORKER = 4;
 /** A pass may wait for its turn for five seconds, and for an answer then; what has been in hand for longer may hang. */
 const LONG_MS = 7_000;
-/** For each worker there is one for slow keys, and a substitute. */
-export const WORKERS_IN_ALL = 3;
+/** With fewer, of many servers that hang one that is back would wait for its turn behind all others, each of which takes 20 s. */
+const SLOW_PER_WORKER = 10;
+/** For each worker there are these, and a substitute. */
+export const WORKERS_IN_ALL = 1 + SLOW_PER_WORKER + 1;
 
 /** Told what happens, in the terms of client-go's workqueue metrics. Times in milliseconds. */
 export interface WorkQueueObserver {
@@ -133,7 +135,8 @@ export class WorkQueue {
   /** The key in hand is worked on again at once, with its priority, before those of its group that only begin. */
   requeue(key: string): void {
     this.#requeued.add(key);
-    this.add(key, this.priorityOf(key));
+    const isQuick = this.#options.clock.monotonic() - (this.#processing.get(key)?.began ?? 0) < LONG_MS;
+    this.add(key, isQuick && this.priorityOf(key) === 'slow' ? 'normal' : this.priorityOf(key));
   }
 
   /** Adds the key after `delayMs`, or earlier if it was already to be added earlier. */
@@ -237,6 +240,7 @@ export class WorkQueue {
 
   /** Takes the key whose turn it is out of the queue of its priority. */
   #next(): string | undefined {
+    const { workers = Number.POSITIVE_INFINITY } = this.#options;
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
     for (const priority of aged ?? PRIORITIES) {
@@ -244,7 +248,7 @@ export class WorkQueue {
       const inHand = [...this.#processing.values()].filter(
         (each) => !each.bySubstitute && isSlow === (each.priority === 'slow'),
       );
-      const free = (this.#options.workers ?? Number.POSITIVE_INFINITY) - inHand.length - 1;
+      const free = workers * (isSlow ? SLOW_PER_WORKER : 1) - inHand.length - 1;
       /** Whether a crowd may have one more key in hand. */
       const mayGrow = (isOfCrowd: (inHand: InHand) => boolean) => {
         const crowd = inHand.filter(isOfCrowd).length;
@@ -260,7 +264,9 @@ export class WorkQueue {
   /** A key that waits and is not routine, where one is in hand for long, and each that a substitute has. */
   #nextForSubstitute(): string | undefined {
     const inHand = [...this.#processing.values()];
-    const mayBegin = inHand.some(({ isLong }) => isLong) && inHand.every((each) => each.isLong || !each.bySubstitute);
-    return mayBegin ? (this.#levels.high.take(() => true) ?? this.#levels.normal.take(() => true)) : undefined;
+    const substitutes = inHand.filter((each) => each.bySubstitute);
+    const mayBegin = inHand.some(({ isLong }) => isLong) && substitutes.every(({ isLong }) => isLong);
+    if (!mayBegin || substitutes.length >= (this.#options.workers ?? 0)) return undefined;
+    return this.#levels.high.take(() => true) ?? this.#levels.normal.take(() => true);
   }
 }
