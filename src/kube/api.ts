@@ -30,8 +30,8 @@ export interface ListOptions extends TurnOptions {
   readonly namespace?: string | undefined;
   /** Only what is called so: in each namespace at most one. */
   readonly name?: string | undefined;
-  /** Objects per page. */
-  readonly limit?: number;
+  /** Objects per page. Absent: all in one answer. */
+  readonly limit?: number | undefined;
   readonly continueToken?: string | undefined;
   /** With `resourceVersion`, answers at least as new as it (resourceVersionMatch=NotOlderThan). */
   readonly notOlderThan?: string | undefined;

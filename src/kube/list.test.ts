@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type AnyObject, type KubeApi, KubeError, SECRETS, type WatchEvent } from './api.ts';
-import { listAsStream, type Told } from './list.ts';
+import { LISTS, listAllPages, type Told } from './list.ts';
 
 const object = (name: string): AnyObject => ({ metadata: { name, uid: name, resourceVersion: '3' } });
 const added = (name: string): WatchEvent => ({ type: 'ADDED', object: object(name) });
@@ -33,7 +33,7 @@ function aList(events: readonly (WatchEvent | Error)[], take: (event: Told) => P
     await take(event);
   };
   const options = { resourceVersion: '5', timeoutSeconds: 300 };
-  const listed = listAsStream(api, SECRETS, options, tell, new AbortController().signal);
+  const listed = LISTS.stream(api, SECRETS, options, tell, new AbortController().signal);
   return { listed, calls, told };
 }
 
@@ -71,4 +71,33 @@ test('listAsStream closes the watch when what it tells is not taken', async () =
   const { listed, calls } = aList([added('a'), added('b'), END], () => Promise.reject(new Error('No')));
   await expect(listed).rejects.toThrow('No');
   expect(calls).toEqual(['watch 5 true', 'closed']);
+});
+
+/** A list of three objects in two pages, of which the second has always expired. */
+function expiringPages() {
+  const asked: (number | undefined)[] = [];
+  const api: Pick<KubeApi, 'list'> = {
+    list: async (_resource, { limit, continueToken }) => {
+      asked.push(limit);
+      if (continueToken !== undefined) throw new KubeError('continue parameter is too old', { status: 410 });
+      if (limit === undefined) return { items: ['b', 'c'].map(object), resourceVersion: '9', continueToken: undefined };
+      return { items: ['a', 'b'].map(object), resourceVersion: '7', continueToken: 'next' };
+    },
+  };
+  return { api, asked };
+}
+
+test('listAllPages asks for all in one answer where pages expire, and gives nothing of those', async () => {
+  const { api, asked } = expiringPages();
+  const found = await listAllPages(api, SECRETS, {}, new AbortController().signal);
+  expect([found.map(({ metadata }) => metadata.name), asked]).toEqual([
+    ['b', 'c'],
+    [500, 500, undefined],
+  ]);
+});
+
+test('listAllPages fails where a list is too old from its first page on', async () => {
+  const gone = new KubeError('too old', { status: 410 });
+  const { signal } = new AbortController();
+  await expect(listAllPages({ list: () => Promise.reject(gone) }, SECRETS, {}, signal)).rejects.toBe(gone);
 });

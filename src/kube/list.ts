@@ -1,6 +1,7 @@
 import { HttpError } from '../base/http.ts';
 import {
   type AnyObject,
+  isGone,
   isInvalid,
   type KubeApi,
   KubeError,
@@ -16,22 +17,26 @@ const PAGE_SIZE = 500;
 
 type PageOptions = Omit<ListOptions, 'limit' | 'continueToken'>;
 
-/** A list of the collection, a page at a time: all of one version. Throws KubeError and HttpError, as `list`. */
-export async function* pagesOf(
+/** A list of the collection, so many at a time: all of one version. Throws KubeError and HttpError, as `list`. */
+async function* pagesOf(
   api: Pick<KubeApi, 'list'>,
   resource: Resource,
   options: PageOptions,
   signal: AbortSignal,
+  limit: number | undefined,
 ): AsyncGenerator<ListPage> {
   let continueToken: string | undefined;
   do {
-    const page = await api.list(resource, { ...options, limit: PAGE_SIZE, continueToken }, signal);
+    const page = await api.list(resource, { ...options, limit, continueToken }, signal);
     yield page;
     continueToken = page.continueToken;
   } while (continueToken !== undefined);
 }
 
-/** All objects that a list of the collection gives, for who needs them once. Throws KubeError and HttpError, as `list`. */
+/**
+ * All objects that a list of the collection gives, for who needs them once: in pages, and where those expire before the last one is
+ * read, in one answer, as by client-go's pager. Throws KubeError and HttpError, as `list`.
+ */
 export async function listAllPages(
   api: Pick<KubeApi, 'list'>,
   resource: Resource,
@@ -39,8 +44,13 @@ export async function listAllPages(
   signal: AbortSignal,
 ): Promise<readonly AnyObject[]> {
   const found: AnyObject[] = [];
-  for await (const page of pagesOf(api, resource, options, signal)) found.push(...page.items);
-  return found;
+  try {
+    for await (const page of pagesOf(api, resource, options, signal, PAGE_SIZE)) found.push(...page.items);
+    return found;
+  } catch (error) {
+    if (found.length === 0 || !isGone(error)) throw error;
+    return (await api.list(resource, options, signal)).items;
+  }
 }
 
 /** A collection that was told of as a whole. */
@@ -72,35 +82,40 @@ export type Told = Exclude<WatchEvent, { type: 'BOOKMARK' }>;
 /** Takes that in. Nothing more is read until the promise resolves. */
 type Tell = (event: Told) => Promise<void>;
 
-/** Each object of the collection is told of as added, as of `options.resourceVersion` or later. Throws KubeError and HttpError, as `list`. */
-export async function listInPages(
-  api: Pick<KubeApi, 'list'>,
+/** Tells of each object of the collection as added, as of `options.resourceVersion` or later. Throws KubeError and HttpError, as `list`. */
+type List = (
+  api: Pick<KubeApi, 'list' | 'watch'>,
   resource: Resource,
   options: WatchOptions,
   tell: Tell,
   signal: AbortSignal,
+) => Promise<ListedCollection>;
+
+async function listBy(
+  limit: number | undefined,
+  [api, resource, options, tell, signal]: Parameters<List>,
 ): Promise<ListedCollection> {
   const { resourceVersion: notOlderThan, namespace, name, metadataOnly, onTurn } = options;
+  const asked = { notOlderThan, namespace, name, metadataOnly, onTurn };
   let resourceVersion = '';
-  for await (const page of pagesOf(api, resource, { notOlderThan, namespace, name, metadataOnly, onTurn }, signal)) {
+  for await (const page of pagesOf(api, resource, asked, signal, limit)) {
     for (const object of page.items) await tell({ type: 'ADDED', object });
     resourceVersion = page.resourceVersion;
   }
   return { resourceVersion };
 }
 
+const listInPages: List = (...asked) => listBy(PAGE_SIZE, asked);
+
+/** In one answer, however large: pages may expire before the last one is read, again and again. */
+const listWhole: List = (...asked) => listBy(undefined, asked);
+
 /**
- * The same by one watch that begins with all that is there (streaming list): the server takes it from its memory, where all pages
+ * By one watch that begins with all that is there (streaming list): the server takes it from its memory, where all pages
  * but the first come from its database, and neither side ever holds more than an object. What happens meanwhile is told of, too.
- * In pages from a server that refuses. Throws KubeError and HttpError, as `watch`.
+ * In pages from a server that refuses.
  */
-export async function listAsStream(
-  api: Pick<KubeApi, 'list' | 'watch'>,
-  resource: Resource,
-  options: WatchOptions,
-  tell: Tell,
-  signal: AbortSignal,
-): Promise<ListedCollection> {
+const listAsStream: List = async (api, resource, options, tell, signal) => {
   const events = api.watch(resource, { ...options, sendInitialEvents: true }, signal)[Symbol.asyncIterator]();
   let hasTold = false;
   try {
@@ -118,4 +133,7 @@ export async function listAsStream(
     if (isInvalid(error) && !hasTold) return listInPages(api, resource, options, tell, signal);
     throw error;
   }
-}
+};
+
+/** The ways to list a collection, the one that costs the server least first. */
+export const LISTS = { stream: listAsStream, pages: listInPages, whole: listWhole } as const;

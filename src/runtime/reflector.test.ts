@@ -345,6 +345,27 @@ test('A reflector whose stream breaks before all is told lists in pages, and str
   ]);
 });
 
+test('A reflector whose pages expire again and again lists in one answer, and tells of what that has alone', async () => {
+  const first = page(7, [object('gone', 3), object('a', 4)], 'next');
+  const lists = [first, tooOld, first, tooOld, page(30, [object('a', 4)])];
+  const { clock, ways, calls, events, failures } = play({ lists, watches: [OPEN], streams: false });
+  await clock.advance(60_000);
+  expect(ways).toEqual(['pages', 'pages', 'pages', 'pages', 'whole']);
+  expect([calls.at(-1), events.at(-1), failures.length]).toEqual([
+    'watch 30',
+    { type: 'listed', keys: new Set(['ns/a']) },
+    2,
+  ]);
+});
+
+test('A reflector lists in pages again where one answer for all fails', async () => {
+  const pages = [page(7, [object('a', 3)], 'next'), tooOld];
+  const lists = [...pages, ...pages, new KubeError('too much', { status: 500 }), page(9)];
+  const { clock, ways, calls } = play({ lists, watches: [OPEN], streams: false });
+  await clock.advance(60_000);
+  expect([ways.slice(-2), calls.at(-1)]).toEqual([['whole', 'pages'], 'watch 9']);
+});
+
 test.each([
   { what: 'fails', error: new KubeError('no progress', { status: 500 }), way: 'pages' },
   { what: 'asks for patience', error: new KubeError('busy', { status: 429 }), way: 'stream' },

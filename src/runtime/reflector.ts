@@ -5,7 +5,7 @@
  *    ▲  │failed     │ too old (410), refused in another way, as where there is no such collection any more (404), or failed at once, again and again
  *    └──┴───────────┘
  *
- * A list comes as the begin of a watch, which then goes on; in pages where that fails.
+ * A list comes as the begin of a watch, which then goes on; in pages where that fails, and in one answer where those expire.
  * Each state is a value and each failure leads to one; after a failure the next step waits with backoff and jitter.
  * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new. Only where the
  * server's whole world went back, as when etcd was restored, it takes that in: such a server keeps a watch open and tells nothing.
@@ -25,11 +25,11 @@ import {
   type Resource,
   type WatchOptions,
 } from '../kube/api.ts';
-import { isBehind, type ListedCollection, listAsStream, listInPages, type Told } from '../kube/list.ts';
+import { isBehind, LISTS, type ListedCollection, type Told } from '../kube/list.ts';
 import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
 
-type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefined; readonly inPages: boolean };
+type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefined; readonly by: keyof typeof LISTS };
 type Watching = { readonly phase: 'watch' } & ListedCollection;
 
 export type ReflectorEvent<T = AnyObject> =
@@ -72,7 +72,7 @@ const SILENT_MS = 120_000;
 
 export async function runReflector<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, random } = options;
-  let state: Listing | Watching = { phase: 'list', notOlderThan: undefined, inPages: false };
+  let state: Listing | Watching = { phase: 'list', notOlderThan: undefined, by: 'stream' };
   let failures = { list: 0, watch: 0 };
   /** Requests that were not answered where others were, since one of this reflector's own was. */
   let misses = 0;
@@ -101,7 +101,7 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
     const attempt = isAnswered ? failures[state.phase]++ : Math.max(0, misses - MISSES);
     if (state.phase === 'watch' && broken >= RELIST_AFTER)
-      state = { phase: 'list', notOlderThan: state.resourceVersion, inPages: false };
+      state = { phase: 'list', notOlderThan: state.resourceVersion, by: 'stream' };
     const delayMs = Math.max(asked, backoffMs(BACKOFF, attempt, random));
     if (error !== undefined || state.phase === 'list') options.onFailure(error ?? new Error(ENDED), delayMs);
     await sleep(clock, delayMs, signal);
@@ -118,7 +118,7 @@ interface StepResult {
 
 async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSignal): Promise<StepResult> {
   const { api, resource, onEvent } = options;
-  const { notOlderThan, inPages } = state;
+  const { notOlderThan, by } = state;
   const keys = new Set<ObjectKey>();
   let newest = Number(notOlderThan); // What was told of counts as seen, also where the list then breaks.
   let listed: ListedCollection | undefined;
@@ -132,20 +132,21 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   };
   try {
     await onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
-    const read = inPages ? listInPages : listAsStream;
-    listed = await read(api, resource, following(options, notOlderThan), tell, signal);
+    listed = await LISTS[by](api, resource, following(options, notOlderThan), tell, signal);
     await onEvent({ type: 'listed', keys });
     return { state: { phase: 'watch', ...listed } };
   } catch (error) {
     if (listed !== undefined) await close({ phase: 'watch', ...listed });
+    // Where no version was asked for, it is a page that has expired.
+    const hasExpired = isGone(error) && by === 'pages' && notOlderThan === undefined;
     // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
     if (isGone(error) || (error instanceof KubeError && error.status === 504))
-      return { state: { phase: 'list', notOlderThan: undefined, inPages: true }, error };
+      return { state: { phase: 'list', notOlderThan: undefined, by: hasExpired ? 'whole' : 'pages' }, error };
     // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
     const cannot =
       error instanceof KubeError ? error.status !== 429 : !(error instanceof HttpError && error.isUnanswered);
     const notBefore = Number.isNaN(newest) ? notOlderThan : String(newest);
-    return { state: { phase: 'list', notOlderThan: notBefore, inPages: inPages || cannot }, error };
+    return { state: { phase: 'list', notOlderThan: notBefore, by: by === 'stream' && !cannot ? by : 'pages' }, error };
   }
 }
 
@@ -160,13 +161,13 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
       heardAt = clock.monotonic();
     }
   } catch (error) {
-    const relist = { phase: 'list', notOlderThan: resourceVersion, inPages: false } as const;
+    const relist = { phase: 'list', notOlderThan: resourceVersion, by: 'stream' } as const;
     // What is refused as a watch may be admitted as a list.
     return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
   const asked = following(options, resourceVersion);
   const wentBack = clock.monotonic() - heardAt >= SILENT_MS && (await isBehind(api, resource, asked, signal));
-  if (wentBack) return { state: { phase: 'list', notOlderThan: undefined, inPages: false } };
+  if (wentBack) return { state: { phase: 'list', notOlderThan: undefined, by: 'stream' } };
   return { state: { phase: 'watch', resourceVersion } };
 }
 

@@ -9,6 +9,7 @@ import {
   SECRETS,
   type WatchEvent,
 } from '../../src/kube/api.ts';
+import type { LISTS } from '../../src/kube/list.ts';
 import { type ReflectorEvent, runReflector } from '../../src/runtime/reflector.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { noChance } from './clock.ts';
@@ -52,8 +53,8 @@ export function play({ lists, watches, streams, took }: Play) {
   const failures: { readonly error: unknown; readonly retryInMs: number }[] = [];
   const stop = new AbortController();
   const counts = { list: 0, watch: 0, ended: 0 };
-  const ways: ('stream' | 'pages')[] = [];
-  const nextList = (way: 'stream' | 'pages') => {
+  const ways: (keyof typeof LISTS)[] = [];
+  const nextList = (way: keyof typeof LISTS) => {
     ways.push(way);
     const answer = lists[Math.min(counts.list++, lists.length - 1)];
     if (answer === undefined || answer instanceof Error) throw answer;
@@ -65,9 +66,9 @@ export function play({ lists, watches, streams, took }: Play) {
     create: unused,
     patch: unused,
     delete: unused,
-    list: async (_resource, { notOlderThan, continueToken }) => {
+    list: async (_resource, { notOlderThan, continueToken, limit }) => {
       calls.push(`list ${notOlderThan ?? '-'}${continueToken === undefined ? '' : ` ${continueToken}`}`);
-      return nextList('pages');
+      return nextList(limit === undefined ? 'whole' : 'pages');
     },
     watch: async function* (_resource, { resourceVersion, sendInitialEvents, timeoutSeconds, onTurn }, signal) {
       expect(timeoutSeconds).toBeGreaterThanOrEqual(240);
