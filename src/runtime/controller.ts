@@ -22,6 +22,7 @@ import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { isNews } from '../kube/predicate.ts';
 import { type ObjectRecord, recordReader } from '../kube/record.ts';
+import type { Untold } from '../kube/untold.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Informer } from './informer.ts';
 import { initialPriority } from './initial-priority.ts';
@@ -225,9 +226,13 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #tellOfMistakes(key: ObjectKey, log: ControllerLog): void {
     const object = this.#informer.store.get(key);
     const message = object && this.#mistakes.news(key, object.metadata);
-    if (message === undefined || object === undefined) return;
-    log.warn({}, message);
-    this.#options.events.record(object, { status: 'Unknown', reason: 'AnnotationIgnored', message, warning: true });
+    if (object && message !== undefined) this.#warn(object, { reason: 'AnnotationIgnored', message }, log);
+  }
+
+  /** Tells what no condition does. */
+  #warn(object: KubeObject, { reason, message }: Untold, log: ControllerLog): void {
+    log.warn({ reason }, message);
+    this.#options.events.record(object, { status: 'Unknown', reason, message, warning: true });
   }
 
   #pass(key: ObjectKey, log: ControllerLog, signal: AbortSignal): Promise<Outcome> {
@@ -254,6 +259,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
           log.info({}, `Going to ${description}`);
           this.#options.onStep?.({ kind: this.#kind.definition.kind, key, description, step });
         },
+        onUntold: (object, untold) => this.#warn(object, untold, log),
         onReady: (object, before, after) => {
           if (before?.status === after.status && before.reason === after.reason) return;
           log.info({ ready: after.status, reason: after.reason }, after.message);

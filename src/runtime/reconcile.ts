@@ -15,6 +15,7 @@ import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
 import { failed, invalidSpec, particulars, reconciling } from '../kube/summary.ts';
+import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
 /** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready; nor is one that is slow. */
@@ -42,6 +43,8 @@ export interface ReconcileContext {
   readonly written: (object: KubeObject) => void;
   /** Told after the status was written: what Ready was and is. */
   readonly onReady: (object: KubeObject, before: ConditionUpdate | undefined, after: ConditionUpdate) => void;
+  /** The status could not be written whole, so that it does not tell. */
+  readonly onUntold: (object: KubeObject, untold: Untold) => void;
   /** Told before each step; the description is for people. */
   readonly onStep: (description: string, step: unknown) => void;
   /** For how long passes have failed one after the other, if this one does. */
@@ -247,7 +250,10 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const ref = { namespace, name };
     const write = async (version: string, status: object) => {
       const body = { metadata: { resourceVersion: version }, status };
-      this.#take(await api.patch(this.#kind.resource, ref, body, { subresource: 'status' }));
+      const written = api.patch(this.#kind.resource, ref, body, { subresource: 'status' });
+      const untold = await written.then((answer) => droppedFrom(status, answer), refusedWith);
+      if (untold !== undefined) this.#context.onUntold(this.#object, untold);
+      this.#take(await written);
     };
     try {
       await write(resourceVersion, patch);

@@ -21,6 +21,8 @@ export interface FakeKubeOptions {
   readonly random: Random;
   /** Plurals whose status is written through the subresource only, with the status that a new object is born with. */
   readonly statusDefaults?: Readonly<Record<string, object>>;
+  /** Plurals of which only these fields of a status are kept, as by a CRD that knows no others. Absent: all are. */
+  readonly statusFields?: Readonly<Record<string, ReadonlySet<string>>>;
   /** Whether a watch can begin with all that is there. Default: true. */
   readonly streamsLists?: boolean;
   /** Told of a patch that changed nothing. */
@@ -135,7 +137,7 @@ export class FakeKube implements KubeApi {
     const hasStatus = this.#options.statusDefaults?.[resource.plural] !== undefined;
     if (options?.subresource === 'status') {
       if (!hasStatus) throw refused(404, 'NotFound', 'the server could not find the requested resource');
-      const status = { ...before, status: merged['status'] };
+      const status = { ...before, status: this.#pruned(resource, merged['status']) };
       if (isDeepStrictEqual(status, before)) return this.#unchanged(resource, ref, before);
       return this.#store(resource, path, 'MODIFIED', status);
     }
@@ -231,6 +233,12 @@ export class FakeKube implements KubeApi {
 
   get watches(): number {
     return this.#history.watches;
+  }
+
+  #pruned({ plural }: Resource, status: unknown): unknown {
+    const known = this.#options.statusFields?.[plural];
+    if (known === undefined) return status;
+    return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => known.has(field)));
   }
 
   #forgetCollections({ plural }: Resource): void {

@@ -165,6 +165,7 @@ function objects<Spec, Status extends StatusBase, Observation, Step>(
         clock,
         read: (key) => read(splitKey(key).name),
         written: () => {},
+        onUntold: () => {},
         onReady: () => {},
         onStep: () => {},
         failsForMs: () => Number.POSITIVE_INFINITY,

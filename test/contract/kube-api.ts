@@ -156,6 +156,13 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect([labelled, told, changed].map(({ metadata }) => metadata.generation)).toEqual([1, 1, 2]);
   });
 
+  test('patch() of a status drops fields that the CRD does not know, and says nothing of it', async () => {
+    const { patchStatus } = await aCase(open);
+    const told = await patchStatus({ status: { observedGeneration: 1, ofALaterVersion: 'x' } });
+    expect(told).toMatchObject({ status: { observedGeneration: 1 } });
+    expect((told as { status?: object }).status).not.toHaveProperty('ofALaterVersion');
+  });
+
   test('patch() merges: null removes, lists are replaced whole', async () => {
     const { patch } = await aCase(open, { labels: { a: '1', b: '2' }, finalizers: [`${FINALIZER}-a`] });
     const { metadata } = await patch({

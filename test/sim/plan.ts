@@ -21,17 +21,20 @@ export interface Plan {
   readonly shards?: true;
   /** `get`: the operator may neither list nor watch Secrets. Default: watch. */
   readonly secrets?: 'get';
+  /** A field of a status that the CRD does not know, as `databaseclusters.createdAt`: the API server drops it. */
+  readonly without?: string;
   /** Chance: how long calls take, and so what comes before what. Absent: nothing takes time. */
   readonly seed?: number;
 }
 
 /** `deploy replicas=2 seed=7 3:crashAfter 9:freeze r4:hang`: what `npm run sim -- --play` takes. */
-export function textOf({ scenario, strikes, reads = [], replicas = 1, shards, secrets, seed }: Plan): string {
+export function textOf({ scenario, strikes, reads = [], replicas = 1, shards, secrets, without, seed }: Plan): string {
   return [
     scenario,
     ...(replicas === 1 ? [] : [`replicas=${replicas}`]),
     ...(shards === undefined ? [] : ['shards']),
     ...(secrets === undefined ? [] : [`secrets=${secrets}`]),
+    ...(without === undefined ? [] : [`without=${without}`]),
     ...(seed === undefined ? [] : [`seed=${seed}`]),
     ...strikes.map(({ at, fault }) => `${at}:${fault}`),
     ...reads.map(({ at, fault }) => `r${at}:${fault}`),
@@ -43,7 +46,7 @@ export function parsePlan(text: string): Plan {
   const [scenario = '', ...words] = text.trim().split(/\s+/);
   const strikes: Strike[] = [];
   const reads: ReadStrike[] = [];
-  const options: { replicas?: number; seed?: number; shards?: true; secrets?: 'get' } = {};
+  const options: { replicas?: number; seed?: number; shards?: true; secrets?: 'get'; without?: string } = {};
   for (const word of words) {
     const option = /^(replicas|seed)=(\d+)$/.exec(word);
     const strike = /^(\d+):(\w+)$/.exec(word);
@@ -51,13 +54,14 @@ export function parsePlan(text: string): Plan {
     if (option !== null) options[option[1] as 'replicas' | 'seed'] = Number(option[2]);
     else if (word === 'shards') options.shards = true;
     else if (word === 'secrets=get') options.secrets = 'get';
+    else if (word.startsWith('without=')) options.without = word.slice('without='.length);
     else if (strike !== null && isFault(strike[2] ?? ''))
       strikes.push({ at: Number(strike[1]), fault: strike[2] as Fault });
     else if (read !== null && Object.hasOwn(READ_FAULTS, read[2] ?? ''))
       reads.push({ at: Number(read[1]), fault: read[2] as ReadFault });
     else
       throw new Error(
-        `Cannot read "${word}": it must be replicas=N, shards, secrets=get, seed=N, N:fault, of ${FAULT_NAMES.join()}, or rN:fault, of ${READ_FAULT_NAMES.join()}`,
+        `Cannot read "${word}": it must be replicas=N, shards, secrets=get, without=PLURAL.FIELD, seed=N, N:fault, of ${FAULT_NAMES.join()}, or rN:fault, of ${READ_FAULT_NAMES.join()}`,
       );
   }
   return { scenario, strikes, ...(reads.length === 0 ? {} : { reads }), ...options };

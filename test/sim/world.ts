@@ -1,5 +1,6 @@
 import type { HttpTransport } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
+import { definitions } from '../../src/kinds/definitions.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { objectKey } from '../../src/kube/object.ts';
 import type { ScrapedState } from '../../src/operator/metrics.ts';
@@ -11,6 +12,7 @@ import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam, type Simulator } from '../../src/simulator/simulator.ts';
 import { withoutSecretLists } from '../support/secrets-by-name.ts';
+import { statusFieldsOf } from '../support/status-fields.ts';
 import { type Effect, type Fault, TURNS } from './faults.ts';
 import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
@@ -106,11 +108,18 @@ export class World {
       now: this.clock.now,
       random: createSeededRandom(seed + 2),
       statusDefaults: Object.fromEntries(KINDS.map(({ plural }) => [plural, { observedGeneration: -1 }])),
+      statusFields: Object.fromEntries(
+        definitions.map(({ plural, status }) => {
+          const known = [...statusFieldsOf({ status })].filter((field) => `${plural}.${field}` !== plan.without);
+          return [plural, new Set(known)];
+        }),
+      ),
       // Some servers are older.
       streamsLists: (plan.seed ?? 0) % 4 !== 3,
       onUnchanged: (resource, { name }) => {
-        // Of a Lease, a renewal within the same millisecond is one.
-        if (resource.plural !== LEASES.plural) this.invariants.unchanged(`${resource.plural}/${name}`);
+        // Of a Lease, a renewal within the same millisecond is one; and what does not stay is written again with each pass.
+        if (resource.plural !== LEASES.plural && plan.without === undefined)
+          this.invariants.unchanged(`${resource.plural}/${name}`);
       },
     });
     this.view = new View(this.kube, this.simulator);

@@ -138,6 +138,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
         clock,
         read: (wanted) => (wanted === KEY ? (stale ?? object(wanted)) : object(wanted)),
         written: () => {},
+        onUntold: () => {},
         onReady: () => {},
         onStep: () => {},
         failsForMs: () => Number.POSITIVE_INFINITY,

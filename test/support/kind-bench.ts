@@ -175,6 +175,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
         clock,
         read: (key) => (key === KEY ? (stale ?? object()) : undefined),
         written: () => {},
+        onUntold: () => {},
         onReady: (_object, before, after) => {
           if (before?.status !== after.status || before.reason !== after.reason)
             told.push(`${after.reason}: ${after.message}`);

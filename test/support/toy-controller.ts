@@ -6,7 +6,7 @@ import { ready } from '../../src/kube/summary.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { Controller, type KeyGate } from '../../src/runtime/controller.ts';
 import { Informer } from '../../src/runtime/informer.ts';
-import { FakeKube } from '../../src/sandbox/fake-kube.ts';
+import { FakeKube, type FakeKubeOptions } from '../../src/sandbox/fake-kube.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { noChance } from './clock.ts';
@@ -21,10 +21,10 @@ interface ToyWorld extends ReturnType<typeof aCluster> {
   readonly random?: Random;
 }
 
-export function aCluster() {
+export function aCluster(more: Partial<FakeKubeOptions> = {}) {
   const clock = virtualClock();
   const statusDefaults = { toys: { observedGeneration: -1 } };
-  return { clock, api: new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults }) };
+  return { clock, api: new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults, ...more }) };
 }
 
 /** A controller of toys that runs, with the times at which passes looked at each toy. */

@@ -132,6 +132,7 @@ export function aToy(behaviour: ToyBehaviour = {}) {
     read: (key) => store.get(key),
     written: (written) => store.applyOwnWrite(written),
     onReady: (_object, _before, after) => log.push(`Ready ${after.reason}`),
+    onUntold: (_object, { reason }) => log.push(`untold ${reason}`),
     onStep: (description) => log.push(`going to ${description}`),
     failsForMs: () => Number.POSITIVE_INFINITY,
     conflictsLast: false,

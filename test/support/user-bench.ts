@@ -135,6 +135,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
         clock,
         read: (wanted) => seen ?? object(wanted),
         written: () => {},
+        onUntold: () => {},
         onReady: () => {},
         onStep: () => {},
         failsForMs: () => Number.POSITIVE_INFINITY,

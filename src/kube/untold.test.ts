@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { type AnyObject, KubeError } from './api.ts';
+import { droppedFrom, refusedWith } from './untold.ts';
+
+const answer = (status: object): AnyObject & { status: object } => ({
+  metadata: { name: 'a', uid: 'u', resourceVersion: '1' },
+  status,
+});
+
+test.each([
+  ['all stayed', { size: 1, color: 'red' }, { size: 1, color: 'red', other: 1 }, undefined],
+  ['what was taken away is not there', { size: null }, {}, undefined],
+  ['a list is empty', { sizes: [] }, { sizes: [] }, undefined],
+  ['one is not there', { size: 1, color: 'red' }, { size: 1 }, 'status.color was written'],
+  ['none is there', { size: 1, color: 'red' }, {}, 'status.size, status.color was written'],
+])('droppedFrom() tells of fields that the API server dropped, where %s', (_, patch, status, told) => {
+  const untold = droppedFrom(patch, answer(status));
+  expect([untold?.reason, untold?.message.startsWith(told ?? '')]).toEqual(
+    told === undefined ? [undefined, undefined] : ['StatusIncomplete', true],
+  );
+});
+
+test.each([
+  ['that is invalid', new KubeError('Too long', { status: 422, reason: 'Invalid' }), 'StatusRefused'],
+  ['that may not be made', new KubeError('forbidden', { status: 403, reason: 'Forbidden' }), 'StatusRefused'],
+  ['that came too late', new KubeError('modified', { status: 409, reason: 'Conflict' }), undefined],
+  ['of what is gone', new KubeError('not found', { status: 404, reason: 'NotFound' }), undefined],
+  ['that a busy server asks to be patient with', new KubeError('busy', { status: 429 }), undefined],
+  ['that a server failed at', new KubeError('etcd', { status: 500 }), undefined],
+  ['with a login that has ended', new KubeError('Unauthorized', { status: 401 }), undefined],
+  ['that was not answered', new Error('Connection reset'), undefined],
+])('refusedWith() tells of a status %s, or does not', (_, error, reason) => {
+  expect(refusedWith(error)?.reason).toBe(reason);
+  if (reason !== undefined) expect(refusedWith(error)?.message).toContain(error.message);
+});

@@ -1,0 +1,33 @@
+import { messageOf } from '../base/errors.ts';
+import { type AnyObject, isConflict, isNotFound, isRefused } from './api.ts';
+import { statusOf } from './status-patch.ts';
+
+/** What a status cannot tell, as it could not be written whole: an Event does. */
+export interface Untold {
+  readonly reason: string;
+  readonly message: string;
+}
+
+const INSTALL = 'install those of this version with mooring crds | kubectl apply --server-side -f -';
+
+/** Of the answer to the patch of a status: the API server drops what the CRD does not know. Undefined: all stayed. */
+export function droppedFrom(patch: object, answer: AnyObject): Untold | undefined {
+  const kept = new Set(Object.keys(statusOf(answer)));
+  const dropped = Object.entries(patch).flatMap(([field, value]) =>
+    value === null || value === undefined || kept.has(field) ? [] : [`status.${field}`],
+  );
+  if (dropped.length === 0) return undefined;
+  const message =
+    `${dropped.join(', ')} was written, and is not there: the CustomResourceDefinitions are of an earlier version of Mooring, or ` +
+    `something in this cluster takes it away. What needs it does not go on: ${INSTALL}`;
+  return { reason: 'StatusIncomplete', message };
+}
+
+/** Of a patch of a status that failed. Undefined: the next one may do better, or nobody is there to be told. */
+export function refusedWith(error: unknown): Untold | undefined {
+  if (!isRefused(error) || isConflict(error) || isNotFound(error)) return undefined;
+  const message =
+    `The API server refuses this object's status, so it tells how things were before: ${messageOf(error)}. Where a right is missing, ` +
+    `the chart and deploy/ of this version grant it; where the CustomResourceDefinitions are of another version, ${INSTALL}`;
+  return { reason: 'StatusRefused', message };
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { definitions } from '../../src/kinds/definitions.ts';
+import { EVENTS } from '../../src/kube/api.ts';
+import { statusFieldsOf } from '../support/status-fields.ts';
+import { MINUTE_MS } from './people.ts';
+import { CLUSTERS, DATABASES, USERS } from './view.ts';
+import { World } from './world.ts';
+
+/* CustomResourceDefinitions of an earlier version, which do not know a field of a status: the API server drops it. */
+
+/** These every version has; and by its binding the invariants know which Secret is to work. */
+const OF_OLD: ReadonlySet<string> = new Set(['observedGeneration', 'conditions', 'binding']);
+const FIELDS = definitions.flatMap(({ plural, status }) =>
+  [...statusFieldsOf({ status })].filter((field) => !OF_OLD.has(field)).map((field) => `${plural}.${field}`),
+);
+
+test.each(FIELDS)(
+  'Without %s nothing is lost or doubled, no key is hot, and an Event says what is missing',
+  async (without) => {
+    const world = new World({ scenario: 'older-crd', strikes: [], without });
+    const { clock, kube, people, invariants } = world;
+    const written = new Set<string>();
+    const patch = kube.patch.bind(kube);
+    kube.patch = (resource, ref, body, options) => {
+      if (options?.subresource === 'status')
+        for (const [field, value] of Object.entries((body as { status: object }).status))
+          if (value !== null) written.add(`${resource.plural}.${field}`);
+      return patch(resource, ref, body, options);
+    };
+    await world.start();
+    await people.createCluster({ deletionPolicy: 'Delete' });
+    await people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+    await people.create(DATABASES, 'shop', { clusterRef: { name: 'orders' } });
+    await clock.advance(30 * MINUTE_MS);
+    await people.edit({ spec: { storageSizeGB: 300 }, annotations: { 'mooring.dev/rotate-at': '1' } });
+    await clock.advance(30 * MINUTE_MS);
+    for (const [name, resource] of [
+      ['app', USERS],
+      ['shop', DATABASES],
+      ['orders', CLUSTERS],
+    ] as const)
+      people.remove(name, resource);
+    await clock.advance(60 * MINUTE_MS);
+    world.stop();
+    expect(invariants.violations).toEqual([]);
+    const told = kube.all(EVENTS).some((event) => String(event['note']).includes(`status.${without.split('.')[1]}`));
+    expect(told).toBe(written.has(without));
+  },
+);
