@@ -8,27 +8,35 @@ const HANGING = 30;
 const ALONE_MS = 5_600;
 /** Until a substitute works in the place of a pass that hangs. */
 const SUBSTITUTE_MS = 7_000;
+/** A call that hangs still, a pause of up to half a minute, and some seconds until the circuit breaker lets the server be tried. */
+const FOUND_MS = 20_000 + 30_000 + 10_000;
 
 type Crowd = Awaited<ReturnType<typeof aCrowd>>;
 
 /** Clusters whose servers take connections and never answer, each with a user, in the spaces by turns. */
-async function aHangingCrowd(spaces: readonly string[]) {
+async function aHangingCrowd(spaces: readonly string[], count = HANGING) {
   const crowd = await aCrowd([...new Set([...spaces, 'production', 'staging'])]);
   const { clock, kube, simulator } = crowd;
   void crowd.start();
-  const names = Array.from({ length: HANGING }, (_, index) => `hangs-${index}`);
+  const names = Array.from({ length: count }, (_, index) => `hangs-${index}`);
   for (const [index, name] of names.entries()) {
     await crowd.createCluster(name, spaces[index % spaces.length] ?? '');
     await crowd.create(USERS, name, { clusterRef: { name } });
   }
   const areReady = () => names.every((name) => crowd.isReady(name) && crowd.readyOf(USERS, name)?.status === 'True');
-  await clock.runUntil(areReady, 'all are Ready', 120_000);
+  await clock.runUntil(areReady, 'all are Ready', 600_000);
   // Each login is verified once a minute.
   for (const name of spaces)
     await kube.patch(SPACES, { namespace: NAMESPACE, name }, { spec: { verifyInterval: '60s' } });
   await clock.advance(61_000);
-  for (const clusterID of names) simulator.faults.add({ match: { api: 'server', clusterID }, effect: 'hang' });
-  return { ...crowd, names };
+  const faults = new Map(
+    names.map((clusterID) => [
+      clusterID,
+      simulator.faults.add({ match: { api: 'server', clusterID }, effect: 'hang' }),
+    ]),
+  );
+  const heal = (name: string) => simulator.faults.remove(faults.get(name) ?? '');
+  return { ...crowd, names, heal };
 }
 
 /** How long it takes until a new cluster in the space, and then a new user on it, are Ready. */
@@ -61,3 +69,18 @@ test.each([
   },
   120_000,
 );
+
+test('Of a hundred servers that hang, one that is back is Ready soon, and so is the user on it', async () => {
+  const crowd = await aHangingCrowd(['production'], 100);
+  const { clock, names, heal, isReady, readyOf } = crowd;
+  await clock.advance(10 * 60_000);
+  const took: number[] = [];
+  for (const name of names.filter((_, index) => index % 20 === 0)) {
+    heal(name);
+    const begin = clock.monotonic();
+    await clock.runUntil(() => isReady(name) && readyOf(USERS, name)?.status === 'True', `${name} is Ready`);
+    took.push(clock.monotonic() - begin);
+  }
+  crowd.stop();
+  expect(Math.max(...took)).toBeLessThan(FOUND_MS);
+}, 120_000);
