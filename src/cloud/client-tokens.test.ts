@@ -145,6 +145,16 @@ test('CloudClient gets one access token for levels, and spaces, that have the sa
   expect([exchanges(), calls()]).toEqual([1, 9]);
 });
 
+test.each(['get', 'destroy'] as const)(
+  'CloudClient.%s() does not take it for the absence of a cluster that the exchange is answered 404',
+  async (operation) => {
+    const { client } = aClient(() => ({ status: 200 }), ['admin'], {
+      transport: scriptedTransport(() => ({ status: 404 })),
+    });
+    expect(await errorOf(client[operation]('orders'))).toMatchObject({ kind: 'badAnswer', operation: 'authenticate' });
+  },
+);
+
 test('CloudClient names all levels that an API token which is refused is for', async () => {
   const transport = scriptedTransport(() => ({ status: 400 }));
   const credentials = LEVELS.map((level) => ({ level, clientID: 'same', clientSecret: 'canary-secret' }));

@@ -369,7 +369,7 @@ async function orMissing<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
+    if (error instanceof ApiError && error.kind === 'notFound') return undefined;
     throw error;
   }
 }

@@ -134,7 +134,8 @@ test.each([
   [400, 'unauthorized', 240_000],
   [401, 'unauthorized', 240_000],
   [403, 'forbidden', 240_000],
-  [404, 'notFound', 0],
+  [404, 'badAnswer', 0],
+  [405, 'badAnswer', 0],
   [500, 'unavailable', 0],
 ] as const)(
   'TokenSource.get() takes status %d of an exchange for %s and tries anew after %d ms',
@@ -155,6 +156,13 @@ test.each([
     expect(await source.get()).toBe('token');
   },
 );
+
+test.each([
+  [403, 'the client id or the client secret was refused'],
+  [404, 'there is no such API at this address'],
+])('TokenSource.get() says of status %d of an exchange that %s', async (status, words) => {
+  await expect(aSource(() => ({ status })).source.get()).rejects.toThrow(`${words} (HTTP ${status})`);
+});
 
 test('TokenSource.get() tries a refused credential at once when the refusal is to be forgotten', async () => {
   const { source } = aSource((_, count) => (count === 0 ? { status: 401 } : { status: 200, body: 'token' }));

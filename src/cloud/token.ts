@@ -128,11 +128,12 @@ export class TokenSource {
       method: 'POST',
       path: ['api', 'v1', 'auth'],
       idempotent: true,
-      // The document gives an invalid client id or secret the status 400.
-      kinds: { 400: 'unauthorized' },
+      // The document gives an invalid client id or secret the status 400. Nothing that is exchanged can be missing: a 404 says nothing of it.
+      kinds: { 400: 'unauthorized', 404: 'badAnswer', 405: 'badAnswer' },
       words: {
         unauthorized: 'the client id or the client secret was refused',
-        notFound: 'there is no such API at this address',
+        forbidden: 'the client id or the client secret was refused',
+        badAnswer: 'there is no such API at this address',
         lost: NO_ANSWER,
       },
     };
