@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { anAnswer } from '../../test/support/http.ts';
@@ -59,6 +60,16 @@ test.each(labelled([['<html>'], ['', '<html>'], ['\ufeff <!doctype']]))(
     await expect(piecesOf(anAnswer(chunks, headers))).rejects.toThrow('web page');
   },
 );
+
+test('Answers that are packed and not labelled so are known by how they begin', async () => {
+  const packed = gzipSync('[1]');
+  for (const reading of [
+    readTextAnswer(anAnswer([packed])),
+    readJson(anAnswer([packed]), schema),
+    piecesOf(anAnswer([packed])),
+  ])
+    await expect(reading).rejects.toThrow('the answer is gzip-encoded, though identity was asked for');
+});
 
 test('readBytes() refuses what is larger than its limit, without reading the rest', async () => {
   let sent = 0;

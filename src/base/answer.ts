@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { HttpResponse } from './http.ts';
-import { BadAnswer, decodeUtf8, parseJson } from './json-stream.ts';
+import { BadAnswer, decodeUtf8, parseJson, refusePacked } from './json-stream.ts';
 
 /** Largest answer of which only one object is expected, in bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -53,11 +53,12 @@ export function maybe<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** The body in pieces. Fails with BadAnswer if its first one is that of a web page. */
+/** The body in pieces. Fails with BadAnswer if its first one is that of a web page, or packed. */
 export async function* pagelessBody({ body }: HttpResponse): AsyncGenerator<Uint8Array> {
   let begun = false;
   for await (const chunk of body) {
     if (!begun) refuseWebPage(chunk);
+    if (!begun) refusePacked(chunk);
     begun ||= chunk.byteLength > 0;
     yield chunk;
   }

@@ -76,6 +76,16 @@ test.each([
 });
 
 test.each([
+  ['{"items":[{}]}', ', but an object with "items"'],
+  ['{"data":[],"canary":1}', ', but an object with "data"'],
+  ['{"canary":[]}', ', but an object'],
+  ['null', ', but null'],
+  ['1', ', but a number'],
+])('readSplitJson() says of %j what it is instead of an array, in words that are known', async (text, words) => {
+  await expect(read([text])).rejects.toThrow(new RegExp(`^the answer is not an array${words}$`));
+});
+
+test.each([
   '[1]',
   'null',
   '{"answers":1}',

@@ -54,7 +54,7 @@ export async function readSplitJson<T>(
 
 function checkOuter(outer: unknown, member: string | undefined): void {
   if (member === undefined) {
-    if (!Array.isArray(outer) || outer.length > 0) throw new BadAnswer('the answer is not an array');
+    if (!Array.isArray(outer) || outer.length > 0) throw new BadAnswer(`the answer is not an array${insteadOf(outer)}`);
     return;
   }
   if (typeof outer !== 'object' || outer === null || Array.isArray(outer))
@@ -62,6 +62,16 @@ function checkOuter(outer: unknown, member: string | undefined): void {
   const array: unknown = Object.hasOwn(outer, member) ? Reflect.get(outer, member) : undefined;
   if (array === undefined || array === null) return;
   if (!Array.isArray(array) || array.length > 0) throw new BadAnswer(`${member} in the answer is not an array`);
+}
+
+/** As which the array of a List is wrapped by many APIs. Other names are not told, as they may be anything. */
+const WRAPPERS = ['items', 'data', 'clusters', 'results', 'content', 'value'];
+
+/** What there is where an array should be, to go on in a sentence. */
+function insteadOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return `, but ${value === null ? 'null' : `a ${typeof value}`}`;
+  const wrapper = WRAPPERS.find((name) => Object.hasOwn(value, name));
+  return `, but an object${wrapper === undefined ? '' : ` with "${wrapper}"`}`;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -83,8 +93,15 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
+    refusePacked(bytes);
     throw new BadAnswer('the answer is not valid UTF-8');
   }
+}
+
+/** Of an answer that is not labelled so; no text begins with these bytes. */
+export function refusePacked(bytes: Uint8Array): void {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
+    throw new BadAnswer('the answer is gzip-encoded, though identity was asked for');
 }
 
 /** Without these no integer is too long; the reviver is slow and needed by few texts. */
