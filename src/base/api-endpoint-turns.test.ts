@@ -173,6 +173,7 @@ test('ApiEndpoint.call() tells those who wait for some seconds, but for what is 
   }));
   await errorOf(call());
   await patiently(call());
+  clock.advance(1_000);
   await errorOf(call());
   const askedAt = clock.monotonic();
   const leave = new AbortController();

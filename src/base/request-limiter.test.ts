@@ -127,6 +127,17 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBe(26);
   });
 
+  it('does not slow down time and again within a second, be it that all spaces are refused one operation', async () => {
+    const { limiter, partyOf, clock, ratePerSecond } = aLimiter();
+    for (let space = 0; space < 50; space++) {
+      limiter.wasRefused(partyOf(`space ${space}`), 'versions', clock.monotonic());
+      clock.advance(20);
+    }
+    expect(await ratePerSecond()).toBeGreaterThan(20);
+    limiter.letThrough(partyOf('space 0'), 'get', false);
+    expect(limiter.wasRefused(partyOf('space 50'), 'versions', clock.monotonic()), 'of concern to others').toBe(false);
+  });
+
   it('takes what was let through since the last 429 for the rate, but at most three quarters off at once', async () => {
     const { clock, limiter, partyOf, refused, ratePerSecond } = aLimiter();
     const letThrough = (count: number) => {

@@ -41,6 +41,8 @@ const MAX_PAUSE_MS = 5_000;
 /** Where the rate was not used up lately, it is not cut below so many times what is asked for: that is no limit. */
 const HEADROOM = 1.5;
 const LATELY_MS = 10_000;
+/** So long one time of trouble lasts at least: what was sent in it cannot say yet what the rate brings about. */
+const TROUBLE_MS = 1_000;
 /** Over which what is let through is averaged. */
 const AVERAGED_MS = 30_000;
 /** Whoever goes at once, and not right after a pause, shows that the rate was not used up: what went before says nothing of it. */
@@ -128,12 +130,13 @@ export class RequestLimiter {
     const refusal = this.#trouble.refused(party, operation, isNews);
     if (refusal === 'own') return false;
     const pauseMs = Math.min(MAX_PAUSE_MS, retryAfterMs);
-    const limit = this.#limit ?? this.#firstLimit(now, now + pauseMs);
+    const heedFrom = now + Math.max(pauseMs, TROUBLE_MS);
+    const limit = this.#limit ?? this.#firstLimit(now, heedFrom);
     if (limit === this.#limit && isNews) {
       // Nobody at all is let through: then it is not its own trouble.
       if (refusal === 'new') cut(limit, now, this.#averageAt(now));
       else limit.ratePerSecond = Math.max(LEAST_RATE, limit.ratePerSecond * CUT.least);
-      limit.heedFrom = now + pauseMs;
+      limit.heedFrom = heedFrom;
     }
     this.#limit = limit;
     // Whether others are let through is to be learned: they are not to wait again for what comes first after each pause.
