@@ -53,22 +53,44 @@ test.each([429, 503])(
   },
 );
 
-test('ApiEndpoint.call() goes on with all others where one operation is answered 429 again and again', async () => {
-  const { call, clock, requests } = anEndpoint(({ method }) =>
-    method === 'POST' ? { status: 429, headers: { 'retry-after': '30' } } : { status: 200 },
-  );
-  await errorOf(call(write));
-  clock.advance(31_000);
-  for (let count = 0; count < 5; count++) {
-    await call();
-    clock.advance(1_000);
-    expect((await errorOf(call({ ...write, follows: true }))).status).toBe(429);
-    clock.advance(1_000);
-    await call();
-    expect((await errorOf(call(write))).status).toBeUndefined();
+test.each([429, 503])(
+  'ApiEndpoint.call() goes on with all others where one operation is answered %d again and again',
+  async (status) => {
+    const { call, clock, requests } = anEndpoint(({ method }) =>
+      method === 'POST' ? { status, headers: { 'retry-after': '30' } } : { status: 200 },
+    );
+    await errorOf(call(write));
     clock.advance(31_000);
-  }
-  expect(requests).toHaveLength(16);
+    for (let count = 0; count < 5; count++) {
+      await call();
+      clock.advance(1_000);
+      expect((await errorOf(call({ ...write, follows: true }))).status).toBe(status);
+      clock.advance(1_000);
+      await call();
+      expect((await errorOf(call(write))).status).toBeUndefined();
+      clock.advance(31_000);
+    }
+    expect(requests).toHaveLength(16);
+  },
+);
+
+test('ApiEndpoint.call() learns nothing of an operation from 503s that were sent before the first one came', async () => {
+  let answer: (() => void) | undefined;
+  const late = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { call, clock } = anEndpoint(async ({ method }, count) => {
+    if (count === 1) await late;
+    return method === 'POST' ? { status: 503, headers: { 'retry-after': '30' } } : { status: 200 };
+  });
+  const first = errorOf(call(write));
+  const second = errorOf(call(write));
+  await first;
+  clock.advance(31_000);
+  await call();
+  answer?.();
+  await second;
+  expect((await errorOf(call())).message).toContain('asked for a pause');
 });
 
 test('ApiEndpoint.turn() is not given to what has to wait for longer', async () => {

@@ -11,6 +11,7 @@ import { type CallOutcome, CircuitBreaker } from './circuit-breaker.ts';
 import { sleep } from './clock.ts';
 import type { HttpResponse } from './http.ts';
 import { instant } from './instant.ts';
+import { OwnTrouble } from './own-trouble.ts';
 import type { Random } from './random.ts';
 import { RequestLimiter } from './request-limiter.ts';
 import { untilWords } from './retry-after.ts';
@@ -52,7 +53,7 @@ type PauseReason = 'throttled' | 'unavailable';
  * One base URL of one API: everything that is the same for each call to it. Calls wait for their turn in a token bucket, and
  * while the other side answers 429, for that which the limiter gives; a circuit breaker fails them at once while the other
  * side is down, or those of an operation that it fails at; 429 and 503 with `Retry-After` hold the operation back for that time,
- * and all others for a minute of it at most, or not at all where a 429 is that operation's own affair.
+ * and all others for a minute of it at most, or not at all where that is the operation's own affair.
  * Nothing is sent twice, but a GET whose connection broke at once (a kept-alive one that was closed meanwhile).
  *
  * What follows a look does not wait for its turn, as others may change meanwhile what was seen: it goes at once, and is counted.
@@ -71,6 +72,10 @@ export class ApiEndpoint {
   #pausedBy: PauseReason = 'unavailable';
   /** Of operations that were told to wait. Only where any was. */
   #ownPauses: Map<string, OwnPause> | undefined;
+  /** What 503s with `Retry-After` tell, as those of 429s the limiter knows. Only where any came. */
+  #trouble: OwnTrouble | undefined;
+  /** When the last pause of all that a 503 asked for ends, by the monotonic clock: what was sent before says nothing new. */
+  #heedFrom = Number.NEGATIVE_INFINITY;
 
   constructor(options: ApiEndpointOptions) {
     this.#options = options;
@@ -162,6 +167,7 @@ export class ApiEndpoint {
 
   #letThrough({ name }: Operation, waited: boolean): void {
     this.#limiter.letThrough(this, name, waited);
+    this.#trouble?.letThrough(this, name);
     this.#ownPauses?.delete(name);
   }
 
@@ -170,6 +176,7 @@ export class ApiEndpoint {
     if (status === 429) isCommon = this.#limiter.wasRefused(this, operation.name, sentAt, retryAfterMs);
     else if (status !== undefined && status < 500) this.#letThrough(operation, waited);
     if (retryAfterMs === undefined) return;
+    if (status === 503) isCommon = this.#isCommonFailure(operation, sentAt, retryAfterMs);
     const by = kind === 'throttled' ? 'throttled' : 'unavailable';
     const untilMs = this.#options.clock.monotonic() + retryAfterMs;
     this.#ownPauses = (this.#ownPauses ?? new Map<string, OwnPause>()).set(operation.name, {
@@ -180,6 +187,14 @@ export class ApiEndpoint {
     if (!isCommon) return;
     this.#pausedBy = by;
     this.#bucket.pause(Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS));
+  }
+
+  /** Whether a pause that a 503 asks for is of concern to other operations: not where they are let through all the while. */
+  #isCommonFailure({ name }: Operation, sentAt: number, retryAfterMs: number): boolean {
+    this.#trouble ??= new OwnTrouble();
+    if (this.#trouble.refused(this, name, sentAt >= this.#heedFrom) === 'own') return false;
+    this.#heedFrom = this.#options.clock.monotonic() + Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS);
+    return true;
   }
 
   /** A short pause is waited for: that of all by the bucket, the operation's own, which may be longer, before. */
