@@ -38,6 +38,8 @@ const CLONED = { cloneFrom: { clusterID: 'source' } };
 const NEEDED =
   'is needed to deploy a cluster: set it (it may be absent with cloneFrom, adoptionPolicy: MustExist or managementPolicy: Observe)';
 const CLUSTER_ID = 'must be lowercase letters and digits, separated by hyphens or underscores, such as orders-eu';
+const CLONE_OF_ITSELF =
+  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: delete this object, and apply it with another source, or without cloneFrom';
 const SELECTOR = 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector';
 
 function cluster(rule: string, spec: Fields, says: string, more: Partial<Rejection> = {}): Rejection {
@@ -125,6 +127,19 @@ export const REJECTIONS: readonly Rejection[] = [
     'spec.cloneFrom.clusterID: must be',
     { cloneFrom: { clusterID: 'Source' } },
     `spec.cloneFrom.clusterID: Invalid value: "Source": ${CLUSTER_ID}`,
+  ),
+  ...[
+    { cloneFrom: { clusterID: 'orders' } },
+    { cloneFrom: { clusterRef: { name: 'orders' } }, clusterID: 'orders-eu' },
+  ].map((spec) =>
+    cluster('spec.cloneFrom: cloneFrom names the very', spec, `spec.cloneFrom: Invalid value: ${CLONE_OF_ITSELF}`, {
+      name: 'orders',
+    }),
+  ),
+  cluster(
+    'spec.version: version must be one such as',
+    { version: '3.5.0 ' },
+    'spec.version: Invalid value: version must be one such as 3.5.0, or latest, without blanks or other odd characters',
   ),
   ...['Orders', '-orders', 'orders_', 'or ders', 'ördërs', '../orders', 'a.b'].map((clusterID) =>
     cluster('spec.clusterID: must be', { clusterID }, `spec.clusterID: Invalid value: "${clusterID}": ${CLUSTER_ID}`),

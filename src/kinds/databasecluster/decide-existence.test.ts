@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
     given: aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } }),
     seen: anObservation()
       .missing()
-      .with({ cloneSource: { is: 'elsewhere', message: 'Its source is elsewhere: choose another' } }),
+      .with({ cloneSource: { is: 'unusable', reason: 'CloneSourceElsewhere', message: 'Choose another' } }),
     thus: { ready: 'False CloneSourceElsewhere', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
   {

@@ -80,8 +80,8 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   const operation = status.operation;
 
   const { cloneSource } = seen;
-  if (cloneSource?.is === 'elsewhere')
-    return { conditions: say(stalled('CloneSourceElsewhere', cloneSource.message)), retry: 'slowly' };
+  if (cloneSource?.is === 'unusable')
+    return { conditions: say(stalled(cloneSource.reason, cloneSource.message)), retry: 'slowly' };
   // The source's status tells its id, and nothing wakes others for a status.
   if (cloneSource?.is === 'waiting')
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };

@@ -184,7 +184,11 @@ const observations: fc.Arbitrary<ClusterObservation> = fc.oneof(
           undefined,
           { is: 'known' as const, id: 'source' },
           { is: 'waiting' as const, message: 'Waiting for DatabaseCluster "source"' },
-          { is: 'elsewhere' as const, message: 'DatabaseCluster "source" is elsewhere: choose another' },
+          {
+            is: 'unusable' as const,
+            reason: 'CloneSourceElsewhere',
+            message: 'DatabaseCluster "source" is elsewhere: choose another',
+          },
         ),
         mayLandUntilMs: fc.constantFrom(undefined, NOW_MS - 1, NOW_MS + 1000),
         renameTaken: fc.boolean(),

@@ -59,8 +59,8 @@ export interface SpaceSeen {
   readonly cloneSource:
     | { readonly is: 'known'; readonly id: string }
     | { readonly is: 'waiting'; readonly message: string }
-    /** Where it cannot be cloned from. */
-    | { readonly is: 'elsewhere'; readonly message: string }
+    /** It can never be cloned from that. */
+    | { readonly is: 'unusable'; readonly reason: string; readonly message: string }
     | undefined;
 }
 

@@ -147,6 +147,16 @@ describe('observeCluster() looks for the source of a clone and', () => {
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
   });
 
+  it.each([{ clusterRef: { name: 'orders' } }, { clusterID: 'orders' }])(
+    'says of %j, which is the object itself, that nothing can be cloned from itself',
+    async (cloneFrom) => {
+      const { bench } = await withSource();
+      expect(await observe(bench, aCluster().with({ cloneFrom }))).toMatchObject({
+        cloneSource: { is: 'unusable', reason: 'InvalidSpec', message: expect.stringContaining('another source') },
+      });
+    },
+  );
+
   it('waits for the DatabaseCluster until that has one', async () => {
     const { bench, known } = await withSource((source) => source.withStatus({ clusterID: undefined }));
     expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
@@ -171,7 +181,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
     const { spec } = aSpace().subject;
     const places = (spaceID: string) => placesOf({ 'shop/production': spec, 'shop/staging': { ...spec, spaceID } });
     const seen = (there: string) => observe(bench, clone, { ...known, places: places(there) });
-    expect(await seen('staging')).toMatchObject({ cloneSource: { is: 'elsewhere' } });
+    expect(await seen('staging')).toMatchObject({ cloneSource: { is: 'unusable', reason: 'CloneSourceElsewhere' } });
     // Another DatabaseSpace for the same place, which is not connected.
     expect(await seen('production')).toMatchObject({ cloneSource: { is: 'known' } });
   });

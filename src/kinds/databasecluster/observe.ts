@@ -23,6 +23,7 @@ import {
 import { observeLogin } from './observe-login.ts';
 import { isOnlyObserved } from './present.ts';
 import { clusterRecordOf } from './record.ts';
+import { CLONE_OF_ITSELF } from './rules.ts';
 import type { ClusterWorld } from './world.ts';
 
 /**
@@ -185,6 +186,11 @@ function cloneSourceOf(
   const { cloneFrom } = subject.spec;
   if (cloneFrom === undefined) return undefined;
   const isReady = (cluster: Cluster | undefined) => cluster?.status === 'running' || cluster?.status === 'suspended';
+  const isItself =
+    cloneFrom.clusterRef === undefined
+      ? cloneFrom.clusterID === desiredID(subject)
+      : cloneFrom.clusterRef.name === subject.metadata.name;
+  if (isItself) return { is: 'unusable', reason: 'InvalidSpec', message: `spec.${CLONE_OF_ITSELF}` };
   if (cloneFrom.clusterRef === undefined) {
     const id = cloneFrom.clusterID ?? '';
     if (isReady(poller.get(id))) return { is: 'known', id };
@@ -196,7 +202,7 @@ function cloneSourceOf(
   const theirs = source && world.places.get(spaceKeyOf(source));
   if (theirs !== undefined && !isSamePlace(theirs, place)) {
     const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${placeName(place)}: delete this object, and create it in the space of that one`;
-    return { is: 'elsewhere', message };
+    return { is: 'unusable', reason: 'CloneSourceElsewhere', message };
   }
   const cluster = theirs && poller.get(source?.status.clusterID ?? '');
   const isTheirs = source?.status.createdAt !== undefined && cluster !== undefined && isSame(source, cluster);

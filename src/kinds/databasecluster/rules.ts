@@ -10,6 +10,8 @@ import { machineTypes, storageTypes } from './offerings.ts';
 const STAYS = 'a cluster keeps what it was created with';
 /** Nothing outside goes with an object that nothing was created for. */
 export const OTHER_CLUSTER = `${STAYS}, so create another DatabaseCluster; where no cluster was created yet, delete this object and apply it again`;
+export const CLONE_OF_ITSELF =
+  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: delete this object, and apply it with another source, or without cloneFrom';
 const PAST_THE_TABLE = 'or set allowUnlisted: true if the cloud offers it';
 
 const providers = Object.keys(storageTypes);
@@ -122,11 +124,14 @@ export const specRules: readonly ValidationRule[] = [
 
 const ADMIN_SECRET = `(has(self.spec.adminCredentials.secretName) ? self.spec.adminCredentials.secretName : self.metadata.name + '-admin')`;
 
-/** Rules that need the object's name. */
+/** An object that was known before there was the rule can still be changed, and go. */
+const IS_KNOWN = '(has(self.status) && self.status.observedGeneration >= 0)';
+const OWN_ID = '(has(self.spec.clusterID) ? self.spec.clusterID : self.metadata.name)';
+
+/** Rules that need the object's name, or ask whether it is new. */
 export const clusterRules: readonly ValidationRule[] = [
   {
-    // An object that was known before there was this rule can still be changed, and go.
-    rule: `size(self.metadata.name) <= 63 || (has(self.status) && self.status.observedGeneration >= 0)`,
+    rule: `size(self.metadata.name) <= 63 || ${IS_KNOWN}`,
     message:
       'metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
   },
@@ -141,5 +146,15 @@ export const clusterRules: readonly ValidationRule[] = [
     message:
       'existingSecretRef names the Secret that the operator writes (secretName, by default <name>-admin): name another Secret in one of the two',
     fieldPath: '.spec.adminCredentials.existingSecretRef.name',
+  },
+  {
+    rule: `${IS_KNOWN} || !has(self.spec.cloneFrom) || (has(self.spec.cloneFrom.clusterRef) ? self.spec.cloneFrom.clusterRef.name != self.metadata.name : !has(self.spec.cloneFrom.clusterID) || self.spec.cloneFrom.clusterID != ${OWN_ID})`,
+    message: CLONE_OF_ITSELF,
+    fieldPath: '.spec.cloneFrom',
+  },
+  {
+    rule: `${IS_KNOWN} || !has(self.spec.version) || self.spec.version.matches('^[!-~]+$')`,
+    message: 'version must be one such as 3.5.0, or latest, without blanks or other odd characters',
+    fieldPath: '.spec.version',
   },
 ];
