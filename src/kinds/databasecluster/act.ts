@@ -286,6 +286,7 @@ function changing(
   return memory.failedChanges.ask({ key, what, by: client }, patient === true && !lookNow, clock.monotonic, work);
 }
 
+/** Where the cloud accepts it and goes on to show the former id, it is not asked again at once. */
 function rename(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -294,12 +295,18 @@ function rename(
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
   const { client, poller } = connection;
-  const change = { id, fields: ['clusterID'], isPossible: () => isFree(world, connection, to, signal) };
-  return corrected(world, subject, connection, change, signal, async () => {
+  const asked = () => changeOf(subject, connection, id, { id: to });
+  const isPossible = () => {
+    refuseAwaited(world, subject, asked());
+    return isFree(world, connection, to, signal);
+  };
+  return corrected(world, subject, connection, { id, fields: ['clusterID'], isPossible }, signal, async () => {
+    const change = asked();
     const askedAt = world.clock.monotonic();
     const cluster = await client.update(id, { id: to }, signal);
     poller.learn(id, undefined, askedAt);
     poller.learn(to, cluster, askedAt);
+    if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
     return { clusterID: to };
   });
 }

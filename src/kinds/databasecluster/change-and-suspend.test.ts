@@ -53,13 +53,17 @@ const cases = [
   {
     name: 'suspends a cluster whose suspension was accepted, though what became of the change is not told any more',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({ observedGeneration: 2 }),
-    seen: anObservation().with({ isSuspensionUnseen: true }).login({ login: 'notTried' }),
+    seen: anObservation()
+      .with({ notShown: { reason: 'Suspending', message: '' } })
+      .login({ login: 'notTried' }),
     thus: { steps: ['Suspend'] },
   },
   {
     name: 'changes a cluster whose suspension was accepted where the spec has changed since',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({ observedGeneration: 1 }),
-    seen: anObservation().with({ isSuspensionUnseen: true }).login({ login: 'notTried' }),
+    seen: anObservation()
+      .with({ notShown: { reason: 'Suspending', message: '' } })
+      .login({ login: 'notTried' }),
     thus: { steps: ['Update'] },
   },
   {

@@ -11,7 +11,7 @@ import {
   isFormer,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, isOurs, shown, unobserved } from './present.ts';
+import { bringing, type ClusterDecision, clusterConditions, isOurs, shown, unobserved } from './present.ts';
 
 /** Whether deleting the object does anything to the cluster. */
 export function needsCloudToGo(spec: ClusterSubject['spec']): boolean {
@@ -68,13 +68,14 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   });
   if (cluster === undefined || !isOursToEnd(subject, seen))
     return { conditions: 'keep', steps: [{ do: 'DeleteSecret' }], release: true };
-  if (cluster.status === 'destroying') return say(reconciling('Destroying', `Cluster "${seen.id}" is being destroyed`));
+  const destroying = bringing(seen, 'Destroying', `Cluster "${seen.id}" is being destroyed`);
+  if (cluster.status === 'destroying') return say(destroying);
   if (!seen.canDestroy) {
     const message = `Cluster "${seen.id}" cannot be destroyed: the space has no API token of level admin. Add one to apiTokens. ${LET_GO}`;
     return say(failing('DeletionBlocked', message));
   }
   return {
-    ...say(reconciling('Destroying', `Cluster "${seen.id}" is being destroyed`)),
+    ...say(destroying),
     steps: [{ do: 'Destroy', id: seen.id }],
   };
 }

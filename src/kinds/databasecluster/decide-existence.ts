@@ -21,7 +21,7 @@ import {
   NO_CREATION_TIME,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, isOnlyObserved, type Rule, shown } from './present.ts';
+import { bringing, type ClusterDecision, clusterConditions, isOnlyObserved, type Rule, shown } from './present.ts';
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 
@@ -281,6 +281,12 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   const wait = (reason: string, message: string): ClusterDecision => ({
     conditions: [...reconciling(reason, message), ...clusterConditions(subject, seen)],
   });
+  const brought = (reason: string, doing: string): ClusterDecision => ({
+    conditions: [
+      ...bringing(seen, reason, `Cluster "${seen.id}" is being ${doing}`),
+      ...clusterConditions(subject, seen),
+    ],
+  });
   switch (cluster.status) {
     case 'running': {
       const what = `Cluster "${seen.id}" runs, but none of its servers does yet`;
@@ -299,9 +305,9 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     case 'starting':
       return wait('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`);
     case 'suspending':
-      return wait('Suspending', `Cluster "${seen.id}" is being suspended`);
+      return brought('Suspending', 'suspended');
     case 'resuming':
-      return wait('Resuming', `Cluster "${seen.id}" is being resumed`);
+      return brought('Resuming', 'resumed');
     case 'destroying': {
       const message = `Cluster "${seen.id}" is being destroyed, though not by this object: nothing can be done until it is gone`;
       return wait('Destroying', message);

@@ -10,6 +10,7 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import {
+  bringing,
   type ClusterDecision,
   clusterConditions,
   factoryLoginRetired,
@@ -41,14 +42,9 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
     const { summary, steps } = first;
     return { conditions: [...summary, ...clusterConditions(subject, seen)], steps, retry: 'soon' };
   }
+  const message = `Cluster "${seen.id}" is being ${doing}: state from ${suspended ? 'Suspended to Running' : 'Running to Suspended'}`;
   return {
-    conditions: [
-      ...reconciling(
-        reason,
-        `Cluster "${seen.id}" is being ${doing}: state from ${suspended ? 'Suspended to Running' : 'Running to Suspended'}`,
-      ),
-      ...clusterConditions(subject, seen, secured),
-    ],
+    conditions: [...bringing(seen, reason, message), ...clusterConditions(subject, seen, secured)],
     ...(secured === undefined ? { steps: [{ do: step, id: seen.id }] } : { status: secured.status, requeueAfterMs: 0 }),
   };
 };
@@ -61,7 +57,7 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
 function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { metadata, status } = subject;
   const isOver =
-    seen.isSuspensionUnseen === true ||
+    seen.notShown !== undefined ||
     status.lastError?.operation === 'update' ||
     findStatusCondition(status.conditions, 'Ready')?.reason === 'UpdateNotApplied';
   if (isOver && status.observedGeneration === metadata.generation) return undefined;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../test/support/simulator.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
@@ -132,6 +132,37 @@ describe('A cluster that is said not to be there (404) while the List shows it',
     await bench.until('True Running');
     expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
     expect([bench.status().createdAt, bench.simulator.count('deploy')]).toEqual([createdAt, 1]);
+  });
+});
+
+describe('A rename of ours that the cloud shows late', () => {
+  it('is asked for once, and again only after a pause', async () => {
+    const bench = await settled();
+    const { client } = bench.world().connections.get(SPACE) ?? expect.unreachable();
+    const cluster = (await client.get('orders')) ?? expect.unreachable();
+    const update = vi.spyOn(client, 'update').mockResolvedValue({ ...cluster, id: 'orders-eu' });
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.until('True Running');
+    await list(bench);
+    for (let second = 0; second < 25; second += 5) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(update).toHaveBeenCalledTimes(1);
+    expect(bench.ready()).toBe('Unknown Updating');
+    expect(message(bench)).toMatch(
+      /accepted the renaming of cluster "orders" at 2.*Z, and still shows it under that id/,
+    );
+    await bench.clock.advance(5_000);
+    await bench.pass();
+    expect(update).toHaveBeenCalledTimes(2);
+    await list(bench);
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    bench.simulator.changeCluster('orders', { id: 'orders-eu' });
+    await list(bench);
+    await bench.until('True Running');
+    expect(update).toHaveBeenCalledTimes(2);
   });
 });
 

@@ -7,11 +7,14 @@ import type { ClusterWorld } from './world.ts';
 
 /* What is said where the cloud takes a change and goes on to show the cluster as before. */
 
-/** What is done, and the word for it while it may only be slow to show. */
-const WORDS: Readonly<Record<NonNullable<Asked['status']>, readonly [reason: string, what: string]>> = {
-  suspended: ['Suspending', 'suspension'],
-  running: ['Resuming', 'resumption'],
-  gone: ['Destroying', 'deletion'],
+type State = NonNullable<Asked['status']>;
+
+/** What is done, and the word for it while it may only be slow to show; how it is shown then. */
+const WORDS: Readonly<Record<State | 'renamed', readonly [reason: string, what: string, shown: string]>> = {
+  suspended: ['Suspending', 'suspension', 'does not show it as suspended'],
+  running: ['Resuming', 'resumption', 'does not show it as running'],
+  gone: ['Destroying', 'deletion', 'still shows it'],
+  renamed: ['Updating', 'renaming', 'still shows it under that id'],
 };
 
 /** Throws where the change was answered a short time ago: to ask for it again is put off, but for a person who wants that. */
@@ -24,30 +27,30 @@ export function refuseAwaited(
   const unseen = memory.unseenChanges.awaited(change, clock.monotonic());
   if (unseen === undefined) return;
   const { changes, cluster } = change;
-  throw changes.status === undefined ? updateNotApplied(cluster.id) : statusNotShown(changes.status, change, unseen);
+  const what = changes.status ?? (changes.id === undefined ? undefined : 'renamed');
+  throw what === undefined ? updateNotApplied(cluster.id) : notShown(what, change, unseen);
 }
 
-/** Whether that the cluster is to be suspended was accepted, and was not seen since. */
-export function isSuspensionUnseen(
+/** What is to be said of the state that the cluster was asked to have, and was not seen in since; undefined: it was not asked for. */
+export function stateNotShown(
   { clock, memory }: ClusterWorld,
   { key, metadata: { uid } }: ClusterSubject,
   cluster: Cluster,
-): boolean {
-  return memory.unseenChanges.has({ key, uid, changes: { status: 'suspended' }, cluster }, clock.monotonic());
+  status: State,
+): TransientError | undefined {
+  const change = { key, uid, changes: { status }, cluster };
+  const unseen = memory.unseenChanges.inARow(change, clock.monotonic());
+  return unseen && notShown(status, change, unseen);
 }
 
-/** At first it may only be slow to show, which is no news. */
-function statusNotShown(
-  status: NonNullable<Asked['status']>,
-  { cluster }: Change,
-  { answer, at, times }: Unseen,
-): TransientError {
-  const [reason, what] = WORDS[status];
+/** At first it may only be slow to show, which is no news. The same words from then on, whatever its answers say each time. */
+function notShown(change: keyof typeof WORDS, { cluster }: Change, { answer, at, times }: Unseen): TransientError {
+  const [reason, what, shown] = WORDS[change];
   const answered = answer === 'missing' ? `answered 404 to the ${what} of` : `accepted the ${what} of`;
-  const letGo = status === 'gone' ? `. ${LET_GO}` : '';
+  const letGo = change === 'gone' ? `. ${LET_GO}` : '';
   const message =
-    `The cloud ${answered} cluster "${cluster.id}" at ${at}, and still shows it as ${cluster.status}: it is looked at again, and asked for ` +
-    `again after half a minute or more. If it stays so, look into the cloud's console, or ask the cloud's support${letGo}`;
+    `The cloud ${answered} cluster "${cluster.id}" at ${at}, and ${shown}: it is looked at again, and asked for again after half a minute ` +
+    `or more. If it stays so, look into the cloud's console, or ask the cloud's support${letGo}`;
   return new TransientError(times > 1 ? 'UpdateNotApplied' : reason, message);
 }
 

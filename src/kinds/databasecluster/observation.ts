@@ -44,8 +44,8 @@ export interface SpaceSeen {
   readonly lookalikes: readonly string[];
   /** Whether the id that the cluster is to be renamed to is another cluster's. */
   readonly renameTaken: boolean;
-  /** The cloud has accepted that it is suspended, and has not shown it since. */
-  readonly isSuspensionUnseen?: boolean;
+  /** What is to be said where the cloud has accepted the state that it is to have, and has not shown it since; undefined: that is not so. */
+  readonly notShown?: { readonly reason: string; readonly message: string } | undefined;
   /** Where the server is; undefined while there is none that runs. */
   readonly endpoint: string | undefined;
   readonly login: LoginObservation;

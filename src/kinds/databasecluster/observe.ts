@@ -10,7 +10,7 @@ import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
 import { mayExist } from './held-record.ts';
 import { hasMoved, isToFollow } from './moved.ts';
-import { isSuspensionUnseen } from './not-shown.ts';
+import { stateNotShown } from './not-shown.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
@@ -67,7 +67,7 @@ export async function observeCluster(
     absence: absenceOf(world, subject, cluster),
     lookalikes,
     renameTaken: isRenameTaken(subject, connection, cluster),
-    isSuspensionUnseen: cluster !== undefined && isSuspensionUnseen(world, subject, cluster),
+    notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
     cloneSource: cloneSourceOf(world, subject, connection),
   } as const;
@@ -76,6 +76,8 @@ export async function observeCluster(
     login: await loginOf(world, subject, connection, { ...seen, login: { login: 'notTried' } }, signal),
   };
 }
+
+const WANTED = { Running: 'running', Suspended: 'suspended' } as const;
 
 /** Deleted together, what is on a cluster that stays goes first: without the object of the cluster nobody could delete it. */
 function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | undefined {

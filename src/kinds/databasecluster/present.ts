@@ -1,5 +1,5 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
-import { particulars } from '../../kube/summary.ts';
+import { particulars, reconciling } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { differences, inWords } from './differences.ts';
@@ -36,6 +36,13 @@ export function clusterConditions(
   known: { readonly secured?: ConditionUpdate; readonly available?: ConditionUpdate } = {},
 ): readonly ConditionUpdate[] {
   return [synced(subject, seen), known.secured ?? secured(subject, seen), known.available ?? available(subject, seen)];
+}
+
+/** The summary of a cluster that is brought to a state. Where the cloud accepts that each time and never shows it, that is said all the while. */
+export function bringing({ notShown }: SpaceSeen, reason: string, message: string): readonly ConditionUpdate[] {
+  return notShown?.reason === 'UpdateNotApplied'
+    ? reconciling(notShown.reason, notShown.message)
+    : reconciling(reason, message);
 }
 
 /** There is a cluster, and it is surely this object's. */

@@ -4,26 +4,27 @@ import type { Cluster } from '../../cloud/schema.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { ClusterChanges } from './observation.ts';
 
-/** Settings and state are remembered apart, as each may be asked for while the other is waited for. */
-type Part = 'settings' | 'status';
+/** Settings, state and id are remembered apart, as each may be asked for while another one is waited for. */
+type Part = 'settings' | 'status' | 'id';
 
 /** It is looked at much sooner: to ask again for what was accepted does not have it come sooner, and may begin it anew. */
 const PAUSES: Readonly<Record<Part, Backoff>> = {
   settings: { initialMs: 60_000, maxMs: 300_000 },
   status: { initialMs: 30_000, maxMs: 300_000 },
+  id: { initialMs: 30_000, maxMs: 300_000 },
 };
 
-/** For so long a state that was shown may still be gone again with the next look, as not all who answer are equally quick. */
-const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000 };
+/** For so long a state, or an id, that was shown may still be gone again with the next look, as not all who answer are equally quick. */
+const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000, id: 30_000 };
 
 /** What is asked for so long after it might have been asked for again is asked for anew. */
 const IN_A_ROW_MS = 600_000;
 
-const FIELDS = ['storageSizeGB', 'machineType', 'status'] as const;
+const FIELDS = ['storageSizeGB', 'machineType', 'status', 'id'] as const;
 type Field = (typeof FIELDS)[number];
 
 /** What was asked of the cloud; `gone` is no word of its own. */
-export type Asked = ClusterChanges & { readonly status?: 'suspended' | 'running' | 'gone' };
+export type Asked = ClusterChanges & { readonly status?: 'suspended' | 'running' | 'gone'; readonly id?: string };
 
 /** A change of one cluster, as it was just before. */
 export interface Change {
@@ -40,7 +41,7 @@ export interface Unseen {
   readonly answer: 'accepted' | 'missing';
   /** How often in a row. */
   readonly times: number;
-  /** When it was answered last, by the wall clock. */
+  /** When it was answered first of these times, by the wall clock. */
   readonly at: string;
   readonly answeredMs: number;
   readonly untilMs: number;
@@ -56,20 +57,26 @@ function isShown(changes: Asked, cluster: Cluster, field: Field): boolean {
   return changes[field] === undefined || cluster[field] === changes[field];
 }
 
-function partOf({ status }: Asked): Part {
-  return status === undefined ? 'settings' : 'status';
+function partOf({ status, id }: Asked): Part {
+  if (status !== undefined) return 'status';
+  return id === undefined ? 'settings' : 'id';
 }
 
-/** Of each object, the last change of settings and of state that the cloud accepted, and may not show. Times are of the monotonic clock. */
+/** Of each object, the last change of settings, of state and of id that the cloud accepted, and may not show. Times are of the monotonic clock. */
 export class UnseenChanges {
-  readonly #last: Readonly<Record<Part, Map<ObjectKey, Unseen>>> = { settings: new Map(), status: new Map() };
+  readonly #last: Readonly<Record<Part, Map<ObjectKey, Unseen>>> = {
+    settings: new Map(),
+    status: new Map(),
+    id: new Map(),
+  };
 
   /** It was accepted, and is not to be seen yet. */
   accepted(change: Change, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
     const part = partOf(change.changes);
     const answeredMs = clock.monotonic();
-    const times = (this.#inARow(change, answeredMs)?.times ?? 0) + 1;
-    const at = new Date(clock.now()).toISOString();
+    const before = this.inARow(change, answeredMs);
+    const times = (before?.times ?? 0) + 1;
+    const at = before?.at ?? new Date(clock.now()).toISOString();
     const untilMs = answeredMs + ceilingMs(PAUSES[part], times - 1);
     this.#last[part].set(change.key, { change, answer, times, at, answeredMs, untilMs });
   }
@@ -80,21 +87,17 @@ export class UnseenChanges {
     return change.changes.backup === undefined && nowMs < (last?.untilMs ?? 0) ? last : undefined;
   }
 
-  /** It was accepted, and is not to be seen yet, be it that it may be asked for again. */
-  has(change: Change, nowMs: number): boolean {
-    return this.#inARow(change, nowMs) !== undefined;
-  }
-
   /** The cluster as it is now: once it shows all that was accepted, what differs later came from elsewhere. */
   shows(key: ObjectKey, cluster: Cluster, nowMs: number): void {
-    for (const part of ['settings', 'status'] as const) {
+    for (const part of ['settings', 'status', 'id'] as const) {
       const last = this.#last[part].get(key);
       if (last === undefined || !FIELDS.every((field) => isShown(last.change.changes, cluster, field))) continue;
       if (nowMs >= last.answeredMs + UNSETTLED_MS[part]) this.#last[part].delete(key);
     }
   }
 
-  #inARow(change: Change, nowMs: number): Unseen | undefined {
+  /** It was accepted, and is not to be seen yet, be it that it may be asked for again. */
+  inARow(change: Change, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
     return last !== undefined && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
   }
