@@ -112,7 +112,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'list-outvoted',
     about: 'Two 404s count for more than the List that was fetched to settle them',
-    changes: [['kinds/databasecluster/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;']],
+    changes: [
+      ['kinds/databasecluster/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;'],
+      // What stands against that besides.
+      ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
+    ],
     hunt: Array.from({ length: 24 }, (_, index) => `destroy r${index + 1}:missingTwice`),
   },
   {

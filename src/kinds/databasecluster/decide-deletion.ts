@@ -1,6 +1,6 @@
 import { LET_GO } from '../../kube/annotations.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
-import { isFromOperation } from './decide-existence.ts';
+import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './decide-existence.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
@@ -60,7 +60,7 @@ export function decideDeletion(
 
 function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs) ?? calledOtherwise(subject, seen);
+  const found = first(subject, seen, nowMs);
   if (found !== undefined) return found;
   const say = (summary: ReturnType<typeof failing>): ClusterDecision => ({
     conditions: [...summary, ...clusterConditions(subject, seen)],
@@ -82,7 +82,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
 
 function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = claimed(subject, seen) ?? stillLanding(subject, seen, nowMs) ?? calledOtherwise(subject, seen);
+  const found = first(subject, seen, nowMs);
   if (found !== undefined) return found;
   if (cluster === undefined || !isOursToEnd(subject, seen)) return { conditions: 'keep', release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
@@ -90,6 +90,16 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
   if (cluster.status !== 'running') return { conditions };
   return { conditions, steps: [{ do: 'Suspend', id: seen.id }] };
+}
+
+/** What is to be settled before it is known what goes. */
+function first(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision | undefined {
+  return (
+    claimed(subject, seen) ??
+    stillLanding(subject, seen, nowMs) ??
+    calledOtherwise(subject, seen) ??
+    lookedFor(subject, seen)
+  );
 }
 
 /** The cluster of a deploy whose answer was lost, or one that had vanished and is there again: its identity is recorded first, then it is dealt with as ours. */
@@ -113,6 +123,17 @@ function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): 
   return {
     conditions: [...reconciling('Deploying', message), ...clusterConditions(subject, seen)],
     requeueAfterMs: mayLandUntilMs - nowMs,
+  };
+}
+
+/** A cloud may not show it for a moment: to go now would leave it behind. One that was seen to end is not looked for. */
+function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
+  const { state, observedOnly } = subject.status;
+  if (seen.absence === undefined || observedOnly || state === 'destroying' || isTakenForGone(subject)) return undefined;
+  const message = `${lookedForWords(seen, seen.absence)} it is taken for gone, and this object goes. ${LET_GO}`;
+  return {
+    conditions: [...reconciling('NotFound', message), ...clusterConditions(subject, seen)],
+    requeueAfterMs: Math.min(seen.absence.leftMs, LOOKED_FOR_MS),
   };
 }
 

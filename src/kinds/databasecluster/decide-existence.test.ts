@@ -25,6 +25,8 @@ interface Case {
 const MINUTE = 60_000;
 const foreign = anObservation().cluster({ createdAt: CREATED_MS + MINUTE });
 const again = '0 ms';
+const absence = { since: '2026-11-20T12:00:00Z', until: '2026-11-20T12:00:20Z', leftMs: 12_000 };
+const notShown = anObservation().missing().with({ absence });
 
 const cases: readonly Case[] = [
   {
@@ -107,6 +109,51 @@ const cases: readonly Case[] = [
     seen: anObservation().missing(),
     thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
     status: { endpoint: null, state: null, servers: null },
+  },
+  {
+    name: 'looks for one that was just deployed and is not shown, as a cloud may be slow',
+    given: aCluster().owned(),
+    seen: notShown,
+    thus: { ready: 'Unknown Deploying', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'looks for one that worked and is not shown',
+    given: aCluster().healthy(),
+    seen: notShown,
+    thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'says the same at the next look of one that slept, and so was Ready without a login',
+    given: aCluster().owned().withCondition('Ready', 'False', 'NotFound'),
+    seen: notShown,
+    thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'does not look anew, as a new process would, for one that was taken for gone',
+    given: aCluster().owned().withCondition('Ready', 'False', 'ClusterMissing'),
+    seen: notShown,
+    thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'does not look anew for one that was only observed, and was taken for gone',
+    given: aCluster()
+      .with({ managementPolicy: 'Observe', recreatePolicy: 'Always' })
+      .owned()
+      .withCondition('Ready', 'False', 'ClusterNotFound'),
+    seen: notShown,
+    thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'looks once more for one that was taken for gone before another one is created in its place',
+    given: aCluster().with({ recreatePolicy: 'Always' }).healthy().withCondition('Ready', 'False', 'ClusterMissing'),
+    seen: notShown,
+    thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'tells at once of one that may be the cluster under another id',
+    given: aCluster().healthy(),
+    seen: notShown.with({ lookalikes: ['other'] }),
+    thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
   {
     name: 'forgets a vanished cluster before it creates another, with recreatePolicy Always',
@@ -308,6 +355,17 @@ describe('decideExistence()', () => {
     const decision = decideCluster(aCluster().with(spec).healthy().subject, anObservation().missing().seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.reason).toBe('ClusterMissing');
     expect(conditionOf(decision, 'Ready')?.message.includes('recreatePolicy')).toBe(isNamed);
+  });
+
+  it.each([
+    ['an empty one is created', { recreatePolicy: 'Always' }],
+    ['it is taken for gone', {}],
+    ['it is taken for gone', { recreatePolicy: 'Always', managementPolicy: 'Observe' }],
+  ])('says that %s where a cluster is not shown for long, with %j', (words, spec) => {
+    const decision = decideCluster(aCluster().with(spec).owned().subject, notShown.seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      new RegExp(`not to be seen in .* since ${absence.since}.* until ${absence.until}, ${words}`),
+    );
   });
 
   it('records no backup settings for a clone, which is asked for with its id only', () => {

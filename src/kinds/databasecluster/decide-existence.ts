@@ -38,7 +38,7 @@ const NOT_OURS = {
 } as const;
 
 /** So often a cluster that is not to be seen is looked for. */
-const LOOKED_FOR_MS = 5_000;
+export const LOOKED_FOR_MS = 5_000;
 
 /** How far the cloud's clock may be behind ours. */
 const CLOCK_SKEW_MS = 300_000;
@@ -64,6 +64,8 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   const { spec, status } = subject;
   const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
   const never = neverCreates(subject);
+  if (seen.absence !== undefined && seen.lookalikes.length === 0 && !isTakenForGone(subject))
+    return awaited(subject, seen, seen.absence);
   if (status.createdAt !== undefined && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
     const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
     const message =
@@ -75,7 +77,6 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${never}: create it there, or check clusterID`;
     return { conditions: say(stalled('ClusterNotFound', message)), retry: 'slowly' };
   }
-  if (seen.absence !== undefined) return awaited(subject, seen, seen.absence);
   const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
   const operation = status.operation;
 
@@ -102,6 +103,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
         place: seen.at,
         createdAt: null,
         ...(status.createdAt === undefined ? {} : { former: formerOf(subject, seen.id) }),
+        observed: null,
         observedOnly: null,
         credentials: null,
         unverifiedSecretName: null,
@@ -114,26 +116,35 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
 }
 
-/** Who answers may be behind the others, also after a deploy: a second cluster must not follow from that. */
-function awaited(subject: ClusterSubject, seen: SpaceSeen, { since, until, leftMs }: Absence): ClusterDecision {
-  const { conditions, credentials } = subject.status;
-  const ready = findStatusCondition(conditions, 'Ready');
-  const wasUp = credentials !== undefined || ready?.status === 'True';
-  const told = wasUp
-    ? failing(
-        'NotFound',
-        `Cluster "${seen.id}" is not to be seen in ${seen.place} since ${since}. With recreatePolicy: Always an empty one is created in its ` +
-          `place if that stays so until ${until}`,
-      )
-    : reconciling(
-        'Deploying',
-        `The cloud has taken the deploy of cluster "${seen.id}" in ${seen.place}, and does not show it since ${since}. It is asked for again ` +
-          `if that stays so until ${until}`,
-      );
+/** Who answers may be behind the others, also after a deploy: neither a second cluster nor an alarm must follow from that. */
+function awaited(subject: ClusterSubject, seen: SpaceSeen, absence: Absence): ClusterDecision {
+  const { status } = subject;
+  const ready = findStatusCondition(status.conditions, 'Ready');
+  // One that sleeps, or is only observed, is Ready without a login.
+  const wasUp = status.credentials !== undefined || ready?.status === 'True' || ready?.reason === 'NotFound';
+  const anew = 'an empty one is created in its place, as recreatePolicy: Always says';
+  const message = `${lookedForWords(seen, absence)} ${recreates(subject) ? anew : 'it is taken for gone'}`;
+  const told = wasUp ? failing('NotFound', message) : reconciling('Deploying', message);
   return {
     conditions: [...told, ...clusterConditions(subject, seen)],
-    requeueAfterMs: Math.min(leftMs, LOOKED_FOR_MS),
+    requeueAfterMs: Math.min(absence.leftMs, LOOKED_FOR_MS),
   };
+}
+
+/** That it is looked for; what follows if it is not found is to go on. */
+export function lookedForWords({ id, place }: SpaceSeen, { since, until }: Absence): string {
+  return `Cluster "${id}" is not to be seen in ${place} since ${since}, be it that the cloud is slow to show it: it is looked for. If that stays so until ${until},`;
+}
+
+/** Another one is created in place of one that has vanished. */
+function recreates(subject: ClusterSubject): boolean {
+  return subject.spec.recreatePolicy === 'Always' && neverCreates(subject) === undefined;
+}
+
+/** It was looked for long enough once, and none follows it: to wait for it anew, as a new process would, is no news. */
+export function isTakenForGone(subject: ClusterSubject): boolean {
+  const ready = findStatusCondition(subject.status.conditions, 'Ready')?.reason;
+  return !recreates(subject) && (ready === 'ClusterMissing' || ready === 'ClusterNotFound');
 }
 
 /** What comes back is known by that, as nothing else tells whose it is; one that was only observed never was this object's. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hideClusters as hide } from '../../../test/support/hidden.ts';
 import { type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
@@ -100,6 +101,52 @@ describe('Deleting a DatabaseCluster', () => {
     await goOn(bench);
     expect(isGone(bench)).toBe(true);
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+  });
+
+  it.each([
+    ['Delete', undefined],
+    ['Suspend', 'suspended'],
+  ] as const)('looks for a cluster that is not to be seen for a moment (%s)', async (deletionPolicy, left) => {
+    const bench = await runningBench({ spec: { deletionPolicy } });
+    const show = await hide(bench);
+    remove(bench);
+    await bench.pass();
+    await bench.clock.advance(5_000);
+    await bench.pass();
+    expect(isGone(bench)).toBe(false);
+    expect(bench.ready()).toBe('Unknown NotFound');
+    expect(bench.told.at(-1)).toMatch(
+      /not to be seen in .*until 2.*Z, it is taken for gone, and this object goes.*abandon/,
+    );
+    await show();
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    await bench.clock.advance(60_000);
+    expect(clusterNamed(bench.simulator, 'orders')?.status).toBe(left);
+  });
+
+  it('goes after twenty seconds without a cluster, and at once where that was told before', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    await hide(bench);
+    remove(bench);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+    const told = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    await hide(told);
+    await told.until('False ClusterMissing');
+    remove(told);
+    await told.pass();
+    expect(isGone(told)).toBe(true);
+  });
+
+  it('goes as soon as the cluster that it has destroyed is gone', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
+    remove(bench);
+    await bench.until('Unknown Destroying');
+    bench.simulator.vanish('orders');
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.pass();
+    expect(isGone(bench)).toBe(true);
   });
 
   it('deletes no Secret that is not its own', async () => {

@@ -214,6 +214,8 @@ describe('A cluster that has vanished is not mistaken for', () => {
     const bench = await vanished(await withTwins([{ id: 'one', region: 'us-east1' }], true));
     await bench.until('False ClusterMissing');
     expect(message(bench)).not.toContain('one"');
+    await bench.pass();
+    expect(bench.ready(), 'also at the next look').toBe('False ClusterMissing');
     expect(bench.simulator.count('update')).toBe(0);
   });
 

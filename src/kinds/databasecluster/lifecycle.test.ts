@@ -100,6 +100,10 @@ the spec, its login was verified, and the space has an API token of level admin.
 
 ${table()}
 
+A cluster is taken for vanished once neither the cloud's List nor a Get has shown it for 20 seconds, as a cloud may be slow
+to show one. Until then Ready says NotFound, or Deploying where the cluster never came up, and until when it is looked for;
+also of an object that is deleted, with deletionPolicy Suspend or Delete.
+
 Whose a cluster is follows from its id and the time at which it was created: the cloud has no other mark. Somebody else's
 cluster, and one that was replaced, are never changed and never destroyed. One that was renamed is known by its creation
 time, but only where that is to the millisecond and no other cluster's; otherwise it is told of, and clusterID settles it.
@@ -108,9 +112,8 @@ What else may be asked for:
 
 - adoptionPolicy IfExists or MustExist: somebody else's cluster is taken over, unless it is being destroyed; with MustExist
   none is created.
-- recreatePolicy Always: in place of a vanished cluster an empty one is created, once neither the cloud's List nor a Get has shown
-  it for 20 seconds; until then Ready says NotFound, or Deploying where it never came up, and until when it is waited for. If
-  the vanished one is there again before another is created, it is the object's again.
+- recreatePolicy Always: in place of a vanished cluster an empty one is created. If the vanished one is there again before
+  another is created, it is the object's again.
 - managementPolicy Observe: nothing is ever done. Ready says whether the cluster is as the spec says, with reason Observed
   or Drifted; nothing is said of its login.
 - driftPolicy Report: what was changed elsewhere stays, with reason Drifted or RenamedElsewhere, until the spec changes.

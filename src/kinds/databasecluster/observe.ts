@@ -154,14 +154,13 @@ function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, clu
   return createdAt === undefined || createdAt !== subject.status.createdAt;
 }
 
-/** Only of a cluster that is recorded, and that neither the List nor the cloud, asked for it, shows. */
+/** Only of a cluster that is recorded, and that neither the List nor the cloud, asked for it, shows; of one that goes, too: it may be left behind. */
 function absenceOf(
   { clock, memory: { absences } }: ClusterWorld,
   subject: ClusterSubject,
   cluster: Cluster | undefined,
 ) {
-  if (cluster === undefined && subject.status.createdAt !== undefined && !subject.deleting)
-    return absences.missed(subject, clock);
+  if (cluster === undefined && subject.status.createdAt !== undefined) return absences.missed(subject, clock);
   absences.forget(subject.key);
   return undefined;
 }

@@ -16,7 +16,8 @@ export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => 
 /** What the status shows of a cluster. Its identity (createdAt) is not in it: that is recorded once, when it is known. */
 export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterStatusPatch {
   const { cluster, endpoint } = seen;
-  if (cluster === undefined) return { state: null, servers: null, observed: null, endpoint: null };
+  // What it was like is kept: by that another one of the same moment is told from it (find-cluster.ts).
+  if (cluster === undefined) return { state: null, servers: null, endpoint: null };
   const { machineType, storageSizeGB, serverCount, provider, region } = cluster;
   return {
     state: cluster.status,

@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { hideClusters as hide } from '../../../test/support/hidden.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
@@ -10,21 +11,6 @@ const list = (bench: KindBench) => bench.world().connections.get(SPACE)?.poller.
 const message = (bench: KindBench) => bench.status().conditions?.find(({ type }) => type === 'Ready')?.message;
 const deploys = (bench: KindBench) => bench.calls.filter((call) => call === 'deploy').length;
 const created = (bench: KindBench) => bench.status().createdAt;
-
-/** Neither List nor Get shows the cluster, which is there all the same; until what this returns is called. */
-async function hide(bench: KindBench): Promise<() => Promise<void>> {
-  const connection = bench.world().connections.get(SPACE);
-  if (connection === undefined) throw new Error('There is no connection');
-  const hidden = [
-    vi.spyOn(connection.client, 'get').mockResolvedValue(undefined),
-    vi.spyOn(connection.client, 'listAs').mockResolvedValue({ clusters: [], problem: undefined }),
-  ];
-  await list(bench);
-  return async () => {
-    for (const each of hidden) each.mockRestore();
-    await list(bench);
-  };
-}
 
 async function passes(bench: KindBench, seconds: number): Promise<void> {
   for (let n = 0; n < seconds; n += 5) {
@@ -50,7 +36,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     const show = await hide(bench);
     await passes(bench, 15);
     expect(bench.ready()).toBe('Unknown Deploying');
-    expect(message(bench)).toMatch(/^The cloud has taken the deploy of cluster "orders".*does not show it.*until/);
+    expect(message(bench)).toMatch(/^Cluster "orders" is not to be seen in .* since 2.*Z.*until 2.*Z, an empty one is/);
     await show();
     await bench.until('True Running');
     expect([deploys(bench), created(bench)]).toEqual([1, before]);
@@ -63,7 +49,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     await passes(bench, 15);
     expect(bench.ready()).toBe('False NotFound');
     expect(message(bench)).toMatch(
-      /^Cluster "orders" is not to be seen in .* since 2.*Z.*recreatePolicy: Always.*2.*Z/,
+      /^Cluster "orders" is not to be seen in .* since 2.*Z.*until 2.*Z, an empty one is created.*recreatePolicy: Always/,
     );
     await show();
     await bench.until('True Running');
@@ -120,6 +106,34 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     expect(created(bench)).not.toBe(before);
     expect(bench.status().former).toBeUndefined();
     expectOneWorkingLogin(bench);
+  });
+});
+
+describe('A cluster that is not to be seen, with recreatePolicy Never', () => {
+  it('is waited for after its deploy, and nobody is alarmed', async () => {
+    const bench = await kindBench();
+    while (created(bench) === undefined) await bench.pass();
+    const show = await hide(bench);
+    await passes(bench, 15);
+    await show();
+    await bench.until('True Running');
+    expect(bench.told.filter((line) => line.startsWith('ClusterMissing'))).toEqual([]);
+    expect(deploys(bench)).toBe(1);
+  });
+
+  it('is taken for gone after twenty seconds, and that stays so whoever looks', async () => {
+    const bench = await runningBench();
+    await hide(bench);
+    await passes(bench, 15);
+    expect(bench.ready()).toBe('False NotFound');
+    await bench.until('False ClusterMissing');
+    bench.forgetCalls();
+    await bench.restart();
+    await hide(bench);
+    await bench.pass();
+    await bench.clock.advance(600_000);
+    await bench.pass();
+    expect([bench.ready(), bench.told]).toEqual(['False ClusterMissing', []]);
   });
 });
 

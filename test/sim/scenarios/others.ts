@@ -76,6 +76,8 @@ export const OTHERS: readonly Scenario[] = [
     prepare: running,
     act: async (world) => world.others((simulator) => simulator.vanish('orders')),
     ends: ({ view }) => view.ready() === 'False ClusterMissing',
+    // Nobody is told at once that what is not to be seen is gone.
+    isSlow: true,
   },
   {
     name: 'recreated',

@@ -1,0 +1,18 @@
+import { vi } from 'vitest';
+import type { KindBench } from './kind-bench.ts';
+
+/** Neither List nor Get shows a cluster, though all are there all the same; until what this returns is called. */
+export async function hideClusters(bench: KindBench): Promise<() => Promise<void>> {
+  const connection = bench.world().connections.get('shop/production');
+  if (connection === undefined) throw new Error('There is no connection');
+  const { client, poller } = connection;
+  const hidden = [
+    vi.spyOn(client, 'get').mockResolvedValue(undefined),
+    vi.spyOn(client, 'listAs').mockResolvedValue({ clusters: [], problem: undefined }),
+  ];
+  await poller.refresh();
+  return async () => {
+    for (const each of hidden) each.mockRestore();
+    await poller.refresh();
+  };
+}
