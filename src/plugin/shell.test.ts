@@ -30,7 +30,7 @@ function aShell() {
     for (const line of lines) text += (await shell.line(line, signal)).text;
     return text;
   };
-  return { shell, type, transactions: () => simulator.count('openTransaction') };
+  return { shell, type, simulator };
 }
 
 describe('Shell', () => {
@@ -52,6 +52,29 @@ describe('Shell', () => {
     await type('\\begin schema', 'define entity person;', '');
     expect(await type('\\commit')).toBe('Committed.\n');
     expect(await type('match $p isa person;', '')).toContain('0 rows');
+  });
+
+  it('ends a read with \\commit as well, which keeps nothing and is no commit', async () => {
+    const { shell, type, simulator } = aShell();
+    await type('\\begin read', 'match $p isa person;', '');
+    expect(await type('\\commit')).toBe('Ended: nothing was changed in it.\n');
+    expect(shell.prompt).toBe('orders> ');
+    expect([simulator.count('commitTransaction'), simulator.count('closeTransaction')]).toEqual([0, 1]);
+  });
+
+  it.each(['write', 'schema'])('runs no \\%s beside an open transaction, as that would be kept', async (word) => {
+    const { type, simulator } = aShell();
+    await type('\\begin schema');
+    expect(await type(`\\${word} define entity person;`)).toContain(`leave \\${word} out`);
+    expect(simulator.count('query')).toBe(0);
+    await type('\\rollback');
+  });
+
+  it('shows what the last query gave though the transaction cannot be closed', async () => {
+    const { shell, type, simulator } = aShell();
+    await type('\\begin schema', 'define entity person;');
+    simulator.faults.add({ match: { operation: 'closeTransaction' }, effect: 'reset' });
+    expect((await shell.finish(signal)).text).toMatch(/^Done\.\nAn open schema transaction was discarded/);
   });
 
   it('runs the last query at the end of the input, and says that an open transaction is discarded', async () => {

@@ -80,7 +80,8 @@ export class Shell {
   async finish(signal: AbortSignal): Promise<Reply> {
     const last = await this.line('', signal);
     const open = this.#transaction;
-    await this.end();
+    // What cannot be closed ends by itself, without its changes.
+    await this.end().catch(() => undefined);
     if (open === undefined || open.type === 'read') return last;
     const text = `${last.text}An open ${open.type} transaction was discarded: end it with \\commit to keep it\n`;
     return { text, failed: true };
@@ -110,6 +111,12 @@ export class Shell {
       case 'write':
       case 'schema':
         if (words.length === 0) return { text: `Write the query after \\${name}, on the same line\n`, failed: true };
+        // It would be kept whatever becomes of the transaction.
+        if (this.#transaction !== undefined)
+          return {
+            text: `A transaction is open: leave \\${name} out, or \\commit or \\rollback first\n`,
+            failed: true,
+          };
         return { text: answerText(await this.#oneShot(line.slice(1).trim().slice(name.length).trim(), name, signal)) };
       case 'quit':
       case 'q':
@@ -141,6 +148,11 @@ export class Shell {
     if (how === 'rollback') {
       await this.end();
       return { text: 'Discarded.\n' };
+    }
+    if (open.type === 'read') {
+      // There is nothing to keep, and servers refuse it.
+      await this.end();
+      return { text: 'Ended: nothing was changed in it.\n' };
     }
     this.#transaction = undefined;
     await this.#session.use((client, token) => client.commitTransaction(token, open.id, signal), signal);
