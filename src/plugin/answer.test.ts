@@ -23,6 +23,17 @@ describe('answerText()', () => {
     expect(answerText(rows)).toBe('p            n\nperson 0x1e  Ada\nperson\n2 rows\n');
   });
 
+  it('shows structs, and concepts of a kind that is not known, as JSON, with big integers as they are', () => {
+    const struct = { street: 'Elm', number: 9_007_199_254_740_993n };
+    const cells = new Map([
+      ['s', { kind: 'value', value: struct, valueType: 'address' } as const],
+      ['o', { kind: 'other', concept: { kind: 'list', of: [9_007_199_254_740_993n] } } as const],
+    ]);
+    const text = answerText({ ...rows, answers: [cells] });
+    expect(text).toContain('{"street":"Elm","number":9007199254740993}');
+    expect(text).toContain('{"kind":"list","of":[9007199254740993]}');
+  });
+
   it('shows documents as JSON, with big integers as they are, and a warning at the end', () => {
     const answers = [{ id: 9_007_199_254_740_993n }];
     const text = answerText({ queryType: 'read', warning: 'Cut.', answerType: 'conceptDocuments', answers });

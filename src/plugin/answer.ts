@@ -1,5 +1,5 @@
 import type { QueryAnswer } from '../database/query-answer.ts';
-import type { Concept } from '../database/schema.ts';
+import type { Concept, ConceptValue } from '../database/schema.ts';
 import { table } from './text.ts';
 
 /** The answer for people: a table for rows, JSON for documents. */
@@ -40,19 +40,24 @@ function counted(count: number, what: string): string {
 }
 
 /** Integers that a number cannot hold exactly come as bigints, and are written as the digits that they are. */
-function jsonText(value: unknown): string {
+function jsonText(value: unknown, indent = 2): string {
   const rawJSON = (JSON as { readonly rawJSON?: (text: string) => unknown }).rawJSON;
   return JSON.stringify(
     value,
     (_, inner: unknown) => (typeof inner === 'bigint' ? (rawJSON?.(String(inner)) ?? String(inner)) : inner),
-    2,
+    indent,
   );
 }
 
 function conceptText(concept: Concept | undefined): string {
   if (concept === undefined) return '';
-  if ('value' in concept) return String(concept.value);
+  if ('value' in concept) return valueText(concept.value);
   if ('label' in concept) return concept.label;
   if ('iid' in concept) return concept.type === undefined ? concept.iid : `${concept.type.label} ${concept.iid}`;
-  return JSON.stringify(concept);
+  return jsonText(concept.concept, 0);
+}
+
+/** On one line. A struct is an object. */
+function valueText(value: ConceptValue): string {
+  return typeof value === 'object' && value !== null ? jsonText(value, 0) : String(value);
 }
