@@ -25,6 +25,8 @@ import type { SeenSecrets } from './secrets.ts';
 /** Logins that work in the copies, and nowhere else. */
 export const SANDBOX_LOGIN = { username: 'admin', password: 'sandbox-admin' } as const;
 export const SANDBOX_PASSWORD = 'sandbox-password';
+/** Of a person's own, which the user does not have yet. */
+export const OTHER_PASSWORD = 'sandbox-other-password';
 export const FACTORY_LOGIN = { username: 'admin', password: 'sandbox-factory' } as const;
 /** Of a cluster that had a login before it was ours. */
 export const EXISTING_LOGIN = { username: 'admin', password: 'sandbox-existing' } as const;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { adminSecretName } from '../kinds/databasecluster/observation.ts';
 import { newSecret, wantedSecret } from '../kinds/databaseuser/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
@@ -6,12 +7,20 @@ import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { FakeKube } from '../sandbox/fake-kube.ts';
-import { type Clouds, EXISTING_LOGIN, FACTORY_LOGIN, SANDBOX_LOGIN, SANDBOX_PASSWORD } from './clouds.ts';
+import {
+  type Clouds,
+  EXISTING_LOGIN,
+  FACTORY_LOGIN,
+  OTHER_PASSWORD,
+  SANDBOX_LOGIN,
+  SANDBOX_PASSWORD,
+} from './clouds.ts';
 import {
   clustersOf,
   databasesOf,
   type PlannedCluster,
   type PlannedObject,
+  type PlannedUser,
   securedIn,
   spacesOf,
   usersOf,
@@ -130,10 +139,11 @@ function copySecrets(
     if (name !== undefined) secrets.set(objectKey(metadata.namespace ?? '', name), { data: SANDBOX_LOGIN, labels });
   }
   for (const user of usersOf(objects)) {
-    const { endpoint = '', addresses = '', secretName } = user.status.connection ?? {};
+    const { endpoint = '', addresses = '', secretName, sourceResourceVersion } = user.status.connection ?? {};
     if (secretName === undefined) continue;
     const where = { endpoint, addresses, address: addresses.split(',')[0] ?? '' };
-    const passwords = { current: SANDBOX_PASSWORD, next: undefined };
+    const own = sourceResourceVersion === undefined ? [] : (['current'] as const);
+    const passwords = { current: SANDBOX_PASSWORD, next: undefined, own };
     const wanted = wantedSecret(user, where, passwords, user.status.lastRotation ?? '');
     secrets.set(objectKey(user.metadata.namespace ?? '', secretName), newSecret(wanted));
   }
@@ -183,12 +193,21 @@ function tokens(objects: readonly PlannedObject[], clouds: Clouds): Contents {
   });
 }
 
+/** What a user has already is its password; of what is named anew nobody knows that. The former counts where both stand under one key. */
 function ownPasswords(objects: readonly PlannedObject[]): Contents {
-  return usersOf(objects).flatMap(({ metadata, next: { passwordSecretRef: source } }) =>
-    source === undefined
-      ? []
-      : [[objectKey(metadata.namespace ?? '', source.name), { [source.key ?? 'password']: SANDBOX_PASSWORD }] as const],
-  );
+  const isInUse = ({ spec, next, status }: PlannedUser) =>
+    status.connection?.sourceResourceVersion !== undefined &&
+    isDeepStrictEqual(spec.passwordSecretRef, next.passwordSecretRef);
+  return usersOf(objects)
+    .toSorted((one, other) => Number(isInUse(one)) - Number(isInUse(other)))
+    .flatMap((user) => {
+      const { passwordSecretRef: source } = user.next;
+      if (source === undefined) return [];
+      const password = isInUse(user) ? SANDBOX_PASSWORD : OTHER_PASSWORD;
+      return [
+        [objectKey(user.metadata.namespace ?? '', source.name), { [source.key ?? 'password']: password }] as const,
+      ];
+    });
 }
 
 /** What clusters are said to have been set up with. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, SPACE, type Specs, specOf } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
+import { DATABASES } from '../kinds/database/resource.ts';
 import { type AnyObject, SECRETS } from '../kube/api.ts';
 import { makePlan, type Plan } from './plan.ts';
 
@@ -202,6 +203,49 @@ describe('makePlan()', () => {
     expect(endsOf(await makePlan({ ...input, secrets: new Map() }, world.clock))).toMatchObject({
       'DatabaseUser shop/new': 'LoginWorks',
     });
+    await world.end();
+  });
+
+  it("knows that a person's own password takes the place of the one that a user has, once", async () => {
+    const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser app': ON_ORDERS };
+    const world = await aWorld(specs);
+    const own = (key: string) => ({
+      ...specs,
+      'DatabaseUser app': { ...ON_ORDERS, passwordSecretRef: { name: 'mine', key } },
+    });
+    const data = { one: 'first of mine', two: 'second of mine' };
+    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+    await world.kube.create(SECRETS, 'shop', { metadata: { name: 'mine' }, data: Object.fromEntries(encoded) });
+    for (const wanted of [own('one'), own('two'), specs]) {
+      const plan = await makePlan(await world.input(wanted), world.clock);
+      expect(plan.steps.map(({ weight }) => weight)).toContain('interrupts');
+      expect(stepsOf(plan)).toEqual(await world.stepsSince(() => world.apply(wanted)));
+      expect((await makePlan(await world.input(wanted), world.clock)).steps).toEqual([]);
+    }
+    await world.end();
+  });
+
+  it('knows what becomes of a database whose object goes and that is on another cluster, by its status', async () => {
+    const specs = {
+      'DatabaseCluster orders': CLUSTER_SPEC,
+      'Database orders': { ...ON_ORDERS, deletionPolicy: 'Delete' },
+    };
+    const world = await aWorld(specs);
+    await world.kube.patch(
+      DATABASES,
+      { namespace: 'shop', name: 'orders' },
+      { status: { cluster: '2020-01-01T00:00:00.000Z' } },
+      { subresource: 'status' },
+    );
+    const input = await world.input({}, ['Database orders']);
+    const { outcomes, steps } = await makePlan(input, world.clock);
+    const going = outcomes.find(({ name }) => name === 'Database shop/orders');
+    expect([going?.end, going?.later, going?.stays]).toEqual([
+      undefined,
+      undefined,
+      'database "orders" stays on the server',
+    ]);
+    expect(steps.map(({ weight }) => weight)).toEqual(['changes']);
     await world.end();
   });
 

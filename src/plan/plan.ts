@@ -71,7 +71,7 @@ export interface Plan {
 }
 
 /** Time in the copy: longer than any pause before something that is going to happen. */
-const QUIET_MS = 100_000;
+const QUIET_MS = 130_000;
 const LIMIT_MS = 1_800_000;
 const TICK_MS = 1_000;
 
