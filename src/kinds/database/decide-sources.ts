@@ -1,5 +1,6 @@
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
+import { earlier } from '../verification.ts';
 import type { DatabaseSeen, DatabaseSubject } from './observation.ts';
 import { hasSchema } from './observation.ts';
 import {
@@ -59,7 +60,8 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
     const message = `The schema stays as it was, because the server refused ${checked.message}`;
     return {
       conditions: [...stalled('SchemaRefused', message), synced('False', 'SchemaRefused', message)],
-      requeueAfterMs: schema.tryAgainInMs,
+      // Whether the database is still there is looked at no less often than of one that is Ready.
+      requeueAfterMs: earlier(schema.tryAgainInMs, seen.checkInMs),
     };
   }
   const summary =

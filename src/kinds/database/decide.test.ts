@@ -228,6 +228,12 @@ describe('The schema of a database', () => {
       refused,
       { ready: 'False SchemaRefused', summary: 'Stalled', steps: [], comesBack: '60000 ms' },
     ],
+    [
+      'refused lately, and to be looked at before it is tried again',
+      tried(applied, refused, 'Failed'),
+      { ...refused, checkInMs: 30_000 },
+      { ready: 'False SchemaRefused', summary: 'Stalled', steps: [], comesBack: '30000 ms' },
+    ],
     ['refused some time ago', tried(applied, changed, 'Failed'), changed, does('Unknown CheckingSchema', 'TrySchema')],
     ['changed elsewhere', applied, drifted, does('Unknown SchemaDrifted', 'TrySchema')],
     [
