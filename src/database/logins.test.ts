@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { errorOf } from '../../test/support/cloud.ts';
 import { aServerClient } from '../../test/support/server.ts';
 import { HttpError } from '../base/http.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Logins } from './logins.ts';
 
 const FACTORY = { username: 'admin', password: 'canary-factory' };
@@ -92,6 +93,31 @@ test('Logins uses the session that it holds, and a new one for a login that it d
   expect(requests).toHaveLength(1);
   await errorOf(logins.session(OURS).signIn());
   expect(requests).toHaveLength(2);
+});
+
+test('Logins knows a server that signs in with any password by one that was never given', async () => {
+  const { logins, requests } = aServer();
+  expect(await logins.acceptsAny('admin', createSeededRandom(1))).toBe(false);
+  const anything = new Logins('https://server.example', () => anyServer.client);
+  const anyServer = aServerClient(() => ({ status: 200, body: { token: 'token' } }));
+  expect(await anything.acceptsAny('admin', createSeededRandom(1))).toBe(true);
+  expect([requests.length, anyServer.requests.length]).toEqual([1, 1]);
+});
+
+test('Logins takes only an answer to a List for a sight of users, and only a 403 for none', async () => {
+  const { logins, state } = aServer();
+  const seen = (status: number) => {
+    const { client } = aServerClient((request) => {
+      if (request.url.endsWith('/v1/signin')) return { status: 200, body: { token: 'token' } };
+      return { status, body: status === 200 ? { users: [] } : { code: 'X', message: 'x' } };
+    });
+    return new Logins('https://server.example', () => client).seesUsers(OURS);
+  };
+  expect([await seen(200), await seen(403)]).toEqual([true, false]);
+  for (const status of [400, 401, 404, 429, 500, 503])
+    expect(await errorOf(seen(status)), String(status)).toMatchObject({ name: 'ApiError', status });
+  state.answers = new HttpError('lost', 'Connection reset');
+  expect(await errorOf(logins.seesUsers(OURS))).toMatchObject({ name: 'ApiError', kind: 'lost' });
 });
 
 test('Logins never shows a password, in an error or when it is printed', async () => {

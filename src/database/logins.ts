@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../base/api-error.ts';
+import { generatePassword, type Random } from '../base/random.ts';
 import type { ServerClient } from './client.ts';
 import type { Login } from './request.ts';
 import { Session } from './session.ts';
@@ -65,6 +66,11 @@ export class Logins {
     }
   }
 
+  /** Whether the server signs the user in with a password that it was never given: then which one it has cannot be told. */
+  async acceptsAny(username: string, random: Random, signal?: AbortSignal): Promise<boolean> {
+    return (await this.probe({ username, password: generatePassword(random) }, signal)) === 'accepted';
+  }
+
   /** Forgets a session that turned out to be of no use. */
   drop(session: Session): void {
     for (const [id, held] of this.#sessions ?? []) if (held.session === session) this.#sessions?.delete(id);
@@ -82,16 +88,16 @@ export class Logins {
   }
 
   /**
-   * Whether the server lets the login see other users, as it lets the default user only (compatibility.md): one List. Where it
-   * says nothing of that, it is taken to.
+   * Whether the server lets the login see other users, as it lets the default user only (compatibility.md): one List. Throws ApiError
+   * where the server does not say.
    */
   async seesUsers(login: Login, signal?: AbortSignal): Promise<boolean> {
     try {
       await this.session(login).use((client, token) => client.listUsers(token, signal), signal);
       return true;
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return error.kind !== 'forbidden';
+      if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+      return false;
     }
   }
 
