@@ -149,7 +149,13 @@ export const ON_SERVERS: readonly Mutation[] = [
   {
     name: 'one-look-lets-go',
     about: 'An object goes once one look does not find the database that the server does not delete now',
-    changes: [['kinds/database/act.ts', '|| servers.listsDatabase(access, name, signal)', '|| servers === undefined']],
+    changes: [
+      [
+        'kinds/database/observe.ts',
+        '|| world.servers.listsDatabase(access, name, signal)',
+        '|| world.servers === undefined',
+      ],
+    ],
     hunt: missing('database-in-use', 12),
   },
   {

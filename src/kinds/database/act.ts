@@ -5,7 +5,7 @@ import { type OpenServer, serverAccess } from '../server/access.ts';
 import { isGone } from '../server/servers.ts';
 import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
-import { isThere } from './observe.ts';
+import { isFound, isThere } from './observe.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
 import { isMadeForAnother } from './records.ts';
 import { DATABASES } from './resource.ts';
@@ -97,12 +97,12 @@ async function remove(
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
   } catch (error) {
-    // That there is none follows from no single answer.
-    const isListed = async () =>
-      (await isThere(world, access, name, signal)) || servers.listsDatabase(access, name, signal);
-    if (await isGone(error, isListed)) return;
+    if (await isGone(error, () => isFound(world, access, name, signal))) return;
     const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
-  servers.databaseChanged(access, name, false);
+  // The object goes for good, and with it whoever could look: so the database is looked for, whatever the answer says.
+  if (!(await isThere(world, access, name, signal))) return;
+  const message = `The server said that it deleted database "${name}", and still shows it: it is tried again. If it stays so, look at the server`;
+  throw new TransientError('UpdateNotApplied', message);
 }

@@ -23,12 +23,24 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.told).toEqual([]);
   });
 
-  it('deletes the database when asked to, with one call', async () => {
+  it('deletes the database when asked to, with one call, and looks whether it is gone', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.remove();
     await bench.until('gone');
     expect(bench.databases()).toEqual([]);
-    expect(bench.takeCalls()).toEqual(['deleteDatabase']);
+    expect(bench.takeCalls()).toEqual(['deleteDatabase', 'getDatabase']);
+  });
+
+  it('goes on where the server says that it is deleted, and shows it', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    const match = { operation: 'deleteDatabase' };
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 200, times: 1 });
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    expect(message(bench)).toContain('said that it deleted database "orders", and still shows it');
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
   });
 
   it('goes by what the spec says at the end', async () => {

@@ -264,6 +264,20 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     expect(bench.databases()).toEqual(['Größe-数据', 'stock']);
   });
 
+  it('is not taken for gone because looks for it itself do not find it', async () => {
+    const bench = await readyBench({ dialect, database: { schema: [{ inline: 'define entity person;' }] } });
+    for (const operation of ['getSchema', 'getDatabase'])
+      bench.cluster.simulator.faults.add({ match: { operation }, effect: 'html', status: 404, times: 2 });
+    for (let look = 0; look < 2; look++) {
+      await bench.annotate('mooring.dev/reconcile-at', String(look));
+      await bench.settle();
+      expect(bench.ready()).toBe('Unknown NotFound');
+      expect(bench.status()).toMatchObject({ name: 'orders' });
+    }
+    await bench.until('True DatabaseReady');
+    expect(bench.takeCalls()).not.toContain('createDatabase');
+  });
+
   it('is not asked for under a name that no server takes', async () => {
     const bench = await databaseBench({ dialect });
     await bench.create('shop/orders.eu');

@@ -76,7 +76,7 @@ async function look(
   const listed = (await servers.databases(access, signal)).has(seen.name);
   // A List may be a little old, and nobody may be told wrongly that a database and its data are gone.
   const expected = isOurs(subject, seen) || seen.attemptedAtMs !== undefined;
-  const exists = listed || (expected && (await isThere(world, access, seen.name, signal)));
+  const exists = listed || (expected && (await isFound(world, access, seen.name, signal)));
   if (!exists) return { ...seen, existence: 'absent' };
   const looked: DatabaseSeen = { ...seen, existence: 'exists' };
   if (subject.deleting || !isOurs(subject, seen)) return looked;
@@ -103,10 +103,20 @@ async function lookAtSchema(
   } catch (error) {
     // The List may be from before somebody deleted it; servers answer 404 or 400 then.
     const isMissing = error instanceof ApiError && (error.kind === 'notFound' || error.kind === 'invalid');
-    if (isMissing && !(await isThere(world, access, name, signal))) return 'gone';
+    if (isMissing && !(await isFound(world, access, name, signal))) return 'gone';
     throw error;
   }
   return { schema: 'seen', sources, found: schemaDigest(text), tryAgainInMs: tryAgainInMs(world, subject) };
+}
+
+/** That there is none follows from no single answer, as whatever stands before a server may say so of anything: by a List of this moment, too. */
+export async function isFound(
+  world: DatabaseWorld,
+  access: OpenServer,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await isThere(world, access, name, signal)) || world.servers.listsDatabase(access, name, signal);
 }
 
 /** Asks for the database itself; what is found is told to those who share the List. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../base/api-error.ts';
-import { TerminalError } from '../../base/errors.ts';
+import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
 import { mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
@@ -66,9 +66,15 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
   try {
     await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal), signal);
   } catch (error) {
-    if (!(await isGone(error, () => servers.listsUser(access, username, signal)))) throw error;
+    if (await isGone(error, () => servers.listsUser(access, username, signal))) return;
+    throw error;
   }
-  servers.userChanged(access, username, false);
+  // The object goes for good, and with it whoever could look: so the user is looked for, whatever the answer says.
+  const left = await servers.asAdmin(access, (client, token) => client.getUser(token, username, signal), signal);
+  servers.userChanged(access, username, left !== undefined);
+  if (left === undefined) return;
+  const message = `The server said that it deleted user "${username}", and still shows it: it is tried again. If it stays so, look at the server`;
+  throw new TransientError('UpdateNotApplied', message);
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {

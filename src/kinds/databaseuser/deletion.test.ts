@@ -3,13 +3,30 @@ import { APP, readyUserBench, userBench } from '../../../test/support/user-bench
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 
 describe('deletion', () => {
-  it('deletes the user by one call, then the object goes', async () => {
+  it('deletes the user by one call, looks whether it is gone, then the object goes', async () => {
     const bench = await readyUserBench();
     bench.remove();
     await bench.pass();
     expect(bench.ready()).toBe('gone');
     expect(bench.users()).not.toContain('app');
-    expect(bench.takeCalls()).toEqual(['deleteUser']);
+    expect(bench.takeCalls()).toEqual(['deleteUser', 'getUser']);
+  });
+
+  it('goes on where the answer is 200, and the user is there', async () => {
+    const bench = await readyUserBench();
+    bench.cluster.simulator.faults.add({
+      match: { operation: 'deleteUser' },
+      effect: 'errorBefore',
+      status: 200,
+      times: 1,
+    });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    expect(bench.condition()?.message).toContain('said that it deleted user "app", and still shows it');
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).not.toContain('app');
   });
 
   it.each([
