@@ -131,6 +131,15 @@ test.each(NEVER_SENT)(
   },
 );
 
+test('ServerClient gives names in lists as Unicode composes them, however the server spells them', async () => {
+  const { client } = aServerClient((request) =>
+    request.url.endsWith('/v1/users')
+      ? { status: 200, body: { users: [{ username: 'Jose\u0301' }] } }
+      : { status: 200, body: { databases: [{ name: 'cafe\u0301' }] } },
+  );
+  expect([await client.listUsers(TOKEN), await client.listDatabases(TOKEN)]).toEqual([['Jos\u00e9'], ['caf\u00e9']]);
+});
+
 test('ServerClient lets Unicode names pass', async () => {
   const { client, requests } = aServerClient(() => ({ status: 200, body: { name: 'größe-数据' } }));
   // A server may answer in composed letters where decomposed ones were sent.

@@ -100,10 +100,12 @@ export class ServerClient {
     return this.#endpoint.call(operations.health(), { signal }, readNothing);
   }
 
-  /** The databases' names. ("Get databases") */
+  /** The databases' names, as Unicode composes them: servers may spell them otherwise than they were given them. ("Get databases") */
   async listDatabases(token: string, signal?: AbortSignal): Promise<readonly string[]> {
     return this.#call(operations.listDatabases(), { token, signal }, (response) =>
-      this.#readList(response, 'databases', (element, where) => shaped(databaseSchema, element, where).name),
+      this.#readList(response, 'databases', (element, where) =>
+        shaped(databaseSchema, element, where).name.normalize(),
+      ),
     );
   }
 
@@ -140,10 +142,10 @@ export class ServerClient {
     return this.#call(operations.getTypeSchema(name), { token, signal }, readSchemaText);
   }
 
-  /** The users' names. ("Get users") */
+  /** The users' names, as Unicode composes them. ("Get users") */
   async listUsers(token: string, signal?: AbortSignal): Promise<readonly string[]> {
     return this.#call(operations.listUsers(), { token, signal }, (response) =>
-      this.#readList(response, 'users', (element, where) => shaped(userSchema, element, where).username),
+      this.#readList(response, 'users', (element, where) => shaped(userSchema, element, where).username.normalize()),
     );
   }
 

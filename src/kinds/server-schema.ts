@@ -16,6 +16,19 @@ export function isIdentifier(name: string): boolean {
   return identifier.test(name);
 }
 
+/**
+ * Whether the name is as Unicode composes it (NFC). Servers may compose what they are given, or not: under another spelling it is found
+ * on some only. The API server has no rule for that.
+ */
+export function isComposed(name: string): boolean {
+  return name === name.normalize();
+}
+
+/** What to say of a name that is not; `field`: of the spec. */
+export function notComposed(name: string, field: string): string {
+  return `"${name}" has letters that are written as several characters, such as e and an accent, which servers may join, and then not find: create another object with spec.${field} in Unicode's composed form (NFC)`;
+}
+
 /** The name of a user or database; `example` is one. `more`: rules besides, as `.meta()` would take the place of this one. */
 export function serverName(example: string, ...more: readonly ValidationRule[]) {
   return z

@@ -7,13 +7,12 @@ import {
   databaseName,
   isAnnounced,
   isOurs,
+  owns,
   recordedElsewhere,
   strangeName,
 } from './observation.ts';
-import { asBefore, type DatabaseDecision, owns } from './present.ts';
+import { asBefore, type DatabaseDecision } from './present.ts';
 
-/** How long after a call was made without an answer the server may still carry it out. */
-const LANDING_MS = 60_000;
 /** Longer than until a cluster's object is looked at whose status somebody wrote to. */
 const ELSEWHERE_MS = 120_000;
 const GO: DatabaseDecision = { conditions: 'keep', release: true };

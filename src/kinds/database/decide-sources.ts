@@ -2,12 +2,11 @@ import type { ConditionUpdate } from '../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import { earlier } from '../verification.ts';
 import type { DatabaseSeen, DatabaseSubject } from './observation.ts';
-import { hasSchema } from './observation.ts';
+import { hasSchema, owns } from './observation.ts';
 import {
   type DatabaseDecision,
   type DatabaseStatusPatch,
   NO_SCHEMA,
-  owns,
   SCHEMA_NOT_MANAGED,
   schemaPending,
   synced,

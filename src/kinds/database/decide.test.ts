@@ -183,11 +183,20 @@ describe('Whose a database is', () => {
     });
   });
 
-  it('cannot be asked for a name that no server takes', () => {
-    const seen = aServer({ existence: 'notLooked', name: 'orders.eu' });
-    const decision = decide(aDatabase(), seen);
-    expect(outline(decision)).toMatchObject({ ready: 'False InvalidDatabaseName', steps: [] });
-    expect(conditionOf(decision, 'Ready')?.message).toContain('spec.name');
+  it.each(['orders.eu', 'cafe\u0301'])(
+    'cannot be asked for a name that no server takes, or may find again: %s',
+    (name) => {
+      const seen = aServer({ existence: 'notLooked', name });
+      const decision = decide(aDatabase().with({ name }), seen);
+      expect(outline(decision)).toMatchObject({ ready: 'False InvalidDatabaseName', steps: [] });
+      expect(conditionOf(decision, 'Ready')?.message).toContain('spec.name');
+    },
+  );
+
+  it('keeps a name that is not composed, as its server has taken it', () => {
+    const name = 'cafe\u0301';
+    const database = aDatabase().with({ name }).owned().withStatus({ name });
+    expect(outline(decide(database, aServer({ name })))).toMatchObject({ ready: 'True DatabaseReady' });
   });
 });
 

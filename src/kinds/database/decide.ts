@@ -1,10 +1,9 @@
 import { stalled } from '../../kube/summary.ts';
 import { withoutServer } from '../server/dependents.ts';
-import { isIdentifier } from '../server-schema.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
 import { decideSchema } from './decide-sources.ts';
-import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from './observation.ts';
+import { type DatabaseObservation, type DatabaseSeen, type DatabaseSubject, refusalOfName } from './observation.ts';
 import { type DatabaseDecision, type Rule, schemaPending } from './present.ts';
 
 /**
@@ -31,10 +30,9 @@ export function decideDatabase(
   throw new Error('No rule decided: the last one always does');
 }
 
-/** The API server checks this too, but an object may be older than that rule. */
-function decideName(subject: DatabaseSubject, { name }: DatabaseSeen): DatabaseDecision | undefined {
-  if (isIdentifier(name)) return undefined;
-  const message = `No server takes "${name}" as the name of a database: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create another Database with spec.name`;
+function decideName(subject: DatabaseSubject): DatabaseDecision | undefined {
+  const message = refusalOfName(subject);
+  if (message === undefined) return undefined;
   return { conditions: [...stalled('InvalidDatabaseName', message), schemaPending(subject)] };
 }
 

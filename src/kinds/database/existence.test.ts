@@ -278,6 +278,14 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     expect(bench.takeCalls()).not.toContain('createDatabase');
   });
 
+  it('is not asked for under a name that servers may compose', async () => {
+    const bench = await databaseBench({ dialect, database: { name: 'Gro\u0308\u00dfe' } });
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.ready()).toBe('False InvalidDatabaseName');
+    expect(bench.takeCalls()).toEqual([]);
+  });
+
   it('is not asked for under a name that no server takes', async () => {
     const bench = await databaseBench({ dialect });
     await bench.create('shop/orders.eu');

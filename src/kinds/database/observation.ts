@@ -1,5 +1,6 @@
 import type { Subject } from '../../runtime/kind.ts';
 import type { NoServer } from '../server/dependents.ts';
+import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
 import type { SchemaPlan, SourceSeen } from './schema-plan.ts';
 
@@ -64,6 +65,20 @@ export type DatabaseStep =
 /** Name of the database on the server. */
 export function databaseName({ metadata, spec }: Pick<DatabaseSubject, 'metadata' | 'spec'>): string {
   return spec.name ?? metadata.name;
+}
+
+/** There is, or may be, a database of the object's own. */
+export function owns({ status }: Pick<DatabaseSubject, 'status'>): boolean {
+  return status.name !== undefined || status.operation !== undefined;
+}
+
+/** Why there can be no such database; undefined: there can. The API server checks most of it, but an object may be older than that. */
+export function refusalOfName(subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
+  const name = databaseName(subject);
+  if (!isIdentifier(name))
+    return `No server takes "${name}" as the name of a database: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create another Database with spec.name`;
+  // Of one that is its own it is known that the server takes it.
+  return owns(subject) || isComposed(name) ? undefined : notComposed(name, 'name');
 }
 
 /** Whether the spec says anything of the schema. */

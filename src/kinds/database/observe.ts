@@ -1,7 +1,6 @@
 import { ApiError } from '../../base/api-error.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { CLUSTER_SUSPENDED, type OpenServer, serverAccess } from '../server/access.ts';
-import { isIdentifier } from '../server-schema.ts';
 import { untilVerification } from '../verification.ts';
 import { needsServerToGo } from './decide-deletion.ts';
 import {
@@ -12,6 +11,7 @@ import {
   hasSchema,
   isOurs,
   recordedElsewhere,
+  refusalOfName,
   type SchemaObservation,
 } from './observation.ts';
 import { firstClaimant } from './records.ts';
@@ -51,7 +51,7 @@ export async function observeDatabase(
     self: world.memory.attempts.self,
     checkInMs: checkInMs(world, subject, access),
   };
-  if (seen.claimedBy !== undefined || !isIdentifier(name)) return seen;
+  if (seen.claimedBy !== undefined || refusalOfName(subject) !== undefined) return seen;
   const asVerified = isAsVerified(world, subject, seen);
   const due = subject.lookNow || (seen.checkInMs !== undefined && seen.checkInMs <= 0);
   if (asVerified && !due) return { ...seen, existence: 'settled' };

@@ -50,8 +50,3 @@ export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
 export function asBefore({ status }: DatabaseSubject): readonly ConditionUpdate[] {
   return particulars(status.conditions ?? []);
 }
-
-/** There is, or may be, a database of the object's own. */
-export function owns({ status }: Pick<DatabaseSubject, 'status'>): boolean {
-  return status.name !== undefined || status.operation !== undefined;
-}

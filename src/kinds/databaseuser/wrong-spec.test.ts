@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { userBench } from '../../../test/support/user-bench.ts';
+import { DATABASE_USERS } from './resource.ts';
 
 test.each([243, 253])(
   'a DatabaseUser whose name of %d characters leaves none for its Secret says what to set',
@@ -15,6 +16,29 @@ test.each([243, 253])(
     expect(bench.ready(key)).toBe('True LoginWorks');
   },
 );
+
+test('a DatabaseUser whose username is not composed is not created, as a server may compose it', async () => {
+  const bench = await userBench({ user: { username: 'Jose\u0301' } });
+  bench.takeCalls();
+  await bench.settle();
+  expect(bench.ready()).toBe('False InvalidUsername');
+  expect(bench.condition()?.message).toContain('composed form (NFC)');
+  expect(bench.takeCalls()).toEqual([]);
+  await bench.create('shop/composed', { username: 'Jos\u00e9' });
+  await bench.until('True LoginWorks', 'shop/composed');
+});
+
+test('a DatabaseUser that has a user whose name is not composed keeps it', async () => {
+  const bench = await userBench({ user: { username: 'Jose\u0301' } });
+  await bench.cluster.kube.patch(
+    DATABASE_USERS,
+    { namespace: 'shop', name: 'app' },
+    { status: { username: 'Jose\u0301' } },
+    { subresource: 'status' },
+  );
+  await bench.until('True LoginWorks');
+  expect(bench.users()).toContain('Jose\u0301');
+});
 
 test('a DatabaseUser with a name of 242 characters has its Secret', async () => {
   const key = `shop/${'n'.repeat(242)}`;

@@ -1,18 +1,21 @@
 import { MAX_DNS_NAME } from '../../kube/names.ts';
-import { isIdentifier } from '../server-schema.ts';
+import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
 import { unknownPlaceholder } from './content.ts';
-import { connectionSecretName, type UserSubject, usernameOf } from './observation.ts';
+import { connectionSecretName, owns, type UserSubject, usernameOf } from './observation.ts';
 import { refusalOfSecret } from './schema.ts';
 
 /** What the API server refuses, in an object from before its rules, or cannot refuse; undefined: there may be such a user. */
 export function wrongSpec(
-  subject: Pick<UserSubject, 'metadata' | 'spec'>,
+  subject: Pick<UserSubject, 'metadata' | 'spec' | 'status'>,
 ): { readonly reason: string; readonly message: string } | undefined {
   const username = usernameOf(subject);
   if (!isIdentifier(username)) {
     const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
     return { reason: 'InvalidUsername', message };
   }
+  // Of one that is its own it is known that the server takes it.
+  if (!owns(subject) && !isComposed(username))
+    return { reason: 'InvalidUsername', message: notComposed(username, 'username') };
   const refusal = refusalOfSecret(subject.spec);
   if (refusal !== undefined) return { reason: 'InvalidSpec', message: refusal };
   const secretName = connectionSecretName(subject);
