@@ -102,7 +102,7 @@ async function give(
   memory.gave(subject.key, login, true);
 }
 
-/** The server says no to this very password, or to the name, and will again. */
+/** The server says no to this very password, or to the name, and will again: another one is tried, unless it may have taken this one before. */
 async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
   const { world, subject } = work;
   const secret = await readConnectionSecret(work);
@@ -111,7 +111,10 @@ async function refused(work: Work, password: PasswordName, value: string, error:
   const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
   const isFirst = password === 'current' || current === undefined;
   const said = !isFirst ? refusedNext(error, remedy) : own === undefined ? error : refusedOwn(error, remedy);
-  world.memory.tries.refused(subject.key, refusalAbout(work, value, secret), said, world.clock.monotonic());
+  const { tries } = world.memory;
+  const login = { username: usernameOf(subject), password: value };
+  if (password === 'next' && !tries.isUnsent(subject.key, login)) throw said;
+  tries.refused(subject.key, refusalAbout(work, value, secret), said, world.clock.monotonic());
   if (password === 'next') await dropNext(work);
   throw said;
 }

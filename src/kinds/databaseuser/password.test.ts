@@ -105,6 +105,42 @@ describe('a rotation that the server refuses', () => {
     expect(bench.secret()?.['password']).not.toBe(password);
   });
 
+  it.each([
+    ['a creation', 'createUser', (bench: UserBench) => bench],
+    ['a rotation', 'updateUser', (bench: UserBench) => bench.until('True LoginWorks').then(() => bench)],
+  ])('keeps the password of %s that may be on its way from an attempt before', async (_, operation, begin) => {
+    const bench = await begin(await userBench({ user: {} }));
+    const { faults } = bench.cluster.simulator;
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    faults.add({ match: { operation }, effect: 'reset', times: 1 });
+    faults.add({ match: { operation }, effect: 'errorBefore', status: 400, times: 1 });
+    bench.takeCalls();
+    for (let calls = 0; calls < 2; calls += bench.takeCalls().filter((call) => call === operation).length)
+      await bench.pass();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    const { nextPassword = '' } = bench.secret() ?? {};
+    // What was sent first takes effect only now.
+    bench.cluster.simulator.setPassword('orders', 'app', nextPassword);
+    await bench.cluster.clock.advance(5_000);
+    await bench.until('True LoginWorks');
+    expect(bench.secret()).toMatchObject({ password: nextPassword });
+    expect(bench.works(nextPassword)).toBe(true);
+  });
+
+  it('goes after ten minutes in which the server refused the password that a process before was about to give it', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    const { nextPassword } = bench.secret() ?? {};
+    await bench.restart();
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.settle();
+    expect(bench.secret()).toMatchObject({ nextPassword });
+    await bench.cluster.clock.advance(10 * MINUTE_MS);
+    await bench.settle();
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
+  });
+
   it('counts for what was asked for before its password was written', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
