@@ -110,6 +110,19 @@ describe('deletion', () => {
     expect(bench.users()).toContain('bob');
   });
 
+  it("leaves a user alone that it was told is somebody else's, though one of that name was created", async () => {
+    const bench = await userBench({ user: {} });
+    const { simulator, clock } = bench.cluster;
+    while (!bench.takeCalls().includes('createUser')) await bench.pass();
+    simulator.setPassword('orders', 'app', 'somebody-elses');
+    await bench.settle();
+    await clock.advance(60_000);
+    await bench.until('False UserExists');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.works('somebody-elses')).toBe(true);
+  });
+
   it('tells of a user that another process may have created, where its Secret went first', async () => {
     const bench = await goingAfterCreation();
     await bench.restart();

@@ -325,7 +325,7 @@ export async function observeEnd(
   at: UserPlace,
   signal: AbortSignal,
 ): Promise<LoginObservation> {
-  const recorded = isOurs(subject, at.identity) || world.memory.wasCreated(subject, at.identity);
+  const recorded = isOurs(subject, at.identity) || world.memory.isSurelyCreated(subject, at.identity);
   const whose = recorded ? 'ours' : await findWhose(world, subject, access, signal);
   if (whose === 'others') return { login: 'ending', whose };
   const isReserved = await world.servers.isReserved(access, usernameOf(subject), signal);

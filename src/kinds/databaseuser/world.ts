@@ -124,6 +124,11 @@ export class UserMemory {
     return this.#created.get(subject.key)?.what === creation(subject, identity);
   }
 
+  /** The same, and that user is still the one that is there, as far as was seen. */
+  isSurelyCreated(subject: CreatedFor, identity: string): boolean {
+    return this.wasCreated(subject, identity) && this.#created.get(subject.key)?.isDoubtful === false;
+  }
+
   created(subject: CreatedFor, identity: string, login: Login): void {
     const what = creation(subject, identity);
     this.#created.set(subject.key, { what, digests: [digestOf(login)], isDoubtful: false });
