@@ -2,6 +2,9 @@ import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ObjectKey } from '../kube/object.ts';
 
+/** How long after a call to a server was made without an answer the server may still carry it out. */
+export const LANDING_MS = 60_000;
+
 /** Since when this process is the one that acts on the object; wall clock. */
 export type ActsSince = (key: ObjectKey) => number;
 

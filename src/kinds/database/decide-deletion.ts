@@ -1,5 +1,6 @@
 import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
+import { LANDING_MS } from '../attempts.ts';
 import {
   type DatabaseObservation,
   type DatabaseSeen,

@@ -50,6 +50,13 @@ const rows: readonly {
     ],
     goes: true,
   },
+  {
+    name: "one that may be anybody's, as any password signs in, is left and waited for",
+    user: fresh,
+    seen: aServerSeen({ login: 'anyAccepted' }),
+    steps: [],
+    goes: false,
+  },
   { name: "the cluster's own stays", seen: aServerSeen({ login: 'reserved' }), steps: [], goes: true },
   { name: "another object's stays", seen: aServerSeen({ login: 'notTried' }, 'shop/other'), steps: [], goes: true },
   { name: 'with Retain nobody is asked', user: retained, seen: waiting('notReady'), steps: [], goes: true },
@@ -69,6 +76,19 @@ const rows: readonly {
 ];
 
 describe('deletion', () => {
+  it.each([
+    [1_000, false],
+    [59_000, false],
+    [60_000, true],
+    // The clocks differ a little, or by too much.
+    [-2_000, false],
+    [-61_000, true],
+  ])('of one that may have been asked for lets go %i ms after it began: %s', (afterMs, goes) => {
+    const began = Date.parse(fresh.subject.metadata.deletionTimestamp ?? '');
+    const decision = decideUser(fresh.subject, aServerSeen({ login: 'ending', whose: 'coming' }), began + afterMs);
+    expect([decision.release ?? false, decision.requeueAfterMs]).toEqual([goes, goes ? undefined : 60_000 - afterMs]);
+  });
+
   it.each(rows)('$name', ({ user = owned, seen, steps, goes }) => {
     const decision = decideUser(user.subject, seen, NOW_MS);
     expect(decision.steps ?? []).toEqual(steps);
@@ -81,11 +101,13 @@ describe('deletion', () => {
   });
 
   it('says how to let go where it waits', () => {
+    const any = decideUser(fresh.subject, aServerSeen({ login: 'anyAccepted' }), NOW_MS);
+    expect(outline(any)).toMatchObject({ ready: 'False AnyPasswordAccepted', comesBack: 'slowly' });
     const wait = decideUser(owned.subject, waiting('suspended'), NOW_MS);
     expect(outline(wait)).toMatchObject({ ready: 'Unknown WaitingForCluster', comesBack: 'when something changes' });
     const blocked = decideUser(owned.subject, refused, NOW_MS);
     expect(outline(blocked)).toMatchObject({ ready: 'False DeletionBlocked', comesBack: 'slowly' });
-    for (const decision of [wait, blocked])
+    for (const decision of [wait, blocked, any])
       expect(conditionOf(decision, 'Ready')?.message).toMatch(/annotate mooring\.dev\/abandon=true$/);
   });
 });

@@ -1,5 +1,6 @@
 import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
+import { LANDING_MS } from '../attempts.ts';
 import {
   connectionSecretName,
   type UserDecision,
@@ -9,7 +10,7 @@ import {
 } from './observation.ts';
 
 /** What becomes of the user when its object is deleted. The connection Secret goes with the object, which owns it. */
-export function decideDeletion(subject: UserSubject, observation: UserObservation): UserDecision {
+export function decideDeletion(subject: UserSubject, observation: UserObservation, nowMs: number): UserDecision {
   const { spec } = subject;
   const release: UserDecision = { conditions: 'keep', release: true };
   if (spec.deletionPolicy === 'Retain') return release;
@@ -30,8 +31,19 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }
   const { login, claimedBy } = observation;
+  const { clusterName, endpoint, identity } = observation.at;
+  if (login.login === 'anyAccepted') {
+    const message = `The server at ${endpoint} signs in with any password, also with one that it was never given, so whether user "${username}" was created for this object cannot be told, and it is not deleted: see whether its authentication is switched off, or something before it answers instead. ${LET_GO}`;
+    return { conditions: failing('AnyPasswordAccepted', message), retry: 'slowly' };
+  }
   if (claimedBy !== undefined || login.login !== 'ending' || login.whose === 'others') return release;
-  const { clusterName, identity } = observation.at;
+  if (login.whose === 'coming') {
+    // Since it is being deleted nothing more was asked for. The API server's clock may be ahead a little; where it is by more, one is wrong.
+    const landsInMs = Date.parse(subject.metadata.deletionTimestamp ?? '') + LANDING_MS - nowMs;
+    if (!(landsInMs > 0 && landsInMs <= 2 * LANDING_MS)) return release;
+    const message = `User "${username}" may have been asked for, and is not there: it is waited for a minute, as it may still come into being. ${LET_GO}`;
+    return { conditions: reconciling('CreatingUser', message), requeueAfterMs: landsInMs };
+  }
   if (login.whose === 'unknown') {
     const left = `User "${username}" is on the server of DatabaseCluster "${clusterName}", and whether it was created for this object cannot be told any more, as its Secret "${connectionSecretName(subject)}" went first, or had another name: delete it there, unless it is somebody else's`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };

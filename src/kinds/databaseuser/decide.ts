@@ -32,7 +32,7 @@ export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
  * worked on; then whose the user is, before anything is done to it.
  */
 export function decideUser(subject: UserSubject, observation: UserObservation, nowMs: number): UserDecision {
-  if (subject.deleting) return decideDeletion(subject, observation);
+  if (subject.deleting) return decideDeletion(subject, observation, nowMs);
   const wrong = wrongSpec(subject);
   if (wrong !== undefined) return stuck(wrong.reason, wrong.message);
   if (observation.server !== 'open') return withoutServer(subject, observation);

@@ -1,6 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { APP, readyUserBench, userBench } from '../../../test/support/user-bench.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { APP, readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+import { Logins } from '../../database/logins.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('deletion', () => {
   it('deletes the user by one call, looks whether it is gone, then the object goes', async () => {
@@ -110,6 +115,52 @@ describe('deletion', () => {
     expect(bench.users()).toContain('bob');
   });
 
+  /** A creation was asked for, nobody knows what became of it, and its object is being deleted. */
+  async function goingOnTheWay(again = async (_: UserBench) => {}) {
+    const bench = await userBench({ user: {} });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'reset', times: 1 });
+    while (!bench.takeCalls().includes('createUser')) await bench.pass();
+    const { nextPassword = '' } = bench.secret() ?? {};
+    await again(bench);
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown CreatingUser');
+    return { bench, nextPassword };
+  }
+
+  it.each([
+    ['this process', async (_: UserBench) => {}],
+    ['another process', (bench: UserBench) => bench.restart()],
+  ])('waits for a user whose creation was not answered, and deletes it when it comes: %s', async (_, again) => {
+    const { bench, nextPassword } = await goingOnTheWay(again);
+    await bench.cluster.clock.advance(30_000);
+    bench.cluster.simulator.setPassword('orders', 'app', nextPassword);
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  it('waits for a minute for a user that does not come, and not where nothing was asked for', async () => {
+    const { bench } = await goingOnTheWay();
+    await bench.cluster.clock.advance(60_000);
+    await bench.settle();
+    expect(bench.ready()).toBe('gone');
+    const another = await userBench({ user: {} });
+    await another.pass();
+    expect(another.secret()).toHaveProperty('nextPassword');
+    another.remove();
+    await another.settle();
+    expect(another.ready()).toBe('gone');
+  });
+
+  it("waits for nobody because of the password in somebody else's Secret", async () => {
+    const bench = await userBench({ user: {} });
+    await bench.pass();
+    await bench.putSecret('app-connection', { password: 'theirs' });
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('gone');
+  });
+
   it("leaves a user alone that it was told is somebody else's, though one of that name was created", async () => {
     const bench = await userBench({ user: {} });
     const { simulator, clock } = bench.cluster;
@@ -121,6 +172,47 @@ describe('deletion', () => {
     bench.remove();
     await bench.until('gone');
     expect(bench.works('somebody-elses')).toBe(true);
+  });
+
+  it.each([
+    ['a generated password', {}, {}],
+    ['one that somebody put into its Secret', {}, { password: 'put by hand', nextPassword: null }],
+    ["a person's own password", { passwordSecretRef: { name: 'mine' } }, {}],
+  ])(
+    "leaves somebody else's user alone on a server that signs in with any password, with %s",
+    async (_, spec, data) => {
+      const bench = await userBench({ user: spec });
+      const { simulator } = bench.cluster;
+      await bench.putSecret('mine', { password: 'mine' });
+      simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', times: 1 });
+      while (!bench.takeCalls().includes('createUser')) await bench.pass();
+      await bench.restart();
+      await bench.editSecret('app-connection', { data });
+      simulator.setPassword('orders', 'app', 'somebody-elses');
+      simulator.setKnobs({ acceptsAnyPassword: true });
+      await bench.cluster.clock.advance(61_000);
+      await bench.settle();
+      expect(bench.ready()).toBe('False AnyPasswordAccepted');
+      bench.remove();
+      await bench.settle();
+      expect(bench.ready()).toBe('False AnyPasswordAccepted');
+      expect(bench.condition()?.message).toContain('is not deleted');
+      simulator.setKnobs({ acceptsAnyPassword: false });
+      await bench.settle();
+      expect(bench.ready()).toBe('gone');
+      expect(bench.users()).toContain('app');
+      expect(bench.works('somebody-elses')).toBe(true);
+    },
+  );
+
+  it('goes where the server signs in with any password, and has no such user', async () => {
+    const bench = await userBench({ user: {} });
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore' });
+    for (let pass = 0; pass < 5; pass++) await bench.pass();
+    vi.spyOn(Logins.prototype, 'probe').mockResolvedValue('accepted');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.told).toEqual([]);
   });
 
   it('tells of a user that another process may have created, where its Secret went first', async () => {

@@ -46,8 +46,8 @@ export type LoginObservation =
   | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
   /** The server signs in with a password that it was never given: that the coming one signs in proves nothing. */
   | { readonly login: 'anyAccepted' }
-  /** The object is being deleted: whose the user on the server is, if there is one. */
-  | { readonly login: 'ending'; readonly whose: 'ours' | 'others' | 'unknown' }
+  /** The object is being deleted: whose the user on the server is, if there is one. coming: there is none, and one may have been asked for. */
+  | { readonly login: 'ending'; readonly whose: 'ours' | 'others' | 'unknown' | 'coming' }
   | TriedLogin;
 
 export interface TriedLogin {

@@ -1,5 +1,4 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
-import { generatePassword } from '../../base/random.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { whereOf } from '../password-tries.ts';
@@ -88,7 +87,8 @@ async function tryLogin(
     sent === undefined ? undefined : { username, password: sent, where: whereOf(access.identity, access.endpoint) };
   const isAwaited = () => tried !== undefined && memory.tries.isAwaited(subject.key, tried, clock.monotonic());
   const mayExist = known || isAwaited() || (await isListed());
-  const trust = { fresh, anyNext: isAwaited() };
+  // What nobody knows to be ours is not made ours by a server that signs in with any password.
+  const trust = { fresh, any: isAwaited() ? 'both' : known ? 'current' : 'neither' } as const;
   const works = mayExist ? await findWorking(world, subject, access, passwords, trust, signal) : 'none';
   if (works === 'any') return { login: 'anyAccepted' };
   const source = await observeSource(world, subject, access, passwords, signal);
@@ -113,7 +113,7 @@ async function tryLogin(
     isFactory: passwords.current !== undefined && access.isFactoryPassword(passwords.current),
     works,
     exists,
-    isUnsent: passwords.next !== undefined && tried !== undefined && memory.tries.isUnsent(subject.key, tried),
+    isUnsent: passwords.next !== undefined && isUnsent(world, subject, passwords.next),
     isAwaited: isAwaited(),
     isCreated: memory.wasCreated(subject, at.identity),
     hasLostPassword: memory.hasLostPassword(subject, at.identity, held),
@@ -162,21 +162,22 @@ async function findWorking(
   subject: UserSubject,
   access: OpenServer,
   { current, next }: Passwords,
-  { fresh, anyNext }: Trust,
+  { fresh, any }: Trust,
   signal: AbortSignal,
 ): Promise<TriedLogin['works'] | 'any'> {
   const signsIn = (password: string | undefined, wary: boolean) =>
     password === undefined ? 'no' : trySignIn(world, subject, access, password, { fresh, wary }, signal);
-  const verdict = await signsIn(next, !anyNext);
-  if (verdict !== 'no') return verdict === 'any' ? 'any' : 'next';
-  return (await signsIn(current, false)) === 'yes' ? 'current' : 'none';
+  const byNext = await signsIn(next, any !== 'both');
+  if (byNext !== 'no') return byNext === 'any' ? 'any' : 'next';
+  const byCurrent = await signsIn(current, any === 'neither');
+  return byCurrent === 'yes' ? 'current' : byCurrent === 'any' ? 'any' : 'none';
 }
 
 interface Trust {
   /** Nothing remembered counts. */
   readonly fresh: boolean;
-  /** That the coming password signs in is enough. Else it counts only where one that nobody was ever given does not. */
-  readonly anyNext: boolean;
+  /** Of which password it is enough that it signs in. Else it counts only where one that nobody was ever given does not. */
+  readonly any: 'both' | 'current' | 'neither';
 }
 
 /** `wary`: what signs in proves nothing where any password does, and is not remembered. */
@@ -192,10 +193,8 @@ async function trySignIn(
   const login = { username, password };
   const where = whereOf(access.identity, access.endpoint);
   if (!fresh && memory.isProven(key, login, where, clock)) return 'yes';
-  const accepts = async (tried: string) =>
-    (await servers.signIn(access, { username, password: tried }, signal)) === 'accepted';
-  if (!(await accepts(password))) return 'no';
-  if (wary && (await accepts(generatePassword(random)))) return 'any';
+  if ((await servers.signIn(access, login, signal)) === 'refused') return 'no';
+  if (wary && (await access.logins.acceptsAny(username, random, signal))) return 'any';
   memory.accepted(key, login, where, clock);
   return 'yes';
 }
@@ -328,8 +327,8 @@ export async function observeEnd(
   const recorded = isOurs(subject, at.identity) || world.memory.isSurelyCreated(subject, at.identity);
   const whose = recorded ? 'ours' : await findWhose(world, subject, access, signal);
   if (whose === 'others') return { login: 'ending', whose };
-  const isReserved = await world.servers.isReserved(access, usernameOf(subject), signal);
-  return isReserved ? { login: 'reserved' } : { login: 'ending', whose };
+  if (await world.servers.isReserved(access, usernameOf(subject), signal)) return { login: 'reserved' };
+  return whose === 'any' ? { login: 'anyAccepted' } : { login: 'ending', whose };
 }
 
 /**
@@ -341,18 +340,28 @@ async function findWhose(
   subject: UserSubject,
   access: OpenServer,
   signal: AbortSignal,
-): Promise<'ours' | 'others' | 'unknown'> {
+): Promise<'ours' | 'others' | 'unknown' | 'coming' | 'any'> {
   const { namespace = '' } = subject.metadata;
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
   const former = (await formerSecrets(world, subject, signal)).map((each) => each.secret);
   for (const each of [secret, ...former]) {
     if (each === undefined || !isOurSecret(subject, each)) continue;
-    const trust = { fresh: true, anyNext: true };
+    const trust = { fresh: true, any: 'neither' } as const;
     const works = await findWorking(world, subject, access, passwordsIn(each, access, subject), trust, signal);
+    if (works === 'any') return (await isOnServer(world, subject, access, signal)) ? 'any' : 'others';
     if (works !== 'none') return 'ours';
   }
-  if (secret !== undefined) return 'others';
-  return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
+  if (secret === undefined) return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
+  if (!isOurSecret(subject, secret)) return 'others';
+  const { next, current } = passwordsIn(secret, access, subject);
+  const password = next ?? current;
+  const isOut = password !== undefined && !isUnsent(world, subject, password);
+  return isOut && !(await isOnServer(world, subject, access, signal)) ? 'coming' : 'others';
+}
+
+/** No server has heard of the password. */
+function isUnsent({ memory }: UserWorld, subject: UserSubject, password: string): boolean {
+  return memory.tries.isUnsent(subject.key, { username: usernameOf(subject), password });
 }
 
 /** That there is none follows from no single answer: the object goes for good. */
