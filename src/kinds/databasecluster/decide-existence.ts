@@ -9,6 +9,7 @@ import type { Absence } from './absences.ts';
 import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
 import { unusableAddress } from './endpoint.ts';
+import { recordedIn } from './former-secrets.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -102,11 +103,10 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
         operation: { type, target: desiredID(subject), startedAt, by: seen.self },
         place: seen.at,
         createdAt: null,
-        ...(status.createdAt === undefined ? {} : { former: formerOf(subject, seen.id) }),
+        ...(status.createdAt === undefined ? {} : formerOf(subject, seen.id)),
         observed: null,
         observedOnly: null,
         credentials: null,
-        unverifiedSecretName: null,
         clusterID: null,
       },
       requeueAfterMs: 0,
@@ -147,17 +147,22 @@ export function isTakenForGone(subject: ClusterSubject): boolean {
   return !recreates(subject) && (ready === 'ClusterMissing' || ready === 'ClusterNotFound');
 }
 
-/** What comes back is known by that, as nothing else tells whose it is; one that was only observed never was this object's. */
+/**
+ * What comes back is known by that, as nothing else tells whose it is, and its login is in the same Secret then, whatever the spec
+ * names by now; one that was only observed never was this object's.
+ */
 function formerOf({ status }: ClusterSubject, clusterID: string) {
   const { createdAt, observedOnly } = status;
   const isKnown = createdAt !== undefined && createdAt !== NO_CREATION_TIME && observedOnly !== true;
-  return isKnown ? { clusterID, createdAt } : null;
+  if (!isKnown) return { former: null, unverifiedSecretName: null };
+  return { former: { clusterID, createdAt }, unverifiedSecretName: recordedIn({ status })[0] ?? null };
 }
 
 /** There is a cluster, and nothing says yet that it is this object's. */
 function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
   const { spec } = subject;
   const createdAt = identityOf(cluster);
+  const secretOfFormer = isFormer(subject, cluster) ? subject.status.unverifiedSecretName : undefined;
   const claim = (doing: string, extra: ClusterDecision['status']): ClusterDecision => ({
     hold: spec.managementPolicy === 'Manage',
     // Of one that was observed until now all is said already.
@@ -173,7 +178,9 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       operation: null,
       ...(subject.status.former === undefined ? {} : { former: null }),
       // Of one that is only observed none is written.
-      ...(spec.managementPolicy === 'Manage' ? { unverifiedSecretName: adminSecretName(subject) } : {}),
+      ...(spec.managementPolicy === 'Manage'
+        ? { unverifiedSecretName: secretOfFormer ?? adminSecretName(subject) }
+        : {}),
       ...extra,
     },
     requeueAfterMs: 0,

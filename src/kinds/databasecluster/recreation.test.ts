@@ -149,6 +149,17 @@ describe('A cluster that was there all the same when another was asked for in it
     expectOneWorkingLogin(bench);
   });
 
+  it('has its login still, though the Secret got another name meanwhile', async () => {
+    const { bench, show } = await refused();
+    await bench.edit({ adminCredentials: { secretName: 'elsewhere' } });
+    await show();
+    await bench.restart();
+    await bench.until('True Running');
+    const { password = '' } = bench.secret('elsewhere') ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
+    expect(bench.secret()).toBeUndefined();
+  });
+
   it('is destroyed with its object', async () => {
     const { bench, show } = await refused();
     await bench.edit({ deletionPolicy: 'Delete' });
