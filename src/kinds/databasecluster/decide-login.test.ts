@@ -60,7 +60,13 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
   },
 ];
 
-const refused: readonly { name: string; given: ClusterBuilder; found: Partial<Tried>; reason: string }[] = [
+const refused: readonly {
+  name: string;
+  given: ClusterBuilder;
+  found: Partial<Tried>;
+  reason: string;
+  isAvailable?: boolean;
+}[] = [
   {
     name: 'says when the published password is refused',
     given: healthy,
@@ -83,6 +89,13 @@ const refused: readonly { name: string; given: ClusterBuilder; found: Partial<Tr
     name: 'says when the login that should be retired is of another user than the one who manages the server, and leaves it',
     given: healthy,
     found: { working: 'current', factoryAlive: true, managedBy: 'admin' },
+    reason: 'DefaultLoginMistaken',
+    isAvailable: true,
+  },
+  {
+    name: 'says so too where the login is not in its Secret yet, which is not to be had so',
+    given: healthy,
+    found: { working: 'existing', factoryAlive: true, managedBy: 'admin' },
     reason: 'DefaultLoginMistaken',
   },
   {
@@ -108,7 +121,7 @@ describe('decideLogin()', () => {
     expect(conditionOf(decision, 'CredentialsSecured')?.status).toBe('False');
   });
 
-  it.each(refused)('$name', ({ given, found, reason }) => {
+  it.each(refused)('$name', ({ given, found, reason, isAvailable = false }) => {
     const seen = anObservation().tried({ factoryAlive: undefined, ...found });
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(outline(decision)).toEqual({
@@ -117,8 +130,39 @@ describe('decideLogin()', () => {
       steps: [],
       comesBack: 'slowly',
     });
-    for (const type of ['CredentialsSecured', 'Available'])
-      expect(conditionOf(decision, type), type).toMatchObject({ status: 'False', reason });
+    expect(conditionOf(decision, 'CredentialsSecured')).toMatchObject({ status: 'False', reason });
+    const available = isAvailable ? { status: 'True', reason: 'LoginWorks' } : { status: 'False', reason };
+    expect(conditionOf(decision, 'Available')).toMatchObject(available);
+  });
+
+  it.each([
+    {
+      given: fresh,
+      secretVersion: undefined,
+      of: 'factory',
+      says: /^The server refuses the login that new clusters come with \(/,
+    },
+    {
+      given: healthy,
+      secretVersion: '5',
+      of: 'current',
+      says: /^The server refuses the password in Secret "orders-admin" \(/,
+    },
+    {
+      given: healthy.with({ adminCredentials: { existingSecretRef: { name: 'given' } } }),
+      secretVersion: '5',
+      of: 'existing',
+      says: /The login in Secret "given" \(existingSecretRef\) does not work either \(/,
+    },
+  ] as const)('says where what is refused ends with a line break: $of', ({ given, secretVersion, of, says }) => {
+    const message = (lineBreakIn: readonly (typeof of)[]) => {
+      const found = { working: 'none', factoryAlive: undefined, secretVersion, lineBreakIn } as const;
+      const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
+      return conditionOf(decision, 'Ready')?.message ?? '';
+    };
+    expect(message([of])).toMatch(says);
+    expect(message([of])).toContain('ends with a line break');
+    expect(message([])).not.toContain('line break');
   });
 
   it.each([

@@ -195,11 +195,17 @@ function anyPassword(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision 
 }
 
 /** Only the default user may manage others: so another one's login is not what new clusters come with, and is left to whoever uses it. */
-function mistaken(subject: ClusterSubject, seen: SpaceSeen, { secretName }: Tried, user: string): ClusterDecision {
+function mistaken(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  { secretName, working }: Tried,
+  user: string,
+): ClusterDecision {
   const reason = 'DefaultLoginMistaken';
   const message = `The login that the space names in defaultCredentialsSecretRef signs in, but is of another user than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if it is that one, give its user another password`;
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
-  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
+  const available: ConditionUpdate =
+    working === 'current' ? loginWorks(seen) : { type: 'Available', status: 'False', reason, message };
   return {
     conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
     retry: 'slowly',
@@ -236,14 +242,14 @@ function isMoving({ status }: ClusterSubject, { secretName }: Tried): boolean {
 function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
   const secretName = adminSecretName(subject);
   const secured = factoryLoginRetired(secretName);
-  const available: ConditionUpdate = {
-    type: 'Available',
-    status: 'True',
-    reason: 'LoginWorks',
-    message: `The server at ${seen.endpoint ?? ''} answers, and the login works`,
-  };
+  const available = loginWorks(seen);
   const message = `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`;
   return [...settled(subject, seen, 'Running', message), ...clusterConditions(subject, seen, { secured, available })];
+}
+
+function loginWorks({ endpoint = '' }: SpaceSeen): ConditionUpdate {
+  const message = `The server at ${endpoint} answers, and the login works`;
+  return { type: 'Available', status: 'True', reason: 'LoginWorks', message };
 }
 
 function running(
@@ -301,7 +307,9 @@ function noLogin(subject: ClusterSubject, seen: SpaceSeen, login: Tried): Cluste
   const [reason, what] = whatIsRefused(subject, login);
   const existing = subject.spec.adminCredentials?.existingSecretRef?.name;
   const tried =
-    existing === undefined ? '' : `. The login in Secret "${existing}" (existingSecretRef) does not work either`;
+    existing === undefined
+      ? ''
+      : `. The login in Secret "${existing}" (existingSecretRef) does not work either${lineBreak(login, 'existing')}`;
   const message = `${what}${tried}. Or put a login that works into a Secret and name it in adminCredentials.existingSecretRef`;
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
@@ -311,21 +319,26 @@ function noLogin(subject: ClusterSubject, seen: SpaceSeen, login: Tried): Cluste
   };
 }
 
-function whatIsRefused(
-  { spec, status }: ClusterSubject,
-  { secretName, secretVersion }: Tried,
-): readonly [string, string] {
+/** The commonest mistake in a Secret that a person wrote, told without what stands there. */
+function lineBreak({ lineBreakIn }: Tried, of: 'current' | 'existing' | 'factory'): string {
+  if (lineBreakIn?.includes(of) !== true) return '';
+  return ` (its username or password ends with a line break, as \`echo\` writes one and \`printf %s\` does not)`;
+}
+
+function whatIsRefused({ spec, status }: ClusterSubject, login: Tried): readonly [string, string] {
+  const { secretName, secretVersion } = login;
   if (secretVersion !== undefined)
     return [
       'AdminLoginRefused',
-      `The server refuses the password in Secret "${secretName}": it was changed elsewhere. Set it back there`,
+      `The server refuses the password in Secret "${secretName}"${lineBreak(login, 'current')}: it was changed elsewhere. Set it back there`,
     ];
   if (status.credentials !== undefined)
     return [
       'AdminLoginLost',
       `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by)`,
     ];
-  return ['DefaultLoginRefused', `The server refuses the login that new clusters come with${unknownLogin(spec)}`];
+  const which = `the login that new clusters come with${lineBreak(login, 'factory')}`;
+  return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
 }
 
 /** What the login of a cluster may be that never had one of ours. */

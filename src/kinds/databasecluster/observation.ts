@@ -134,6 +134,8 @@ export type LoginObservation =
       readonly verifyInMs: number | undefined;
       /** Another Secret, which may go where the login works: no call can come to an end any more that gives it the login. */
       readonly retire?: string;
+      /** Of which of the logins that are refused the username or password ends with a line break, as of what `echo` writes. */
+      readonly lineBreakIn?: readonly ('current' | 'existing' | 'factory')[];
     };
 
 /** One effect. */

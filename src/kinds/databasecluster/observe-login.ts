@@ -2,7 +2,7 @@ import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import { digestOf, type Logins, type Verdict } from '../../database/logins.ts';
-import { findStatusCondition } from '../../kube/condition.ts';
+import { isStatusConditionTrue } from '../../kube/condition.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { whereOf } from '../password-tries.ts';
 import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
@@ -214,6 +214,7 @@ export async function observeLogin(
       managedBy: isOther ? found?.login.username : undefined,
       verifyInMs: untilNext(nowMs),
       ...retire,
+      ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
     };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -250,10 +251,9 @@ function isAsVerified(
 ): boolean {
   const { credentials, conditions } = subject.status;
   const secretName = adminSecretName(subject);
-  const available = findStatusCondition(conditions, 'Available');
   return (
     credentials !== undefined &&
-    available?.status === 'True' &&
+    ['Available', 'CredentialsSecured'].every((type) => isStatusConditionTrue(conditions, type)) &&
     credentials.endpoint === endpoint &&
     credentials.secretName === secretName &&
     credentials.factoryVersion === factoryVersion &&
@@ -337,6 +337,14 @@ async function powerlessUser(
 ): Promise<string | undefined> {
   if (login === undefined || !isOfAnother(known, login)) return undefined;
   return (await logins.seesUsers(login, signal)) ? undefined : login.username;
+}
+
+/** A value that was made with `echo` has one, which no server leaves away. */
+function lineBreakIn(known: KnownLogins) {
+  return (['current', 'existing', 'factory'] as const).filter((name) => {
+    const { username = '', password = '' } = known[name] ?? {};
+    return [username, password].some((value) => /[\r\n]$/u.test(value));
+  });
 }
 
 /** Whether the login is of another user than the one that new clusters come with. */

@@ -67,6 +67,7 @@ describe('The login of a DatabaseCluster whose space names the login of an appli
     await passes(bench, 10);
     expect(bench.ready()).toBe('False DefaultLoginMistaken');
     expect(bench.secret()).toEqual(before);
+    expect(condition(bench, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
     await bench.edit({ storageSizeGB: 200 });
     await passes(bench, 10);
     expect(clusterNamed(bench.simulator, 'orders')?.storageSizeGB).toBe(200);
@@ -75,6 +76,30 @@ describe('The login of a DatabaseCluster whose space names the login of an appli
     await passes(bench, 5);
     expect(bench.ready()).toBe('True Running');
     expect(bench.secret()).toEqual(before);
+  });
+
+  it('is told to be so at each look, though its own login works as when it was verified', async () => {
+    const bench = await runningBench();
+    bench.replaceFactory({ username: 'app', password: 'application-password' });
+    await bench.until('True Running');
+    bench.simulator.setPassword('orders', 'app', 'application-password');
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    for (let look = 0; look < 3; look++) {
+      await bench.pass();
+      expect(bench.ready()).toBe('False DefaultLoginMistaken');
+    }
+  });
+});
+
+describe('The login of a DatabaseCluster whose space names one that ends with a line break', () => {
+  it('is refused, and what is wrong is said', async () => {
+    const bench = await kindBench();
+    bench.replaceFactory({ ...FACTORY, password: `${FACTORY.password}\n` });
+    await bench.until('False DefaultLoginRefused');
+    expect(condition(bench, 'Ready')?.message).toContain('ends with a line break');
+    bench.replaceFactory(FACTORY);
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
   });
 });
 
