@@ -4,9 +4,11 @@ import { TransientError } from '../../base/errors.ts';
 import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { confirm as confirmObject } from '../confirm.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
+import type { Login } from '../secrets.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { differences } from './differences.ts';
-import { type ClusterSubject, isSame } from './observation.ts';
+import { type ClusterSubject, currentID, isSame } from './observation.ts';
+import { isFactorys, type KnownLogins } from './observe-login.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -38,22 +40,27 @@ export async function isAsDecidedOn(
   );
 }
 
-/** Another login than the one that new clusters come with was verified, of this cluster or one before. */
-export function wasVerified({ status: { credentials, lastRotation } }: ClusterSubject): boolean {
-  return credentials !== undefined || lastRotation !== undefined;
+/** Another login than the one that new clusters come with was verified, of this cluster or one before, or the Secret has another password. */
+function hadAnother({ status }: ClusterSubject, { current, factory }: KnownLogins): boolean {
+  const wasVerified = status.credentials !== undefined || status.lastRotation !== undefined;
+  return wasVerified || (current !== undefined && !isFactorys(current, factory));
 }
 
 /**
- * The login that new clusters come with works where another one did. Throws where the cloud does not say that the cluster is still
- * the same: somebody may have made another one in its place, at the same address, since the last List.
+ * Of a password that is about to be written down, or put, with `login`: where that is the one that new clusters come with, and another
+ * one worked before, throws if the cloud does not say that the cluster is still the same. Somebody may have made another one in
+ * its place, at the same address, since the last List.
  */
 export async function refuseAnothersLogin(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  id: string,
+  known: KnownLogins,
+  login: Login,
   signal: AbortSignal,
 ): Promise<void> {
+  if (!isFactorys(login, known.factory) || !hadAnother(subject, known)) return;
+  const id = currentID(subject);
   if (await isAsDecidedOn(world, subject, connection, id, signal)) return;
   const message = `The login that new clusters come with works at cluster "${id}", which is another one than before, or not as it was: no password is replaced, and it is looked at again`;
   throw new TransientError('ClusterChanged', message);

@@ -6,7 +6,7 @@ import type { SpaceConnection } from '../databasespace/connection.ts';
 import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
-import { confirm, refuseAnothersLogin, wasVerified } from './act-guard.ts';
+import { confirm, refuseAnothersLogin } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
 import { readMoves, recordedIn } from './former-secrets.ts';
 import { isOfAnother, isOurSecret, loginOf } from './login-of.ts';
@@ -50,6 +50,8 @@ export async function preparePassword(
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(subject, known.secret), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
+  // What is written down in place of a password that once worked leaves nothing of it.
+  if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
   const nextPassword = generatePassword(world.random);
   const data = { ...login, nextPassword };
   const { namespace = '', name } = subject.metadata;
@@ -76,7 +78,7 @@ export async function putPassword(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  { id, as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
+  { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
   signal: AbortSignal,
   keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
@@ -89,8 +91,7 @@ export async function putPassword(
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
-  if ('password' in login && login.password === known.factory.password && wasVerified(subject))
-    await refuseAnothersLogin(world, subject, connection, id, signal);
+  if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
   const unknown = await noteMove(world, subject, known.secretName, signal);

@@ -3,21 +3,14 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
-import { confirm, isAsDecidedOn, isFree, refuseAnothersLogin, versionsWithout, wasVerified } from './act-guard.ts';
+import { confirm, isAsDecidedOn, isFree, versionsWithout } from './act-guard.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
 import { refuseAwaited, updateNotApplied } from './not-shown.ts';
-import {
-  adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
-  currentID,
-  identityOf,
-  isSame,
-} from './observation.ts';
+import { adminSecretName, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import { type Asked, type Change as AskedChange, isUnseen } from './unseen-changes.ts';
 import type { ClusterWorld } from './world.ts';
@@ -59,9 +52,6 @@ export async function actOnCluster(
     case 'Update':
       return changing(world, subject, connection, step, () => update(world, subject, connection, step, signal, keep));
     case 'PreparePassword':
-      // What is written down in place of a password that once worked leaves nothing of it.
-      if (step.from === 'factory' && (wasVerified(subject) || hasSecret(world, subject)))
-        await refuseAnothersLogin(world, subject, connection, currentID(subject), signal);
       return preparePassword(world, subject, connection, step, signal);
     case 'PutPassword':
       return putPassword(world, subject, connection, step, signal, keep);
@@ -70,10 +60,6 @@ export async function actOnCluster(
     default:
       return step satisfies never;
   }
-}
-
-function hasSecret({ secrets }: ClusterWorld, subject: ClusterSubject): boolean {
-  return secrets.version(subject.metadata.namespace ?? '', adminSecretName(subject)) !== undefined;
 }
 
 /**

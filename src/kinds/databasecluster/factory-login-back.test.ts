@@ -67,21 +67,27 @@ describe('The login that new clusters come with, where another one worked before
     expectOneWorkingLogin(bench);
   });
 
-  it("is not replaced on somebody else's cluster where only the Secret tells of another login", async () => {
-    const bench = await kindBench({ ...VERIFY_SOON, spec: { adoptionPolicy: 'IfExists' } });
-    bench.simulator.deployForeign({ id: 'orders', version: '3.5.0' });
-    await bench.world().connections.get('shop/production')?.poller.refresh();
-    await bench.putSecret(
-      'orders-admin',
-      { username: 'admin', password: 'once-worked' },
-      { 'mooring.dev/cluster': 'orders', 'app.kubernetes.io/managed-by': 'mooring' },
-    );
-    while (bench.status().createdAt === undefined) await bench.pass();
-    await replaceUnseen(bench);
-    await bench.until('False IdentityChanged');
-    expect(bench.secret()).toMatchObject({ password: 'once-worked' });
-    expect(puts(bench)).toBe(0);
-  });
+  it.each([
+    { also: 'nothing else', data: {} },
+    { also: 'a coming one', data: { nextPassword: 'was-to-come' } },
+  ])(
+    "is not replaced on somebody else's cluster where only the Secret tells of another login, with $also",
+    async ({ data }) => {
+      const bench = await kindBench({ ...VERIFY_SOON, spec: { adoptionPolicy: 'IfExists' } });
+      bench.simulator.deployForeign({ id: 'orders', version: '3.5.0' });
+      await bench.world().connections.get('shop/production')?.poller.refresh();
+      await bench.putSecret(
+        'orders-admin',
+        { username: 'admin', password: 'once-worked', ...data },
+        { 'mooring.dev/cluster': 'orders', 'app.kubernetes.io/managed-by': 'mooring' },
+      );
+      while (bench.status().createdAt === undefined) await bench.pass();
+      await replaceUnseen(bench);
+      await bench.until('False IdentityChanged');
+      expect(bench.secret()).toMatchObject({ password: 'once-worked', ...data });
+      expect(puts(bench)).toBe(0);
+    },
+  );
 
   it('is replaced without a question where the cluster is new', async () => {
     const bench = await runningBench();

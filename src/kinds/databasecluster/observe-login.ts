@@ -57,28 +57,32 @@ export async function readLogins(
   const secretName = adminSecretName(subject);
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
   const former = await readFormer(world, subject, secret, signal);
-  const next = loginUnder('nextPassword', secret);
-  const nextIs = kindOfNext(next, secret?.annotations[NEXT_ANNOTATIONS.mark], factory);
   return {
     secretName,
     secret,
     current: loginUnder('password', secret),
-    next: nextIs === 'factory' ? undefined : next,
-    nextIs,
+    ...nextIn(secret, factory),
     inherited: former.map((each) => ({
       secretName: each.name,
       current: loginUnder('password', each),
-      next: loginUnder('nextPassword', each),
+      next: nextIn(each, factory).next,
     })),
     ...(await readExisting(world, subject, signal)),
     factory,
   };
 }
 
-function kindOfNext(next: Login | undefined, mark: string | undefined, factory: Login): NextIs {
-  if (next === undefined) return 'none';
-  if (next.password === factory.password) return 'factory';
-  return isForeign(next, mark) ? 'foreign' : 'ours';
+/** The coming login in a Secret of ours, and whose it is. */
+function nextIn(secret: SecretContents | undefined, factory: Login): Pick<KnownLogins, 'next' | 'nextIs'> {
+  const next = loginUnder('nextPassword', secret);
+  if (next === undefined) return { next, nextIs: 'none' };
+  if (isFactorys(next, factory)) return { next: undefined, nextIs: 'factory' };
+  return { next, nextIs: isForeign(next, secret?.annotations[NEXT_ANNOTATIONS.mark]) ? 'foreign' : 'ours' };
+}
+
+/** Whether the password is the one that new clusters come with, whoever's it is. */
+export function isFactorys({ password }: Login, factory: Login): boolean {
+  return password === factory.password;
 }
 
 /**
