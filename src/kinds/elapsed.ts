@@ -15,6 +15,15 @@ export class Elapsed {
     return nowMs - since.ms;
   }
 
+  /** The same, where it was asked before; undefined: it was not. */
+  knownForMs(
+    { key, metadata: { uid } }: { readonly key: ObjectKey; readonly metadata: Pick<ObjectMeta, 'uid'> },
+    nowMs: number,
+  ): number | undefined {
+    const known = this.#since.get(key);
+    return known?.uid === uid ? nowMs - known.ms : undefined;
+  }
+
   forget(key: ObjectKey): void {
     this.#since.delete(key);
   }

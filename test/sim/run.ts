@@ -114,7 +114,7 @@ function unlike(world: World, scenario: Scenario, expectedEnd: string | undefine
 const UNDER_WAY =
   /^Unknown (?:Deploying|Updating|Resuming|Suspending|Destroying|SecuringCredentials|WaitingForServer|UnderWay|undefined)$/;
 
-/** Which object neither is as it should be nor says why. */
+/** Which object neither is as it should be nor says why, or has yet to delete a Secret that the login might have come to. */
 function restless(world: World): string | undefined {
   for (const resource of KINDS) {
     for (const object of world.view.objects(resource)) {
@@ -122,6 +122,8 @@ function restless(world: World): string | undefined {
       const message = statusOf(object).conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
       if (ready === 'stale' || UNDER_WAY.test(ready) || message === '')
         return `${resource.kind} ${object.metadata.name} is ${ready} for ever: ${message}`;
+      if (ready === 'True Running' && statusOf(object).unverifiedSecretName !== undefined)
+        return `${resource.kind} ${object.metadata.name} has another Secret for ever`;
     }
   }
   return undefined;

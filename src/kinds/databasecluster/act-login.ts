@@ -8,7 +8,7 @@ import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm, refuseAnothersLogin } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
-import { readMoves, recordedIn } from './former-secrets.ts';
+import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
 import { isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -42,16 +42,21 @@ export async function preparePassword(
   connection: SpaceConnection,
   { from, of }: Extract<ClusterStep, { do: 'PreparePassword' }>,
   signal: AbortSignal,
-): Promise<undefined> {
+  keep: (facts: ClusterStatusPatch) => void,
+): Promise<ClusterStatusPatch | undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   // There is one already: it comes to its end first, as the server may be about to take it, whoever wrote it.
-  if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return;
+  if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
   const { tries } = world.memory;
   if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(subject, known.secret), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
   // What is written down in place of a password that once worked leaves nothing of it.
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
+  // A copy of a login that works, in a Secret that nobody names any more, would stay there.
+  if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
+  const toNote = await noted(world, subject, known.secretName, signal, keep);
+  if (toNote !== undefined) return toNote;
   const nextPassword = generatePassword(world.random);
   const data = { ...login, nextPassword };
   const { namespace = '', name } = subject.metadata;
@@ -60,12 +65,11 @@ export async function preparePassword(
   const mark = { [NEXT_ANNOTATIONS.mark]: markOf({ username: login.username, password: nextPassword }) };
   const annotations = { ...loginOf(subject, connection.place), ...answers, ...mark };
   const labels = { [OWNER_LABEL]: ownerValue(name) };
-  // A copy of a login that works, in a Secret that nobody names any more, would stay there.
-  if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
   if (known.secret === undefined)
     await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
   else await world.secrets.patch(namespace, known.secretName, known.secret, { data, labels, annotations });
   tries.prepared(subject.key, { username: login.username, password: nextPassword });
+  return undefined;
 }
 
 /** What the server may say otherwise to: it is another one, or a person changes or asks for something, or the Secret is lost. */
@@ -94,14 +98,9 @@ export async function putPassword(
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
   // The one that works may stand in another Secret by now, which applications read.
   await confirm(world, subject, signal);
-  const unknown = await noteMove(world, subject, known.secretName, signal);
+  const toNote = await noted(world, subject, known.secretName, signal, keep);
+  if (toNote !== undefined) return toNote;
   const { clock, memory } = world;
-  if (unknown !== undefined) {
-    if (memory.mayNote(subject.key, known.secretName)) return unknown;
-    // It is written all the same: what drops it may be mended.
-    keep(unknown);
-    throw crdOutdated();
-  }
   memory.putting(subject.key, known.secretName);
   const now = () => clock.monotonic();
   try {
@@ -125,11 +124,30 @@ export async function putPassword(
   return undefined;
 }
 
+/** What is to be written to the status before a login is written to the Secret, or put from there; undefined: that is done. */
+async function noted(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  to: string,
+  signal: AbortSignal,
+  keep: (facts: ClusterStatusPatch) => void,
+): Promise<ClusterStatusPatch | undefined> {
+  if (recordedIn(subject).includes(to)) {
+    world.memory.noted(subject.key);
+    return undefined;
+  }
+  const facts = await noteMove(world, subject, to, signal);
+  if (facts === undefined || world.memory.mayNote(subject.key, to)) return facts;
+  // It is written all the same: what drops it may be mended.
+  keep(facts);
+  throw crdOutdated();
+}
+
 /**
- * From now on the password in the Secret that was verified last may work no more: whoever comes back to that one must know where
- * to look. It is told by the last of those that the login was on its way to since, as each may be the one that it came to. One
- * in between may be deleted, and so may that one once the login is verified: the status tells of the newest as well, unless it
- * is the status only that tells of the first. Returns what is to be written there before anything is done.
+ * The password in the Secret that was verified last may soon work no more: whoever comes back to that one must know where to look.
+ * So each Secret that the login is in, or was on its way to, tells of the next one, and the last one of this. One in between
+ * may be deleted, and so may that one once the login is verified: the status tells of the newest as well, unless it is the
+ * status only that tells of the first.
  */
 async function noteMove(
   world: ClusterWorld,
@@ -137,18 +155,24 @@ async function noteMove(
   to: string,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
-  const recorded = recordedIn(subject);
-  if (recorded.includes(to)) return undefined;
-  for (const from of recorded) {
-    const moves = await readMoves(from, new Set(), (name) => readOurs(world, subject, name, signal));
-    const last = moves.at(-1);
-    if (last === undefined) continue;
-    if (!moves.some(({ name }) => name === to))
-      await world.secrets.patch(subject.metadata.namespace ?? '', last.name, last, {
-        annotations: { [ADMIN_ANNOTATIONS.movedTo]: to },
-      });
-    return from === subject.status.credentials?.secretName ? { unverifiedSecretName: to } : undefined;
+  const seen = new Set([to]);
+  let first: SecretContents | undefined;
+  let last: SecretContents | undefined;
+  const tell = async (next: string) => {
+    if (last === undefined || movedTo(last) === next) return;
+    const annotations = { [ADMIN_ANNOTATIONS.movedTo]: next };
+    await world.secrets.patch(subject.metadata.namespace ?? '', last.name, last, { annotations });
+  };
+  for (const from of recordedIn(subject)) {
+    const moves = await readMoves(from, seen, (name) => readOurs(world, subject, name, signal));
+    if (moves.length === 0) continue;
+    await tell(from);
+    first ??= moves[0];
+    last = moves.at(-1);
   }
+  await tell(to);
+  const { credentials } = subject.status;
+  if (first !== undefined && first.name !== credentials?.secretName) return undefined;
   return { unverifiedSecretName: to };
 }
 
@@ -200,7 +224,8 @@ export async function promotePassword(
       ...loginOf(subject, connection.place),
       [NEXT_ANNOTATIONS.answers]: null,
       [NEXT_ANNOTATIONS.mark]: '',
-      [ADMIN_ANNOTATIONS.movedTo]: null,
+      // What is left may be found by this only.
+      ...(otherThanWanted(subject) === undefined ? { [ADMIN_ANNOTATIONS.movedTo]: null } : {}),
     },
   });
   return rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
@@ -212,18 +237,23 @@ export async function deleteSecret(
   subject: ClusterSubject,
   signal: AbortSignal,
 ): Promise<undefined> {
-  for (const name of new Set([adminSecretName(subject), ...recordedIn(subject)]))
-    await deleteOurs(world, subject, name, signal);
+  const seen = new Set<string>();
+  for (const from of [adminSecretName(subject), ...recordedIn(subject)]) {
+    const moves = await readMoves(from, seen, (name) => readOurs(world, subject, name, signal));
+    // None goes before those that it tells of.
+    for (const { name } of moves.toReversed()) await deleteOurs(world, subject, name, signal);
+  }
 }
 
 /** Only now, as the login in the other Secret was verified, and the status tells of both. */
 export async function retireSecret(
   world: ClusterWorld,
   subject: ClusterSubject,
-  { name, credentials }: Extract<ClusterStep, { do: 'RetireSecret' }>,
+  { names, credentials }: Extract<ClusterStep, { do: 'RetireSecret' }>,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
-  await deleteOurs(world, subject, name, signal);
+  for (const name of names) await deleteOurs(world, subject, name, signal);
+  world.memory.noted(subject.key);
   return { ...(credentials === undefined ? {} : { credentials }), unverifiedSecretName: null };
 }
 

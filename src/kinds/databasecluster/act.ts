@@ -52,7 +52,7 @@ export async function actOnCluster(
     case 'Update':
       return changing(world, subject, connection, step, () => update(world, subject, connection, step, signal, keep));
     case 'PreparePassword':
-      return preparePassword(world, subject, connection, step, signal);
+      return preparePassword(world, subject, connection, step, signal, keep);
     case 'PutPassword':
       return putPassword(world, subject, connection, step, signal, keep);
     case 'PromotePassword':

@@ -203,10 +203,10 @@ describe('decideLogin()', () => {
 
   it('deletes the former Secret when the login in the new one was verified, and forgets its name only then', () => {
     const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
-    const found = { secretName: 'renamed', retire: 'orders-admin' };
+    const found = { secretName: 'renamed', retire: ['orders-admin'] };
     const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
     const credentials = { secretName: 'renamed', secretResourceVersion: '5', endpoint: ENDPOINT };
-    expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'orders-admin', credentials }]);
+    expect(decision.steps).toEqual([{ do: 'RetireSecret', names: ['orders-admin'], credentials }]);
     expect(decision.status).not.toHaveProperty('credentials');
     expect(outline(decision).ready).toBe('True Running');
   });
@@ -222,20 +222,28 @@ describe('decideLogin()', () => {
     expect(outline(decision).ready).toBe('True Running');
   });
 
-  it('says nothing of a new Secret before the status tells of it', () => {
-    const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
-    const found = { secretName: 'renamed', next: 'ours', factoryAlive: undefined } as const;
-    const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
-    expect(decision).toMatchObject({ conditions: 'keep', steps: [{ do: 'PutPassword' }] });
-  });
-
   it.each([
-    ['was just tried', anObservation().tried({ retire: 'former' })],
-    ['was tried before', anObservation().login({ login: 'settled', verifyInMs: undefined, retire: 'former' })],
-  ])('deletes the former Secret where the login %s, and leaves its name until it is gone', (_, { seen }) => {
+    { found: { working: 'inherited', workingOf: 'orders-admin', secretVersion: undefined }, step: 'PreparePassword' },
+    { found: { working: 'current', next: 'ours' }, step: 'PutPassword' },
+  ] as const)(
+    'is not Ready while the login moves to a new Secret, with $step, as what is published soon works no more',
+    ({ found, step }) => {
+      const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
+      const seen = anObservation().tried({ secretName: 'renamed', factoryAlive: undefined, ...found });
+      const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+      expect(decision).toMatchObject({ steps: [{ do: step }] });
+      expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', summary: 'Reconciling' });
+      // Those who work on its server go on.
+      for (const type of ['CredentialsSecured', 'Available'])
+        expect(conditionOf(decision, type)?.status, type).toBe('True');
+    },
+  );
+
+  it('deletes the former Secrets where the login works, and leaves the name that leads to them until they are gone', () => {
     const given = healthy.withStatus({ unverifiedSecretName: 'former' });
-    const decision = decideCluster(given.subject, seen, NOW_MS);
-    expect(decision.steps).toEqual([{ do: 'RetireSecret', name: 'former' }]);
+    const seen = anObservation().tried({ retire: ['between', 'former'] });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(decision.steps).toEqual([{ do: 'RetireSecret', names: ['between', 'former'] }]);
     expect(decision.status).not.toHaveProperty('unverifiedSecretName');
     expect(outline(decision).ready).toBe('True Running');
   });

@@ -131,21 +131,20 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   const from = workingOf === undefined ? {} : { of: workingOf };
   const replacing = (doing: string) =>
     reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`);
-  const conditions = (doing: string) =>
-    isRotation(subject, login)
-      ? inOrder(subject, seen)
-      : [
-          ...replacing(doing),
-          ...clusterConditions(subject, seen, { secured: notSecured(doing), available: answering(seen) }),
-        ];
+  const conditions = (doing: string) => {
+    // What applications read works no more once the server has taken the new password, and where that comes to be is not told yet.
+    if (isMove(subject, login)) return [...replacing(doing), ...clusterConditions(subject, seen)];
+    if (isRotation(subject, login)) return inOrder(subject, seen);
+    const told = { secured: notSecured(doing), available: answering(seen) };
+    return [...replacing(doing), ...clusterConditions(subject, seen, told)];
+  };
   /** What works stays so meanwhile. */
   const waiting = (doing: string): readonly ConditionUpdate[] => {
     const told = conditions(doing);
     return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
   };
   const step = (next: ClusterStep, doing: string): ClusterDecision => ({
-    // Until another Secret is the one that the status tells of, nothing is said of the spec that names it.
-    conditions: isRotation(subject, login) && isMoving(subject, login) ? 'keep' : conditions(doing),
+    conditions: conditions(doing),
     steps: [next],
     // Written down before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
@@ -176,10 +175,10 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   }
   const { retire } = login;
   if (retire === undefined || !isMoving(subject, login)) return running(subject, seen, login, found, nowMs);
-  // Its name is forgotten only when it is gone.
+  // Their names are forgotten only when they are gone.
   const { credentials, unverifiedSecretName: _, ...first } = found;
   const { steps = [], ...decision } = running(subject, seen, { verifyInMs: login.verifyInMs }, first, nowMs);
-  return { ...decision, steps: [{ do: 'RetireSecret', name: retire, credentials }, ...steps] };
+  return { ...decision, steps: [{ do: 'RetireSecret', names: retire, credentials }, ...steps] };
 }
 
 /** Nothing is written: each new password would seem to work at once, and the one that the server really has might be lost. */
@@ -230,9 +229,19 @@ function powerless(
 }
 
 /** A login that was found to be as it should be is being replaced: at every moment one of the Secret's passwords works. */
-function isRotation({ status }: ClusterSubject, { working, factoryAlive }: Tried): boolean {
+function isRotation(subject: ClusterSubject, login: Tried): boolean {
+  return wasInOrder(subject, login) && login.working === 'current' && !isMoving(subject, login);
+}
+
+/** The same, and the new password comes to be in another Secret. */
+function isMove(subject: ClusterSubject, login: Tried): boolean {
+  const isKnown = ['current', 'inherited', 'inheritedNext'].includes(login.working);
+  return wasInOrder(subject, login) && isKnown && isMoving(subject, login);
+}
+
+function wasInOrder({ status }: ClusterSubject, { factoryAlive }: Tried): boolean {
   const was = (type: string) => isStatusConditionTrue(status.conditions, type);
-  return working === 'current' && factoryAlive !== true && was('CredentialsSecured') && was('Available');
+  return factoryAlive !== true && was('CredentialsSecured') && was('Available');
 }
 
 function isMoving({ status }: ClusterSubject, { secretName }: Tried): boolean {
@@ -268,7 +277,7 @@ function running(
     status,
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
     steps: [
-      ...(retire === undefined ? [] : [{ do: 'RetireSecret', name: retire } as const]),
+      ...(retire === undefined ? [] : [{ do: 'RetireSecret', names: retire } as const]),
       ...(rotateInMs !== undefined && rotateInMs <= 0 ? [rotate] : []),
     ],
     // The Secret from before goes next.

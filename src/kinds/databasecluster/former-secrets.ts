@@ -1,7 +1,7 @@
 import { parseStatus } from '../../kube/definition.ts';
 import { objectKey } from '../../kube/object.ts';
 import { LANDED_MS } from '../password-tries.ts';
-import { ADMIN_ANNOTATIONS, type SecretContents } from '../secrets.ts';
+import { ADMIN_ANNOTATIONS, type Login, type SecretContents } from '../secrets.ts';
 import { isOurSecret } from './login-of.ts';
 import { adminSecretName, type ClusterSubject } from './observation.ts';
 import { databaseClusterDefinition } from './schema.ts';
@@ -41,34 +41,59 @@ export function recordedIn({ status }: Pick<ClusterSubject, 'status'>): readonly
   return [status.credentials?.secretName, status.unverifiedSecretName].filter((name) => name !== undefined);
 }
 
-/** A Secret beside the wanted one, and for how long still a call may come to an end that gives it the login. */
-export interface LeftSecret {
-  readonly name: string;
-  /** Undefined: no call can. 0: none can any more since the login was last tried. */
-  readonly landsForMs: number | undefined;
+/**
+ * The Secret that the status tells of beside the wanted one, where it tells of both, so that either is found without the other; undefined:
+ * it does not.
+ */
+export function otherThanWanted(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
+  const secretName = adminSecretName(subject);
+  const recorded = recordedIn(subject);
+  if (subject.status.credentials === undefined || !recorded.includes(secretName)) return undefined;
+  return recorded.find((name) => name !== secretName);
 }
 
 /**
- * The Secret that the status tells of beside the wanted one, where it tells of both, so that either is found without the other. The
- * server may have been given its coming password, and take it though nobody waits for the answer any more.
+ * For how long still a call may come to an end that gives the login to another Secret: the server may have been given a password of one,
+ * and take it though nobody waits for the answer any more. 0: it is to be looked at now, as none can any more, or nothing is known
+ * of it here; undefined: there is no other Secret, or the login was not verified in the wanted one yet.
  */
-export async function readLeft(
-  world: ClusterWorld,
+export function otherLandsForMs(
+  { clock, memory: { left } }: ClusterWorld,
   subject: ClusterSubject,
-  signal: AbortSignal,
-): Promise<LeftSecret | undefined> {
-  const { credentials } = subject.status;
-  const { left } = world.memory;
-  const secretName = adminSecretName(subject);
-  const recorded = recordedIn(subject);
-  const name = recorded.find((each) => each !== secretName);
-  const isVerified = credentials?.secretName === secretName;
-  if (name === undefined || !isVerified) left.forget(subject.key);
-  if (name === undefined || credentials === undefined || !recorded.includes(secretName)) return undefined;
-  const forMs = isVerified ? left.forMs(subject, world.clock.monotonic()) : 0;
-  const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
-  const mayLand = secret !== undefined && isOurSecret(subject, secret) && secret.data.has('nextPassword');
-  return { name, landsForMs: mayLand ? Math.max(0, LANDED_MS - forMs) : undefined };
+): number | undefined {
+  if (otherThanWanted(subject) === undefined || !isVerified(subject)) {
+    left.forget(subject.key);
+    return undefined;
+  }
+  const forMs = left.knownForMs(subject, clock.monotonic());
+  return forMs === undefined ? 0 : Math.max(0, LANDED_MS - forMs);
+}
+
+/** In the wanted Secret: from then on nothing is put for another one. */
+function isVerified(subject: ClusterSubject): boolean {
+  return subject.status.credentials?.secretName === adminSecretName(subject);
+}
+
+/** What becomes of the Secrets beside the wanted one where the login works. */
+export interface LeftSecrets {
+  /** They may go, in this order: what is left of them at any moment is found still. */
+  readonly retire?: readonly string[];
+  /** For how long still a call may come to an end that gives the login to one of them. */
+  readonly landsForMs?: number;
+}
+
+/** `found`: as `readFormer` has just found them. */
+export function leftOf(
+  { clock, memory: { left, tries } }: ClusterWorld,
+  subject: ClusterSubject,
+  found: readonly { readonly secretName: string; readonly next: Login | undefined }[],
+): LeftSecrets {
+  const other = otherThanWanted(subject);
+  if (other === undefined) return {};
+  const mayLand = found.some(({ next }) => next !== undefined && !tries.isUnsent(subject.key, next));
+  const forMs = mayLand && isVerified(subject) ? left.forMs(subject, clock.monotonic()) : 0;
+  if (mayLand && forMs < LANDED_MS) return { landsForMs: LANDED_MS - forMs };
+  return { retire: [...new Set([...found.map(({ secretName }) => secretName), other])] };
 }
 
 /** The Secret of what was cloned. */
@@ -103,6 +128,6 @@ export async function readMoves(
   return moves;
 }
 
-function movedTo(secret: SecretContents | undefined): string | undefined {
+export function movedTo(secret: SecretContents | undefined): string | undefined {
   return secret?.annotations[ADMIN_ANNOTATIONS.movedTo];
 }

@@ -88,7 +88,7 @@ function describe(step: ClusterStep): string {
     case 'DeleteSecret':
       return 'delete the admin Secret of the destroyed cluster';
     case 'RetireSecret':
-      return `delete the former admin Secret "${step.name}"`;
+      return `delete the former admin Secret ${step.names.map((name) => `"${name}"`).join(' and ')}`;
     default:
       return step satisfies never;
   }

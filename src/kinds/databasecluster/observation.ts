@@ -85,7 +85,7 @@ export type LoginObservation =
   /** The cluster runs, and none of its servers does, or none at an address. */
   | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
   /** Verified earlier, and neither Secret nor server changed since. */
-  | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly retire?: string }
+  | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
   /** The server does not say. */
   | {
       readonly login: 'unreachable';
@@ -132,8 +132,8 @@ export type LoginObservation =
       /** The user whose login works, and who may not manage others; undefined: that is not so. */
       readonly powerless?: string | undefined;
       readonly verifyInMs: number | undefined;
-      /** Another Secret, which may go where the login works: no call can come to an end any more that gives it the login. */
-      readonly retire?: string;
+      /** Other Secrets, which may go where the login works, in this order: no call can come to an end any more that gives one the login. */
+      readonly retire?: readonly string[];
       /** Of which of the logins that are refused the username or password ends with a line break, as of what `echo` writes. */
       readonly lineBreakIn?: readonly ('current' | 'existing' | 'factory')[];
     };
@@ -154,8 +154,8 @@ export type ClusterStep =
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' }
-  /** The login is in another Secret, as the status tells, or is to tell when this one is gone. */
-  | { readonly do: 'RetireSecret'; readonly name: string; readonly credentials?: Credentials };
+  /** The login is in another Secret than these, as the status tells, or is to tell when they are gone. */
+  | { readonly do: 'RetireSecret'; readonly names: readonly string[]; readonly credentials?: Credentials };
 
 interface Patience {
   /** The pass comes for something else: a change that failed a moment ago is not asked for again. */

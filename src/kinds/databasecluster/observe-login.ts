@@ -10,7 +10,7 @@ import type { SecretHolder } from '../secret-holder.ts';
 import { type Login, loginFrom, type SecretContents } from '../secrets.ts';
 import { earlier, untilVerification } from '../verification.ts';
 import { claimantsOf } from './claimants.ts';
-import { readFormer, readLeft } from './former-secrets.ts';
+import { leftOf, otherLandsForMs, readFormer } from './former-secrets.ts';
 import { holderOf, holdsOwnLogin, isInUse, isOurSecret, shownID } from './login-of.ts';
 import {
   adminSecretName,
@@ -145,8 +145,7 @@ function ownerOfLogin(
 /**
  * Which login works. Throws TransientError or TerminalError where none does and existingSecretRef names a Secret or key
  * that is missing. Costs nothing while the Secret and the server are those that were verified last and it is not time
- * to verify again, but a look at the other Secret while the status tells of one; then one sign-in for the published login and one
- * for the factory's, which must fail.
+ * to verify again; then one sign-in for the published login and one for the factory's, which must fail.
  */
 export async function observeLogin(
   world: ClusterWorld,
@@ -156,18 +155,16 @@ export async function observeLogin(
   signal: AbortSignal,
 ): Promise<LoginObservation> {
   const nowMs = world.clock.now();
-  const left = await readLeft(world, subject, signal);
-  const untilNext = (lastMs: number) =>
+  const untilNext = (lastMs: number, landsForMs: number | undefined) =>
     earlier(
       untilVerification(subject.metadata.uid, connection.verifyIntervalMs, lastMs, nowMs),
-      left?.landsForMs === undefined ? undefined : Math.min(left.landsForMs, untilLook(lastMs, nowMs)),
+      landsForMs === undefined ? undefined : Math.min(landsForMs, untilLook(lastMs, nowMs)),
     );
-  const verifyInMs = untilNext(world.memory.verifications.lastAtMs(subject.key));
+  const verifyInMs = untilNext(world.memory.verifications.lastAtMs(subject.key), otherLandsForMs(world, subject));
   const isDoubtful = world.memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
   const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
   const asVerified = isAsVerified(world, subject, connection, endpoint);
-  const retire = left === undefined || (left.landsForMs ?? 0) > 0 ? {} : { retire: left.name };
-  if (!due && asVerified) return { login: 'settled', verifyInMs, ...retire };
+  if (!due && asVerified) return { login: 'settled', verifyInMs };
 
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) {
@@ -202,6 +199,7 @@ export async function observeLogin(
     const isOther = factoryAlive === true && powerless === undefined && isOfAnother(known, found?.login);
     world.memory.unreachable.forget(subject.key);
     if (settled && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
+    const { landsForMs, ...left } = leftOf(world, subject, known.inherited);
     return {
       login: 'tried',
       secretName: known.secretName,
@@ -216,8 +214,8 @@ export async function observeLogin(
       acceptsAny,
       powerless,
       managedBy: isOther ? found?.login.username : undefined,
-      verifyInMs: untilNext(nowMs),
-      ...retire,
+      verifyInMs: untilNext(nowMs, landsForMs),
+      ...left,
       ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
     };
   } catch (error) {

@@ -93,10 +93,14 @@ export class ClusterMemory {
     return times < MAX_NOTES;
   }
 
+  /** The status tells of the Secret that it was asked to tell of. */
+  noted(key: ObjectKey): void {
+    this.#notes.delete(key);
+  }
+
   /** A password of this Secret is about to be put: no other one's works from then on, whatever the status says. */
   putting(key: ObjectKey, secretName: string): void {
     this.#puts.set(key, secretName);
-    this.#notes.delete(key);
   }
 
   /** Another Secret than this one, whose password the server was given last; undefined: there is none. */
