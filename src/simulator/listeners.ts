@@ -67,6 +67,15 @@ export class Listeners {
     this.#followAll();
   }
 
+  /** Once every port is open: a server whose port somebody else has is somewhere else by then. */
+  async listening(): Promise<void> {
+    for (let next = this.#opening(); next !== undefined; next = this.#opening()) await openOrNot(next);
+  }
+
+  #opening(): Server | undefined {
+    return [...this.#byAddress.values()].find(({ server }) => !server.listening)?.server;
+  }
+
   close(): void {
     this.#unsubscribe();
     for (const cancel of this.#timers.values()) cancel();
@@ -135,4 +144,12 @@ export class Listeners {
     listener.server.close();
     for (const socket of listener.sockets ?? []) socket.resetAndDestroy();
   }
+}
+
+function openOrNot(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.once('listening', resolve);
+    server.once('error', () => resolve());
+    server.once('close', resolve);
+  });
 }

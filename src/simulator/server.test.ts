@@ -34,7 +34,12 @@ async function bench(options: Partial<SimulatorOptions> = {}, serverOptions: Sim
   const token = (await send('POST', '/api/v1/auth', { headers: { authorization } })).text;
   const ask = (method: string, path: string, body?: unknown) =>
     send(method, `${CLUSTERS}${path}`, { token, ...(body === undefined ? {} : { body }) });
-  const serverOf = (id: string, index = 0): Send => sender(transport, `http://${addressOf(simulator, id, index)}`);
+  const serverOf =
+    (id: string, index = 0): Send =>
+    async (...request) => {
+      await server.listening();
+      return sender(transport, `http://${addressOf(simulator, id, index)}`)(...request);
+    };
   return { simulator, server, transport, send, token, ask, serverOf };
 }
 
@@ -113,8 +118,8 @@ describe('over HTTP', () => {
     let turn = 0;
     simulator.useAddresses({ ...book, take: () => (turn++ === 0 ? `127.0.0.1:${taken}` : book.take()) });
     simulator.deployForeign({ id: 'orders' });
-    await until(() => addressOf(simulator, 'orders') !== `127.0.0.1:${taken}`);
-    await until(async () => (await serverOf('orders')('GET', '/health')).status === 204);
+    expect((await serverOf('orders')('GET', '/health')).status).toBe(204);
+    expect(addressOf(simulator, 'orders')).not.toBe(`127.0.0.1:${taken}`);
   });
 
   it('tells clients another host where they know it by another', async () => {
@@ -139,6 +144,7 @@ describe('over HTTP', () => {
     const server = await startSimulatorServer(simulator);
     const transport = createUndiciTransport();
     opened.push(server, transport);
+    await server.listening();
     expect((await sender(transport, `http://${addressOf(simulator, 'orders')}`)('GET', '/health')).status).toBe(204);
   });
 
@@ -187,11 +193,11 @@ describe('a fault ends over HTTP as it does in process', () => {
   it.each(effects)('%s on a server', async (effect) => {
     const { simulator, serverOf } = await bench();
     simulator.deployForeign({ id: 'orders' });
-    const inProcess = sender(simulator.transport, `http://${addressOf(simulator, 'orders')}`);
     const fault: Fault = { effect, match: { api: 'server' } };
     const headers = { authorization: 'Bearer nobody' };
     const id = simulator.faults.add(fault);
     const overHTTP = comparable(await serverOf('orders')('GET', '/v1/databases', { headers }));
+    const inProcess = sender(simulator.transport, `http://${addressOf(simulator, 'orders')}`);
     expect(overHTTP).toEqual(comparable(await inProcess('GET', '/v1/databases', { headers })));
     simulator.faults.remove(id);
   });

@@ -19,6 +19,8 @@ export interface SimulatorServerOptions {
 
 export interface SimulatorServer {
   readonly baseURL: string;
+  /** Once each server that is running can be reached where it says: until then it may move, as somebody may have its port. */
+  listening(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function startSimulatorServer(
 
   return {
     baseURL: `http://${advertisedHost}:${port}`,
+    listening: () => listeners.listening(),
     close: async () => {
       listeners.close();
       await new Promise<void>((resolve) => {
