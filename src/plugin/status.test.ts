@@ -108,6 +108,14 @@ describe('statusText()', () => {
       'Cannot destroy cluster "a": the other side failed (HTTP 503, busy: Try later. It is so). Wait',
       'Cannot destroy cluster "a": the other side failed (HTTP 503, busy: Try later. It is so)',
     ],
+    [
+      'There is no cluster "a", and none is created with adoptionPolicy: MustExist: create it there, or check clusterID',
+      'There is no cluster "a", and none is created with adoptionPolicy: MustExist: create it there, or check clusterID',
+    ],
+    [
+      'Cluster "a" rests, and the spec says state: Running. Set Suspended',
+      'Cluster "a" rests, and the spec says state: Running',
+    ],
   ])('of %j shows the reason, and not what to do', (message, shown) => {
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['False', 'Odd', message] })];
     expect(show(items)[1]).toMatch(/False +Odd +2h +/);

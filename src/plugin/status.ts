@@ -94,8 +94,10 @@ const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go
 
 /** A status line is one line; `explain` shows the rest. */
 function firstSentence(message: string): string {
-  // What follows a colon is a remedy where it begins like a sentence, and else the reason. What is in brackets is one word.
-  const end = message.replace(/\([^)]*\)/g, (words) => '_'.repeat(words.length)).search(/[.;] [A-Za-z]|: [A-Z]/);
+  // What follows a colon is a remedy where it begins like a sentence, and else the reason. What is in brackets is one word,
+  // and so is a field of the spec with its value.
+  const words = message.replace(/\([^)]*\)|\b(?:state|[a-z]+[A-Z]\w*): [A-Z]/g, (one) => '_'.repeat(one.length));
+  const end = words.search(/[.;] [A-Za-z]|: [A-Z]/);
   return end < 20 ? message : message.slice(0, end);
 }
 
