@@ -174,7 +174,10 @@ test('TokenSource.get() tries a refused credential at once when the refusal is t
 test.each([
   ['client id is empty', { clientID: '' }],
   ['client secret is empty', { clientSecret: '' }],
-  ['client secret holds a line break', { clientSecret: 'canary\n' }],
+  [
+    'client secret holds a line break, a space or another character that cannot be sent, such as the line break that `echo` writes at the end',
+    { clientSecret: 'canary\n' },
+  ],
   ['client secret holds a line break', { clientSecret: 'canary\r\nx-admin: 1' }],
   ['client id holds', { clientID: 'canary b' }],
   ['client secret holds', { clientSecret: 'canäry' }],

@@ -152,7 +152,7 @@ function levelWords(levels: readonly AccessLevel[]): string {
 function credentialProblem(value: string, name: string): string | undefined {
   if (value === '') return `the ${name} is empty`;
   if (/^[\x21-\x7e]+$/.test(value)) return undefined;
-  return `the ${name} holds a line break, a space or another character that cannot be sent: was it stored with one too many?`;
+  return `the ${name} holds a line break, a space or another character that cannot be sent, such as the line break that \`echo\` writes at the end`;
 }
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
