@@ -174,6 +174,14 @@ describe('clusterConditions()', () => {
     },
   );
 
+  it('says of a cluster that is not there that the cloud shows none, and gives it no word that the cloud did not use', () => {
+    expect(availableOf(healthy.subject, anObservation().missing())).toMatchObject({
+      status: 'False',
+      reason: 'NoServer',
+      message: 'No server runs: the cloud shows no cluster "orders"',
+    });
+  });
+
   it('keeps what was verified while the object is to go and the cluster runs: its endpoint alone is not told any more', () => {
     const { subject } = healthy.deleting();
     const going = anObservation().with({ endpoint: undefined });

@@ -152,13 +152,11 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     const message = `The login was not tried yet${at}`;
     return { type, status: 'False', reason: 'NotVerified', message };
   }
-  const word = seen.cluster?.status ?? 'missing';
-  return {
-    type,
-    status: 'False',
-    reason: 'NoServer',
-    message: `No server runs: the cloud's word for the cluster is "${word}"`,
-  };
+  const why =
+    seen.cluster === undefined
+      ? `the cloud shows no cluster "${seen.id}"`
+      : `the cloud's word for the cluster is "${seen.cluster.status}"`;
+  return { type, status: 'False', reason: 'NoServer', message: `No server runs: ${why}` };
 }
 
 /** Asked for, and not there yet. In the same words before and after the cloud has begun: that is no news. */
