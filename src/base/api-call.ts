@@ -287,7 +287,7 @@ export const NO_ANSWER = 'no whole answer came';
 export const MAY_HAVE_TAKEN_EFFECT = ', it may have taken effect';
 
 const WORDS: Readonly<Record<ApiErrorKind, string>> = {
-  unreachable: 'it is unreachable',
+  unreachable: 'the other side is unreachable',
   lost: `${NO_ANSWER}${MAY_HAVE_TAKEN_EFFECT}`,
   unauthorized: 'the access token was refused',
   forbidden: 'the access level is too low',
