@@ -39,7 +39,7 @@ const NEEDED =
   'is needed to deploy a cluster: set it (it may be absent with cloneFrom, adoptionPolicy: MustExist or managementPolicy: Observe)';
 const CLUSTER_ID = 'must be lowercase letters and digits, separated by hyphens or underscores, such as orders-eu';
 const CLONE_OF_ITSELF =
-  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: delete this object, and apply it with another source, or without cloneFrom';
+  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
 const SELECTOR = 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector';
 
 function cluster(rule: string, spec: Fields, says: string, more: Partial<Rejection> = {}): Rejection {

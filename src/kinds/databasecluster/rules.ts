@@ -11,7 +11,7 @@ const STAYS = 'a cluster keeps what it was created with';
 /** Nothing outside goes with an object that nothing was created for. */
 export const OTHER_CLUSTER = `${STAYS}, so create another DatabaseCluster; where no cluster was created yet, delete this object and apply it again`;
 export const CLONE_OF_ITSELF =
-  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: delete this object, and apply it with another source, or without cloneFrom';
+  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
 const PAST_THE_TABLE = 'or set allowUnlisted: true if the cloud offers it';
 
 const providers = Object.keys(storageTypes);
