@@ -40,7 +40,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
     ...(keep.length < toKeep.length ? { requeueAfterMs: 0 } : {}),
   };
   if (!subject.deleting) return decision;
-  const message = `This space is being deleted. It stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;
+  const message = `This space, which is being deleted, stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;
   return { ...decision, conditions: reconciling('InUse', message), steps: [] };
 }
 
