@@ -226,16 +226,23 @@ describe('decideLogin()', () => {
     { found: { working: 'inherited', workingOf: 'orders-admin', secretVersion: undefined }, step: 'PreparePassword' },
     { found: { working: 'current', next: 'ours' }, step: 'PutPassword' },
   ] as const)(
-    'is not Ready while the login moves to a new Secret, with $step, as what is published soon works no more',
+    'is not Ready while the login moves to a new Secret, and says so before $step, as what is published soon works no more',
     ({ found, step }) => {
       const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
       const seen = anObservation().tried({ secretName: 'renamed', factoryAlive: undefined, ...found });
-      const decision = decideCluster(given.subject, seen.seen, NOW_MS);
-      expect(decision).toMatchObject({ steps: [{ do: step }] });
-      expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', summary: 'Reconciling' });
-      // Those who work on its server go on.
-      for (const type of ['CredentialsSecured', 'Available'])
-        expect(conditionOf(decision, type)?.status, type).toBe('True');
+      const told = given.withCondition('Ready', 'Unknown', 'SecuringCredentials');
+      for (const [now, steps] of [
+        [given, []],
+        [told, [step]],
+      ] as const) {
+        const decision = decideCluster(now.subject, seen.seen, NOW_MS);
+        const ready = 'Unknown SecuringCredentials';
+        expect(outline(decision)).toMatchObject({ ready, summary: 'Reconciling', steps });
+        expect(decision.requeueAfterMs).toBe(now === given ? 0 : undefined);
+        // Those who work on its server go on.
+        for (const type of ['CredentialsSecured', 'Available'])
+          expect(conditionOf(decision, type)?.status, type).toBe('True');
+      }
     },
   );
 

@@ -143,9 +143,11 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     const told = conditions(doing);
     return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
   };
+  // Told before anything is done, as a pass that goes on at once tells nothing.
+  const isToBeTold = isMove(subject, login) && isStatusConditionTrue(subject.status.conditions, 'Ready');
   const step = (next: ClusterStep, doing: string): ClusterDecision => ({
     conditions: conditions(doing),
-    steps: [next],
+    ...(isToBeTold ? { requeueAfterMs: 0 } : { steps: [next] }),
     // Written down before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
   });

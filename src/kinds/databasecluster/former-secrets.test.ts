@@ -484,7 +484,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     const bench = await runningBench();
     for (let time = 0; time < 4; time++) {
       await rename(bench, 'second');
-      await bench.pass();
+      while (bench.status().unverifiedSecretName === undefined) await bench.pass();
       expect(bench.status().unverifiedSecretName).toBe('second');
       expect(bench.ready()).toBe('Unknown SecuringCredentials');
       await rename(bench, 'orders-admin');
@@ -557,5 +557,21 @@ describe('While the login moves to another Secret', () => {
     await bench.until('True Running');
     expect(bench.status().credentials?.secretName).toBe('second');
     expect(bench.told).toEqual([expect.stringMatching(/^SecuringCredentials: /), expect.stringMatching(/^Running: /)]);
+  });
+
+  it('back to one of which the status still tells, it is not Ready either', async () => {
+    const bench = await runningBench();
+    await beginMove(bench, 'second');
+    await rename(bench, 'third');
+    await bench.until('True Running');
+    expect(bench.status().unverifiedSecretName).toBe('orders-admin');
+    await rename(bench, 'orders-admin');
+    bench.forgetCalls();
+    for (let pass = 0; pass < 20 && !bench.calls.includes('server updateUser'); pass++) await bench.pass();
+    const { password = '' } = bench.secret('third') ?? {};
+    expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(false);
+    expect(bench.ready()).toBe('Unknown SecuringCredentials');
+    await bench.until('True Running');
+    expect(bench.status().credentials?.secretName).toBe('orders-admin');
   });
 });
