@@ -42,6 +42,17 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
+    name: 'suspends a cluster whose renaming is not to be seen, be it for a moment only',
+    given: changed({ state: 'Suspended', clusterID: 'orders-eu' })
+      .withCondition('Ready', 'Unknown', 'Updating')
+      .withStatus({
+        observedGeneration: 2,
+        lastError: { operation: 'Reconcile', message: 'It is not shown', time: CREATED_AT },
+      }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Suspend'] },
+  },
+  {
     name: 'changes a cluster first though another change was refused before',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({
       observedGeneration: 1,

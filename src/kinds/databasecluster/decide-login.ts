@@ -5,7 +5,7 @@ import { untilRotation } from '../rotation.ts';
 import { holderWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
-import { changeOf, needsPerson, settled } from './decide-state.ts';
+import { changeOf, isChangeUnseen, needsPerson, settled } from './decide-state.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -69,10 +69,9 @@ function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number)
  * The last pass failed at the login, of which the server or Kubernetes took something not: then a change goes first, as it may
  * mend that, such as a disk that is full, and must not wait for a person.
  */
-function isHeldUp({ status }: ClusterSubject): boolean {
-  const failedAt = status.lastError?.operation;
-  const reason = findStatusCondition(status.conditions, 'Ready')?.reason;
-  return failedAt === 'updateUser' || (failedAt === PASS && reason !== 'UpdateNotApplied');
+function isHeldUp(subject: ClusterSubject): boolean {
+  const failedAt = subject.status.lastError?.operation;
+  return failedAt === 'updateUser' || (failedAt === PASS && !isChangeUnseen(subject));
 }
 
 function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {

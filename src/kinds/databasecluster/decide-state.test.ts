@@ -179,6 +179,14 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
   },
   {
+    name: 'looks after the login of a cluster whose renaming is not shown yet',
+    given: changed({ clusterID: 'orders-eu' })
+      .withCondition('Ready', 'Unknown', 'Updating')
+      .withStatus({ lastError: { operation: 'Reconcile', message: 'It is not shown', time: CREATED_AT } }),
+    seen: anObservation().tried(FACTORY),
+    thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
+  },
+  {
     name: 'changes a cluster whose logins are all refused',
     given: changed({ storageSizeGB: 200 }),
     seen: anObservation().tried({ working: 'none' }),

@@ -1,4 +1,5 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
+import { PASS } from '../../kube/failure.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
 import {
@@ -56,13 +57,16 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
  */
 function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { metadata, status } = subject;
-  const isOver =
-    seen.notShown !== undefined ||
-    status.lastError?.operation === 'update' ||
-    findStatusCondition(status.conditions, 'Ready')?.reason === 'UpdateNotApplied';
+  const isOver = seen.notShown !== undefined || status.lastError?.operation === 'update' || isChangeUnseen(subject);
   if (isOver && status.observedGeneration === metadata.generation) return undefined;
   const change = changeOf(subject, seen);
   return change?.steps.length === 0 ? undefined : change;
+}
+
+/** The last pass met a change that the cloud has accepted, and does not show, be it for a moment only (not-shown.ts). */
+export function isChangeUnseen({ status }: ClusterSubject): boolean {
+  const reason = findStatusCondition(status.conditions, 'Ready')?.reason;
+  return reason === 'UpdateNotApplied' || (reason === 'Updating' && status.lastError?.operation === PASS);
 }
 
 /**
