@@ -92,7 +92,7 @@ export class ApiError extends Error {
     if (fields.retryAfterMs !== undefined) this.retryAfterMs = fields.retryAfterMs;
     if (fields.heldSinceMs !== undefined) this.heldSinceMs = fields.heldSinceMs;
     this.isWithheld = fields.isWithheld === true;
-    this.effectUnknown = mayHaveTakenEffect(fields.kind, fields.status);
+    this.effectUnknown = !GET_TOKENS.has(fields.operation) && mayHaveTakenEffect(fields.kind, fields.status);
     this.retryable = MENDED_BY_TIME.has(fields.kind) && (fields.idempotent || !this.effectUnknown);
   }
 }
@@ -113,6 +113,9 @@ const MENDED_BY_TIME: ReadonlySet<ApiErrorKind> = new Set([
   'unavailable',
   'badAnswer',
 ]);
+
+/** Of either API. All that these change is that there is a token: the call that it was for was not sent, or was refused it. */
+const GET_TOKENS: ReadonlySet<string> = new Set(['authenticate', 'signIn']);
 
 function mayHaveTakenEffect(kind: ApiErrorKind, status: number | undefined): boolean {
   if (kind === 'lost' || kind === 'badAnswer' || kind === 'aborted') return true;

@@ -155,6 +155,17 @@ test.each(['get', 'destroy'] as const)(
   },
 );
 
+test.each([404, 500, 503])(
+  'A call of CloudClient had surely no effect where the exchange before it is answered %d',
+  async (status) => {
+    const { client } = aClient(() => ({ status: 200 }), ['write'], {
+      transport: scriptedTransport(() => ({ status })),
+    });
+    const error = await errorOf(client.suspend('orders'));
+    expect(error).toMatchObject({ operation: 'authenticate', effectUnknown: false, retryable: true });
+  },
+);
+
 test('CloudClient names all levels that an API token which is refused is for', async () => {
   const transport = scriptedTransport(() => ({ status: 400 }));
   const credentials = LEVELS.map((level) => ({ level, clientID: 'same', clientSecret: 'canary-secret' }));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
+import { CLUSTER_SPEC } from '../../../test/support/specs.ts';
 
 const connection = (bench: KindBench) => bench.world().connections.get('shop/production');
 const list = (bench: KindBench) => connection(bench)?.poller.refresh();
@@ -29,5 +30,21 @@ describe('A DatabaseCluster whose id another cluster has', () => {
     expect(bench.status().createdAt).toBeUndefined();
     await bench.until(then);
     expect(deploys(bench)).toBe(made);
+  });
+
+  it('takes it for no cluster of its own where its deploy ended at the exchange of the token', async () => {
+    const bench = await kindBench();
+    const fault = bench.simulator.faults.add({
+      match: { operation: 'exchangeToken' },
+      effect: 'errorBefore',
+      status: 404,
+    });
+    for (let pass = 0; pass < 5; pass++) await bench.pass();
+    expect(bench.ready()).toBe('Unknown CloudAnswerUnusable');
+    const { spaceRef: _, ...same } = CLUSTER_SPEC;
+    bench.simulator.deployForeign({ id: 'orders', ...same });
+    bench.simulator.faults.remove(fault);
+    await list(bench);
+    await bench.until('False ClusterIDInUse');
   });
 });
