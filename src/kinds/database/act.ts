@@ -81,8 +81,11 @@ async function create(
     // Refused as it exists: from an earlier attempt, if there may have been one.
     return {};
   }
-  servers.databaseChanged(access, name, true);
-  return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
+  // Ready says that it is there, and it is not looked for again for minutes.
+  if (await isThere(world, access, name, signal))
+    return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
+  const message = `The server said that it created database "${name}", and does not show it yet: it is tried again. If it stays so, look at the server`;
+  throw new TransientError('CreatingDatabase', message);
 }
 
 async function remove(

@@ -3,7 +3,7 @@ import { databaseBench, readyBench } from '../../../test/support/database-bench.
 import { DIALECTS } from '../../simulator/dialect.ts';
 
 describe.each(DIALECTS)('in dialect %s', (dialect) => {
-  it('a Database without a schema is created and Ready, with one List and one call that creates', async () => {
+  it('a Database without a schema is created and Ready, with one List and one call that creates, and it is looked whether it is there', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     await bench.settle();
     expect(bench.ready()).toBe('True DatabaseReady');
@@ -11,8 +11,20 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(bench.status()).toMatchObject({ name: 'orders', cluster: expect.any(String) });
     expect(bench.status().operation).toBeUndefined();
     expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaNotManaged' });
-    expect(bench.takeCalls()).toEqual(['listDatabases', 'getDatabase', 'createDatabase']);
+    expect(bench.takeCalls()).toEqual(['listDatabases', 'getDatabase', 'createDatabase', 'getDatabase']);
     expect(bench.object()?.metadata.finalizers).toEqual(['mooring.dev/database']);
+  });
+
+  it('a Database is not Ready where the server says that it was created, and does not show it', async () => {
+    const bench = await databaseBench({ dialect, database: {} });
+    const match = { operation: 'createDatabase' };
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 200, times: 2 });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown CreatingDatabase');
+    expect(bench.condition('Ready')?.message).toContain('said that it created database "orders", and does not show it');
+    await bench.until('True DatabaseReady');
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.takeCalls().filter((call) => call === 'createDatabase')).toHaveLength(3);
   });
 
   it('a Database with a schema is created, its schema tried, then applied, then it is Ready', async () => {
