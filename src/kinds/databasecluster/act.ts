@@ -272,7 +272,7 @@ function changing(
   return memory.failedChanges.ask({ key, what, by: client }, patient === true && !lookNow, clock.monotonic, work);
 }
 
-/** Where the cloud accepts it and goes on to show the former id, it is not asked again at once. */
+/** Where the cloud accepts it and goes on to show the former id, it is not asked again at once, and its answers are taken for nothing more. */
 function rename(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -280,7 +280,9 @@ function rename(
   { id, to }: Extract<ClusterStep, { do: 'Rename' }>,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
+  const { clock, memory } = world;
   const { client, poller } = connection;
+  const unseen = memory.unseenChanges;
   const asked = () => changeOf(subject, connection, id, { id: to });
   const isPossible = () => {
     refuseAwaited(world, subject, asked());
@@ -288,11 +290,13 @@ function rename(
   };
   return corrected(world, subject, connection, { id, fields: ['clusterID'], isPossible }, signal, async () => {
     const change = asked();
-    const askedAt = world.clock.monotonic();
+    const askedAt = clock.monotonic();
+    const isAgain = change !== undefined && unseen.inARow(change, askedAt) !== undefined;
     const cluster = await client.update(id, { id: to }, signal);
+    if (change !== undefined) unseen.accepted(change, clock);
+    if (isAgain) refuseAwaited(world, subject, change);
     poller.learn(id, undefined, askedAt);
     poller.learn(to, cluster, askedAt);
-    if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
     return { clusterID: to };
   });
 }

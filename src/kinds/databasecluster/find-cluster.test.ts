@@ -156,6 +156,10 @@ describe('A rename of ours that the cloud shows late', () => {
     await bench.clock.advance(5_000);
     await bench.pass();
     expect(update).toHaveBeenCalledTimes(2);
+    // Its answer says what the first one said, and nobody else is blamed.
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    expect(bench.corrected).toEqual([]);
     await list(bench);
     await bench.pass();
     expect(bench.ready()).toBe('Unknown UpdateNotApplied');
