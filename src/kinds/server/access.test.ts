@@ -113,6 +113,11 @@ describe('the server of a cluster', () => {
       () => ({ cluster: { status: without('CredentialsSecured') } }),
       { why: 'notReady' },
     ],
+    [
+      'while its status does not tell its login, which an earlier CustomResourceDefinition drops',
+      () => ({ cluster: { status: { credentials: undefined } } }),
+      { why: 'notReady', message: expect.stringContaining('it is Ready, but its status lacks credentials: ') },
+    ],
     ['while no server answers', () => ({ cluster: { status: without('Available') } }), { why: 'notReady' }],
     [
       'while it has an address at which nothing was verified',

@@ -1,6 +1,6 @@
 import { splitAddress } from '../../base/address.ts';
 import { PAUSED } from '../../kube/annotations.ts';
-import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
+import { type Condition, findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
@@ -120,7 +120,13 @@ function openOf(
       const message = `${called} ${is}: this goes on when it runs again`;
       return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
     }
-    return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${whyNotReady(spec, ready?.reason)}`);
+    const lacking = Object.entries({ endpoint, credentials, createdAt }).filter(([, value]) => value === undefined);
+    const why = whyNotReady(
+      spec,
+      ready,
+      lacking.map(([field]) => field),
+    );
+    return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`);
   }
   const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
   const connection = world.connections.get(space);
@@ -157,10 +163,19 @@ function openOf(
 
 type Waiting = Extract<ServerAccess, { server: 'waiting' }>;
 
-function whyNotReady({ managementPolicy }: ClusterRecord['spec'], reason: string | undefined): string {
+/** `lacking`: what its status does not tell, though it is needed. */
+function whyNotReady(
+  { managementPolicy }: ClusterRecord['spec'],
+  ready: Condition | undefined,
+  lacking: readonly string[],
+): string {
   if (managementPolicy === 'Observe')
     return 'it is only observed, so nothing is done on its server: set managementPolicy: Manage';
-  return reason === undefined ? 'it was not looked at yet' : `its condition Ready says ${reason}`;
+  if (ready === undefined) return 'it was not looked at yet';
+  if (ready.status !== 'True') return `its condition Ready says ${ready.reason}`;
+  return lacking.length === 0
+    ? 'it is Ready, and its login is tried at another address now'
+    : `it is Ready, but its status lacks ${lacking.join(', ')}: if that stays so, look for its Events and at the version of the CustomResourceDefinitions`;
 }
 
 function waiting(why: Waiting['why'], reason: string, message: string): Waiting {
