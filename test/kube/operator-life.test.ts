@@ -201,6 +201,8 @@ describe.concurrent('behind our back', () => {
   test('the cluster vanishes: none is created in its place, but with recreatePolicy Always', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.vanish('orders');
+    const message = /is not to be seen .* If that stays so until 2.*, it is taken for gone/;
+    await site.until('DatabaseCluster', { status: 'False', reason: 'NotFound', message });
     await site.until('DatabaseCluster', {
       status: 'False',
       reason: 'ClusterMissing',
@@ -210,8 +212,6 @@ describe.concurrent('behind our back', () => {
     expect(site.cloud.simulator.count('deploy')).toBe(1);
 
     await site.apply(cluster({ recreatePolicy: 'Always' }));
-    const message = /is not to be seen .* an empty one is created in its place if that stays so until 2/;
-    await site.until('DatabaseCluster', { status: 'False', reason: 'NotFound', message });
     await site.ready();
     expect(site.cloud.simulator.count('deploy')).toBe(2);
     expect(inCloud(site)?.users).toEqual([{ username: 'admin', hasFactoryPassword: false }]);
