@@ -19,6 +19,19 @@ async function passes(bench: KindBench, count: number): Promise<void> {
   }
 }
 
+/** Passes until the process ends in one of them, as `bench` was told. */
+async function passUntilItEnds(bench: KindBench): Promise<void> {
+  let isOver = false;
+  for (let pass = 0; pass < 200 && !isOver; pass++) {
+    isOver = await bench.pass().then(
+      () => false,
+      (error: unknown) => error instanceof Crashed,
+    );
+    await bench.clock.advance(5_000);
+  }
+  expect(isOver).toBe(true);
+}
+
 /** Passes until the server was given the coming password of that Secret, and has answered with an error. */
 async function beginMove(bench: KindBench, secretName: string): Promise<void> {
   const fault = bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 500 });
@@ -228,16 +241,8 @@ describe('The Secret of the first login', () => {
       if (when === 'after') await patch(resource, ref, body, options);
       throw new Crashed('The process ends here');
     };
-    let isOver = false;
-    for (let pass = 0; pass < 200 && !isOver; pass++) {
-      isOver = await bench.pass().then(
-        () => false,
-        (error: unknown) => error instanceof Crashed,
-      );
-      await bench.clock.advance(1_000);
-    }
+    await passUntilItEnds(bench);
     bench.kube.patch = patch;
-    expect(isOver).toBe(true);
     expect(bench.secret('second')).toBeUndefined();
     expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(true);
     await bench.restart();
@@ -255,16 +260,8 @@ describe('A former Secret', () => {
       bench.crashAt({ verb: 'patch', plural: 'databaseclusters', when: 'before' });
       return answer;
     };
-    let isOver = false;
-    for (let pass = 0; pass < 200 && !isOver; pass++) {
-      isOver = await bench.pass().then(
-        () => false,
-        () => true,
-      );
-      await bench.clock.advance(5_000);
-    }
+    await passUntilItEnds(bench);
     bench.kube.delete = remove;
-    expect(isOver).toBe(true);
     expect(bench.secret(former)).toBeUndefined();
     await bench.restart();
   }
@@ -432,16 +429,8 @@ describe('Of several Secrets that the login was on its way to', () => {
       bench.crashAt({ verb: 'patch', plural: 'databaseclusters', when: 'before' });
       throw new Crashed('The process ends here');
     };
-    let isOver = false;
-    for (let pass = 0; pass < 300 && !isOver; pass++) {
-      isOver = await bench.pass().then(
-        () => false,
-        () => true,
-      );
-      await bench.clock.advance(5_000);
-    }
+    await passUntilItEnds(bench);
     bench.kube.delete = remove;
-    expect(isOver).toBe(true);
     await bench.restart();
     await landed(bench);
     await expectOnly(bench, 'third');
