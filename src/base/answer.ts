@@ -57,8 +57,10 @@ export function maybe<Schema extends z.ZodType>(schema: Schema) {
 export async function* pagelessBody({ body }: HttpResponse): AsyncGenerator<Uint8Array> {
   let begun = false;
   for await (const chunk of body) {
-    if (!begun) refuseWebPage(chunk);
-    if (!begun) refusePacked(chunk);
+    if (!begun) {
+      refuseWebPage(chunk);
+      refusePacked(chunk);
+    }
     begun ||= chunk.byteLength > 0;
     yield chunk;
   }

@@ -1,6 +1,5 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
-import { generatePassword } from '../../base/random.ts';
 import { digestOf, type Logins, type Verdict } from '../../database/logins.ts';
 import { isStatusConditionTrue } from '../../kube/condition.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
@@ -192,7 +191,8 @@ export async function observeLogin(
     const settled = working === 'current' && known.nextIs !== 'ours';
     const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
     const isDoubted = factoryAlive === true || (working === 'next' && hasOwnPassword(known));
-    const acceptsAny = isDoubted && (await acceptsAnyPassword(world, logins, known, signal));
+    // One that nobody was ever given must not sign in where two do, or where the only one that may be right otherwise is about to go.
+    const acceptsAny = isDoubted && (await logins.acceptsAny(adminUsername(known), world.random, signal));
     // A session that was begun then would stand for its password when the server is right again.
     if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
     const powerless = await powerlessUser(logins, known, found?.login, signal);
@@ -363,18 +363,4 @@ async function isFactoryAlive(logins: Logins, known: KnownLogins, signal: AbortS
 /** The coming password takes the place of one that nobody else knows. */
 function hasOwnPassword({ current, factory }: KnownLogins): boolean {
   return current !== undefined && digestOf(current) !== digestOf(factory);
-}
-
-/**
- * Asked where two passwords sign in, and where the only one that may be right otherwise is about to go: one that nobody was ever
- * given must not.
- */
-async function acceptsAnyPassword(
-  { random }: ClusterWorld,
-  logins: Logins,
-  known: KnownLogins,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const login = { username: adminUsername(known), password: generatePassword(random) };
-  return (await logins.probe(login, signal)) === 'accepted';
 }

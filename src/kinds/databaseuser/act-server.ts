@@ -25,7 +25,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
     await give(work, value, (client, token) => client.createUser(token, username, value, signal));
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    const found = await servers.asAdmin(access, (client, token) => client.getUser(token, username, signal), signal);
+    const found = await servers.user(access, username, signal);
     if (found === undefined) return refused(work, password, value, error);
     // By an attempt whose answer was lost, or by somebody else.
     servers.userChanged(access, username, true);
@@ -70,7 +70,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
     throw error;
   }
   // The object goes for good, and with it whoever could look: so the user is looked for, whatever the answer says.
-  const left = await servers.asAdmin(access, (client, token) => client.getUser(token, username, signal), signal);
+  const left = await servers.user(access, username, signal);
   servers.userChanged(access, username, left !== undefined);
   if (left === undefined) return;
   const message = `The server said that it deleted user "${username}", and still shows it: it is tried again. If it stays so, look at the server`;

@@ -1,5 +1,4 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
-import type { ServerClient } from '../../database/client.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { whereOf } from '../password-tries.ts';
 import { type SecretContents, valuesFrom } from '../secrets.ts';
@@ -372,7 +371,5 @@ async function isOnServer(
   signal: AbortSignal,
 ): Promise<boolean> {
   const username = usernameOf(subject);
-  const call = (client: ServerClient, token: string) => client.getUser(token, username, signal);
-  const found = await servers.asAdmin(access, call, signal);
-  return found !== undefined || servers.listsUser(access, username, signal);
+  return (await servers.user(access, username, signal)) !== undefined || servers.listsUser(access, username, signal);
 }

@@ -120,12 +120,9 @@ function openOf(
       const message = `${called} ${is}: this goes on when it runs again`;
       return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
     }
-    const lacking = Object.entries({ endpoint, credentials, createdAt }).filter(([, value]) => value === undefined);
-    const why = whyNotReady(
-      spec,
-      ready,
-      lacking.map(([field]) => field),
-    );
+    const needed = { endpoint, credentials, createdAt };
+    const lacking = (Object.keys(needed) as (keyof typeof needed)[]).filter((field) => needed[field] === undefined);
+    const why = whyNotReady(spec, ready, lacking);
     return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`);
   }
   const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);

@@ -77,6 +77,11 @@ export class Servers {
     return this.#isListed(place, 'users', username, list, signal);
   }
 
+  /** What the server answers to the user's name; undefined: that there is none, which follows from no single answer. */
+  user(place: ServerPlace, username: string, signal: AbortSignal) {
+    return this.asAdmin(place, (client, token) => client.getUser(token, username, signal), signal);
+  }
+
   /** Names of the server's databases, as `users`. */
   databases(place: ServerPlace, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const list = () => this.asAdmin(place, (client, token) => client.listDatabases(token));
