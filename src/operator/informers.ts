@@ -23,8 +23,8 @@ export type InformerDependencies = Pick<InformerOptions<AnyObject>, 'api' | 'clo
   /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
   readonly secrets?: 'watch' | 'get' | undefined;
   readonly log: { warn(fields: object, message: string): void };
-  /** A list or watch of the collection failed. */
-  readonly onWatchFailure: (plural: string, error: unknown) => void;
+  /** A list or watch of the collection failed. Whether that is to be logged. */
+  readonly onWatchFailure: (plural: string, error: unknown) => boolean;
 };
 
 export function createInformers(dependencies: InformerDependencies): Informers {
@@ -72,7 +72,7 @@ function informer<T extends AnyObject>(
     metadataOnly: resource === SECRETS || resource === CONFIG_MAPS,
     transform,
     onFailure: (error, retryInMs) => {
-      onWatchFailure(resource.plural, error);
+      if (!onWatchFailure(resource.plural, error)) return;
       log.warn(
         { resource: resource.plural, retryInMs: Math.round(retryInMs) },
         `Cannot watch ${resource.plural}, tried again: ${hintOf(error, resource)}`,
@@ -88,7 +88,7 @@ function hintOf(error: unknown, resource: Resource): string {
   if (error.status === 404)
     return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401)
-    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one`;
+    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one. Other kinds that meet the same are not told of`;
   if (error.status === 403) {
     const otherwise = resource === SECRETS ? ', or start it with --secrets=get' : '';
     return `${message}: the operator lacks a right, see its roles in deploy/base/rbac.yaml${otherwise}`;

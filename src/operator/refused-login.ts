@@ -5,6 +5,8 @@ import { KubeError } from '../kube/api.ts';
 const LASTING_MS = 120_000;
 /** A watch that is refused is tried again within half a minute: one that was not refused again for so long was answered. */
 const FORGOTTEN_MS = 60_000;
+/** Each collection meets it, again and again: of them all one line in so much time is enough. */
+const TELL_EVERY_MS = 60_000;
 
 /**
  * Whether the API server still takes this operator's login, as its watches tell: whoever holds no Lease would notice by nothing else.
@@ -14,16 +16,20 @@ export class RefusedLogin {
   readonly #clock: Clock;
   /** By collection, since when each attempt was answered 401, and when the last one was; monotonic clock. */
   readonly #refused = new Map<string, { readonly sinceMs: number; readonly lastMs: number }>();
+  #toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** A list or watch of the collection failed. */
-  failed(plural: string, error: unknown): void {
-    if (!(error instanceof KubeError && error.status === 401)) return;
+  /** A list or watch of the collection failed. Whether that is to be logged: not where the same was for another one a moment ago. */
+  failed(plural: string, error: unknown): boolean {
+    if (!(error instanceof KubeError && error.status === 401)) return true;
     const lastMs = this.#clock.monotonic();
     this.#refused.set(plural, { sinceMs: this.#goingOn(plural)?.sinceMs ?? lastMs, lastMs });
+    if (lastMs - this.#toldMs < TELL_EVERY_MS) return false;
+    this.#toldMs = lastMs;
+    return true;
   }
 
   /** What is wrong, where all of these collections have been refused for minutes. */

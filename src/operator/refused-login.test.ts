@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { KubeError } from '../kube/api.ts';
+import { FakeKube } from '../sandbox/fake-kube.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { collectionsOf, createInformers } from './informers.ts';
+import { RefusedLogin } from './refused-login.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** All that the operator watches, on an API server that refuses each watch and list so; what is logged of that. */
+async function refused(status: number) {
+  const clock = virtualClock();
+  const random = createSeededRandom(1);
+  const error = new KubeError('Refused', { status });
+  const api = new FakeKube({ now: clock.now, random });
+  const refuse = () => Promise.reject(error);
+  Object.assign(api, { list: refuse, watch: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }) });
+  const login = new RefusedLogin(clock);
+  const logged: { readonly at: number; readonly message: string }[] = [];
+  const log = { warn: (_: object, message: string) => logged.push({ at: clock.monotonic(), message }) };
+  const onWatchFailure = login.failed.bind(login);
+  const informers = createInformers({ api, clock, random, namespaces: undefined, log, onWatchFailure });
+  const collections = collectionsOf(informers);
+  const stop = new AbortController();
+  for (const { informer } of collections) void informer.run(stop.signal);
+  await clock.advance(HOUR_MS);
+  stop.abort();
+  const problem = login.problem(collections.map(({ plural }) => plural));
+  return { logged, problem };
+}
+
+test('The operator that the API server does not let in says so once a minute, and not of each kind', async () => {
+  const { logged, problem } = await refused(401);
+  expect(logged[0]?.message).toMatch(/does not accept this operator's login \(401\).*give it a new one/);
+  const pauses = logged.slice(1).map(({ at }, index) => at - (logged[index]?.at ?? 0));
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(60_000);
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(90_000);
+  expect(problem).toMatch(/has not accepted this operator's login for \d+ minutes/);
+});
+
+test('The operator that may not watch any kind says so of each', async () => {
+  const { logged, problem } = await refused(403);
+  expect(new Set(logged.map(({ message }) => /Cannot watch (\w+)/.exec(message)?.[1])).size).toBe(6);
+  expect(problem).toBeUndefined();
+});
