@@ -3,6 +3,20 @@ import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
+/** All that most need of a log. */
+export interface PlainLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** The same log, of which each line says this, too. */
+export function logAbout(log: PlainLog, about: object): PlainLog {
+  return {
+    info: (fields, message) => log.info({ ...about, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...about, ...fields }, message),
+  };
+}
+
 /** Keys under which a secret could stand in something that is logged whole: the last line of defence, not the first. */
 const SECRET_KEYS = [
   'password',

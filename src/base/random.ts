@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 /** Chance as a dependency: cryptographic in production, seeded in simulation. */
 export interface Random {
@@ -65,4 +65,9 @@ export function uuid(random: Random): string {
     return value.toString(16).padStart(2, '0');
   }).join('');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** In [0, 1), the same for the same text, and as good as chance for different ones. */
+export function fractionOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32;
 }

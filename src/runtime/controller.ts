@@ -11,6 +11,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { logAbout, type PlainLog } from '../base/log.ts';
 import type { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
@@ -31,11 +32,6 @@ import type { ControllerMetrics } from './metrics.ts';
 import { type Outcome, reconcile } from './reconcile.ts';
 import { type Priority, WORKERS_IN_ALL, WorkQueue } from './workqueue.ts';
 
-export interface ControllerLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
-
 /** Whose work a key is, where several processes share it. */
 export interface KeyGate {
   /** Whether it is this process's; if so, `end` is called when its pass has ended. */
@@ -47,7 +43,7 @@ export interface ControllerOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: ControllerLog;
+  readonly log: PlainLog;
   readonly events: EventRecorder;
   readonly metrics: ControllerMetrics;
   readonly concurrency: number;
@@ -164,7 +160,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       }
       const finished = this.#options.metrics.started();
       const about = this.#aboutPass(key);
-      const log = this.#log(about);
+      const log = logAbout(this.#options.log, about);
       // Whoever waits for what a person changed is not to wait for a turn of the crowd after each answer as well.
       const arrived = this.queue.priorityOf(key) === 'high' ? pace.hurry() : undefined;
       this.#stalledAtStart.delete(key);
@@ -223,19 +219,19 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   /** Who believes that the object is paused must hear that it is not. */
-  #tellOfMistakes(key: ObjectKey, log: ControllerLog): void {
+  #tellOfMistakes(key: ObjectKey, log: PlainLog): void {
     const object = this.#informer.store.get(key);
     const message = object && this.#mistakes.news(key, object.metadata);
     if (object && message !== undefined) this.#warn(object, { reason: 'AnnotationIgnored', message }, log);
   }
 
   /** Tells what no condition does. */
-  #warn(object: KubeObject, { reason, message }: Untold, log: ControllerLog): void {
+  #warn(object: KubeObject, { reason, message }: Untold, log: PlainLog): void {
     log.warn({ reason }, message);
     this.#options.events.record(object, { status: 'Unknown', reason, message, warning: true });
   }
 
-  #pass(key: ObjectKey, log: ControllerLog, signal: AbortSignal): Promise<Outcome> {
+  #pass(key: ObjectKey, log: PlainLog, signal: AbortSignal): Promise<Outcome> {
     this.#tellOfMistakes(key, log);
     return reconcile(
       this.#kind,
@@ -271,7 +267,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     );
   }
 
-  #requeue(key: ObjectKey, outcome: Outcome, log: ControllerLog): void {
+  #requeue(key: ObjectKey, outcome: Outcome, log: PlainLog): void {
     const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
     const passes = goesOn ? (this.#requeuesAtOnce.get(key) ?? 0) + 1 : 0;
     if (passes === 0) this.#requeuesAtOnce.delete(key);
@@ -348,14 +344,6 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #aboutPass(key: ObjectKey) {
     const reconcileID = Buffer.from(this.#options.random.bytes(4)).toString('hex');
     return { kind: this.#kind.definition.kind, ...splitKey(key), reconcileID };
-  }
-
-  #log(about: object): ControllerLog {
-    const { log } = this.#options;
-    return {
-      info: (fields, message) => log.info({ ...about, ...fields }, message),
-      warn: (fields, message) => log.warn({ ...about, ...fields }, message),
-    };
   }
 }
 

@@ -5,7 +5,7 @@
  * one to ten minutes. So a restart does not try all that is stalled at once, and a row of restarts tries the same few, by uid.
  */
 
-import { createHash } from 'node:crypto';
+import { fractionOf } from '../base/random.ts';
 import { isAsked } from '../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../kube/condition.ts';
 import type { ObjectMeta } from '../kube/object.ts';
@@ -30,9 +30,4 @@ export function initialPriority(
     return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, forMs)) };
   }
   return { priority: isStatusConditionTrue(status.conditions, 'Ready') ? 'low' : 'normal', delayMs: 0 };
-}
-
-/** In [0, 1), the same for the same text, and as good as chance for different ones. */
-function fractionOf(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32;
 }
