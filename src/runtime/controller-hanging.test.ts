@@ -8,6 +8,8 @@ import { WORKERS_IN_ALL } from './workqueue.ts';
 const CONCURRENCY = 10;
 const TIMEOUT_MS = 20_000;
 const WORK_MS = 50;
+/** From one check of what is well to the next. */
+const CHECK_MS = 60_000;
 /** Until each of a hundred has failed once, and is known. */
 const KNOWN_MS = 10 * 60_000;
 
@@ -28,6 +30,8 @@ async function aWorld({ hanging, groupOf }: Setting) {
   const began = new Map<string, number>();
   const healed = new Set<string>();
   const answered = new Set<string>();
+  /** When it was found that a server hangs. */
+  const foundAt = new Map<string, number>();
   let hangs = false;
   const answers = async (name: string): Promise<boolean> => {
     const breaker = breakers.get(name) ?? new CircuitBreaker({ clock, random });
@@ -38,6 +42,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
     await sleep(clock, isDown ? TIMEOUT_MS : WORK_MS, new AbortController().signal);
     admission.done(isDown ? 'unanswered' : 'success');
     if (healed.has(name) && !isDown) answered.add(name);
+    if (isDown && !foundAt.has(name)) foundAt.set(name, clock.monotonic());
     return !isDown;
   };
   const failed = new Set<string>();
@@ -48,7 +53,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
         failed[(await answers(name)) ? 'delete' : 'add'](name);
       },
       decide: ({ metadata: { name } }) =>
-        failed.has(name) ? { conditions: READY, retry: 'soon' } : { conditions: READY, requeueAfterMs: 60_000 },
+        failed.has(name) ? { conditions: READY, retry: 'soon' } : { conditions: READY, requeueAfterMs: CHECK_MS },
     },
     CONCURRENCY,
     world,
@@ -56,6 +61,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
   for (let index = 0; index < hanging; index++) await given.create(`hangs-${index}`, { friend: groupOf(index) });
   await clock.advance(60_000);
   hangs = true;
+  const hungAt = clock.monotonic();
   await clock.advance(60_000);
 
   /** For how long the toy waits for a worker after `ask`. */
@@ -88,7 +94,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
     await clock.runUntil(() => answered.has(name), `${name} is found to be back`);
     return clock.monotonic() - from;
   };
-  return { ...given, longestWaits, foundAfter };
+  return { ...given, longestWaits, foundAfter, foundAt, hungAt };
 }
 
 const NONE = { edited: 0, isNew: 0, goesOn: 0 };
@@ -128,4 +134,25 @@ test.each([
     expect(Math.max(...took)).toBeLessThanOrEqual(FOUND_MS);
   },
   60_000,
+);
+
+/** Of ten workers eight at once, for seven seconds each; and the last ones hang for as long as a call may. */
+const ALL_FOUND_MS = CHECK_MS + Math.ceil(60 / 8) * 7_000 + TIMEOUT_MS;
+
+test.each([
+  ['one group', () => 'a'],
+  ['a group each', (index: number) => `a-${index}`],
+])(
+  'Controller finds of sixty servers that were well that they hang, of %s, without one waiting for the other',
+  async (_, groupOf) => {
+    const { clock, foundAt, hungAt, controller } = await aWorld({ hanging: 60, groupOf });
+    const handedOut = () => [...controller.queue.inProgress.keys()].length;
+    let most = 0;
+    await clock.runUntil(() => {
+      most = Math.max(most, handedOut());
+      return foundAt.size === 60;
+    }, 'all are found to hang');
+    expect(Math.max(...foundAt.values()) - hungAt).toBeLessThanOrEqual(ALL_FOUND_MS);
+    expect(most).toBeLessThanOrEqual(WORKERS_IN_ALL * CONCURRENCY);
+  },
 );

@@ -351,13 +351,19 @@ test('WorkQueue has a substitute begin only while those before it wait for long 
   expect(inHand().slice(-2)).toEqual(['other/a', 'another/a']);
 });
 
-test('WorkQueue has no substitute for what is routine', async () => {
+test('WorkQueue has what is routine and in hand for long take the workers of what is slow, and leaves some of these', async () => {
   const { clock, add, inHand } = aBusyQueue(10);
-  await add(keysOf('', 20), 'low');
-  await clock.advance(60_000);
+  await add(keysOf('crowd', 200), 'low');
   expect(inHand()).toHaveLength(8);
+  await clock.advance(7_000);
+  expect(inHand()).toHaveLength(16);
+  await clock.advance(600_000);
+  // Four for each of the slow workers that is left free, and eight of the others.
+  expect(inHand()).toHaveLength(80 + 8);
   await add(['a'], 'normal');
-  expect(inHand()).toHaveLength(9);
+  expect(inHand()).toHaveLength(80 + 9);
+  await add(['b'], 'slow');
+  expect(inHand()).toHaveLength(80 + 10);
 });
 
 test('WorkQueue has no more substitutes than workers, whatever hangs, and hands out all when it ends', async () => {

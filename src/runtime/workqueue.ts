@@ -1,18 +1,16 @@
 /*
  * A queue of keys with the contract of client-go's rate limiting workqueue, and the priorities of controller-runtime's:
  * - Stingy: a key that is added several times before it is worked on is worked on once, with the highest priority named.
- * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked
- *   on again.
- * - Urgent first: `high` before `normal` before `low`, but for each tenth key: it is of what is less urgent, so that nothing
- *   starves. Fair: within a priority groups take turns, and keys of one group go first in, first out, but for those that go
- *   on: what was begun is ended before more is.
+ * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked on again.
+ * - Urgent first: `high` before `normal` before `low`, but for each tenth key: it is of what is less urgent, so that nothing starves.
+ *   Fair: within a priority groups take turns, and keys of one group go first in, first out, but for those that go on.
  * - Shared: neither a group nor `low` has more than four keys in hand for each worker that is left free: the more crowds,
  *   the less each has, and the last worker is for what has none. What is over that waits, however urgent.
  * - Not held up by what hangs: a key that failed after seconds is `slow` until it gets somewhere sooner or is added as more
- *   urgent, and such keys have workers of their own, ten times as many. Where another one is in hand for so long, a substitute
- *   works on what would have to wait, and the next one once that is in hand for so long as well: as many as there are workers.
- * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew
- *   when to come back.
+ *   urgent, and such keys have workers of their own, ten times as many. What is `low` takes one of these as soon as it is in hand for so
+ *   long. Where another one is, a substitute works on what would have to wait, and the next one once that is in hand for so long as
+ *   well: as many as there are workers.
+ * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
  *   dropped, unlike client-go's: the next process's first list brings them.
  */
@@ -68,6 +66,8 @@ interface Waiting {
 interface InHand extends Waiting {
   readonly began: number;
   readonly bySubstitute: boolean;
+  /** It takes a worker of those for what is slow. */
+  isSlow: boolean;
   /** For long, and it was not known as slow. */
   isLong: boolean;
 }
@@ -97,6 +97,9 @@ export class WorkQueue {
     this.#delayed = new Schedule(options.clock, (key, priority) => this.add(key, priority));
     this.#toBeLong = new Schedule(options.clock, (_, inHand) => {
       inHand.isLong = true;
+      // A check of a server that hangs says nothing of the others, which are not to be found to hang one after the other.
+      const { free, mayGrow } = this.#room(true);
+      inHand.isSlow = inHand.priority === 'low' && free >= 0 && mayGrow((each) => each.group === inHand.group);
       this.#handOut();
     });
   }
@@ -229,10 +232,10 @@ export class WorkQueue {
       this.#handedOut++;
       this.#dirty.delete(key);
       this.#delayed.delete(key);
-      const inHand = { ...waiting, began, bySubstitute: next === undefined, isLong: false };
+      const isSlow = waiting.priority === 'slow';
+      const inHand = { ...waiting, began, bySubstitute: next === undefined, isSlow, isLong: false };
       this.#processing.set(key, inHand);
-      if (this.#options.workers !== undefined && waiting.priority !== 'slow')
-        this.#toBeLong.set(key, began + LONG_MS, inHand);
+      if (this.#options.workers !== undefined && !isSlow) this.#toBeLong.set(key, began + LONG_MS, inHand);
       this.#options.observer?.started(this.depth, began - waiting.since);
       this.#workers.shift()?.(key);
     }
@@ -240,25 +243,27 @@ export class WorkQueue {
 
   /** Takes the key whose turn it is out of the queue of its priority. */
   #next(): string | undefined {
-    const { workers = Number.POSITIVE_INFINITY } = this.#options;
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
     for (const priority of aged ?? PRIORITIES) {
-      const isSlow = priority === 'slow';
-      const inHand = [...this.#processing.values()].filter(
-        (each) => !each.bySubstitute && isSlow === (each.priority === 'slow'),
-      );
-      const free = workers * (isSlow ? SLOW_PER_WORKER : 1) - inHand.length - 1;
-      /** Whether a crowd may have one more key in hand. */
-      const mayGrow = (isOfCrowd: (inHand: InHand) => boolean) => {
-        const crowd = inHand.filter(isOfCrowd).length;
-        return crowd === 0 || crowd < CROWD_PER_FREE_WORKER * free;
-      };
+      const { free, mayGrow } = this.#room(priority === 'slow');
       if (free < 0 || (priority === 'low' && !mayGrow((each) => each.priority === 'low'))) continue;
       const key = this.#levels[priority].take((group) => group === '' || mayGrow((each) => each.group === group));
       if (key !== undefined) return key;
     }
     return undefined;
+  }
+
+  /** How many of these workers are left free if one more key is handed out, and whether a crowd may have it. */
+  #room(isSlow: boolean) {
+    const workers = (this.#options.workers ?? Number.POSITIVE_INFINITY) * (isSlow ? SLOW_PER_WORKER : 1);
+    const inHand = [...this.#processing.values()].filter((each) => !each.bySubstitute && isSlow === each.isSlow);
+    const free = workers - inHand.length - 1;
+    const mayGrow = (isOfCrowd: (inHand: InHand) => boolean) => {
+      const crowd = inHand.filter(isOfCrowd).length;
+      return crowd === 0 || crowd < CROWD_PER_FREE_WORKER * free;
+    };
+    return { free, mayGrow };
   }
 
   /** A key that waits and is not routine, where one is in hand for long, and each that a substitute has. */
