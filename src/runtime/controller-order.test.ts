@@ -184,6 +184,17 @@ test('Controller that begins beside thousands of objects lets others have their 
   expect(most).toBeLessThanOrEqual(100);
 });
 
+test('Controller lets others have their turn while thousands are queued because of one that they refer to', async () => {
+  const world = aCluster();
+  for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);
+  const given = await aController({}, 1, world);
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  while (given.passes.length < 1_000) await nextTurn();
+  given.controller.enqueueDependents('friends/x');
+  expect(given.controller.queue.depth).toBeLessThanOrEqual(50);
+  while (given.passes.length < 2_000) await nextTurn();
+});
+
 test('Controller that begins beside thousands of objects begins with what a person changed, wherever that stands', async () => {
   const world = aCluster();
   for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);

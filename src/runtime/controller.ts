@@ -81,7 +81,7 @@ export const SOON_MS = 500;
 const FOREIGN_STATUS_MS = 60_000;
 /** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
 const MAX_REQUEUES_AT_ONCE = 20;
-/** So many objects are queued at the begin; then others have their turn. */
+/** So many objects are queued in one go; then others have their turn. */
 const SLICE = 50;
 
 /** The controller of one kind, as above. */
@@ -127,8 +127,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Something that objects of this kind may refer to has changed: controller-runtime's EnqueueRequestsFromMapFunc. */
   enqueueDependents(reference: Reference, priority: Priority = 'normal', afterMs = 0): void {
     if (!this.#runs) return;
-    for (const key of this.references.dependents(reference))
+    // All of a space, or of a server, may be thousands.
+    void inSlices([...this.references.dependents(reference)], SLICE, (key) => {
       if (priority !== 'low' || !this.#stalledAtStart.has(key)) this.queue.addAfter(key, afterMs, priority);
+    });
   }
 
   /** Works until `stop` aborts and what is in hand is done; a pass that is under way ends by itself, or when `kill` aborts. */
