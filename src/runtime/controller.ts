@@ -230,7 +230,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Tells what no condition does. */
   #warn(object: KubeObject, { reason, message }: Untold, log: PlainLog): void {
     log.warn({ reason }, message);
-    this.#options.events.record(object, { status: 'Unknown', reason, message, warning: true });
+    this.#options.events.record(object, { status: 'Unknown', reason, message, warning: true }, true);
   }
 
   #pass(key: ObjectKey, log: PlainLog, signal: AbortSignal): Promise<Outcome> {

@@ -114,6 +114,22 @@ test('EventRecorder has few Events for an object that goes to and fro, and as ma
   expect(told()).toHaveLength(28);
 });
 
+test('EventRecorder tells what becomes of Ready, however often it warned of something besides', async () => {
+  const { record, recorder, told, clock } = aRecorder();
+  const warn = async (reason: string) => {
+    recorder.record(anObject(), { status: 'Unknown', reason, message: `It is ${reason}`, warning: true }, true);
+    await clock.settle();
+  };
+  for (let count = 0; count < 40; count++) await warn('StatusIncomplete');
+  await warn('AnnotationIgnored');
+  await record('True', 'Running');
+  expect(told().map(({ reason, series }) => [reason, series?.count])).toEqual([
+    ['StatusIncomplete', 25],
+    ['AnnotationIgnored', undefined],
+    ['Running', undefined],
+  ]);
+});
+
 test('EventRecorder sends one Event at a time, and keeps no more than a thousand waiting', async () => {
   const { recorder, api, clock } = aRecorder();
   let [sent, inHand, most] = [0, 0, 0];

@@ -1,8 +1,8 @@
 /*
  * Events as the events.k8s.io API takes them, with series as in client-go's tools/events and the spam filter of its tools/record:
  * - Deduplicated: what repeats an Event of the last six minutes is counted in that Event's series.
- * - Bounded: an object that changes to and fro has 25 Events, then one in five minutes; one Event is sent at a time, and a
- *   thousand may wait. Where an Event is left out, the object's conditions still say what became of Ready.
+ * - Bounded: an object that changes to and fro has 25 Events, then one in five minutes, and as many for each reason besides Ready; one
+ *   Event is sent at a time, and a thousand may wait. Where one is left out, the object's conditions still say what became of Ready.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -15,8 +15,8 @@ import { type KubeObject, microTime } from '../kube/object.ts';
 
 /** Tells people of changes of state, as `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
-  /** Ready has become this, or something else is to be told of. Returns at once; an event that cannot be written is only logged. */
-  record(object: KubeObject, ready: Omit<ConditionUpdate, 'type'>): void;
+  /** Ready has become this, or something `besides`, with Events of its own. Returns at once; one that cannot be written is only logged. */
+  record(object: KubeObject, ready: Omit<ConditionUpdate, 'type'>, besides?: boolean): void;
 }
 
 export interface EventRecorderOptions {
@@ -40,7 +40,7 @@ const REMEMBERED = 4_096;
 /** A recorder, as above. Events are written by themselves, one after the other. */
 export function createEventRecorder({ api, clock, random, instance, onFailure }: EventRecorderOptions): EventRecorder {
   const series = new Recent<string, { readonly name: string; readonly count: number; readonly at: number }>(REMEMBERED);
-  /** By uid: the moment at which the object may have its whole burst again. */
+  /** By uid, and reason of what is told besides: the moment at which the object may have its whole burst again. */
   const fullAt = new Recent<string, number>(REMEMBERED);
   let waiting = 0;
   let last = Promise.resolve();
@@ -54,10 +54,10 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
   };
 
   return {
-    record(object, { status, reason, message, warning }) {
+    record(object, { status, reason, message, warning }, besides = false) {
       const { apiVersion, kind, metadata } = object;
       const { namespace = 'default', name: objectName, uid, resourceVersion } = metadata;
-      if (waiting > MAX_WAITING || isSpam(uid)) return;
+      if (waiting > MAX_WAITING || isSpam(besides ? `${uid} ${reason}` : uid)) return;
       const note = message.slice(0, new TextEncoder().encodeInto(message, NOTE_LIMIT).read);
       const key = JSON.stringify([uid, status, reason, note]);
       const time = microTime(clock.now());
