@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type AnyObject, KubeError } from './api.ts';
-import { droppedFrom, refusedWith } from './untold.ts';
+import { droppedFrom, refusedWith, tells } from './untold.ts';
 
 const answer = (status: object): AnyObject & { status: object } => ({
   metadata: { name: 'a', uid: 'u', resourceVersion: '1' },
@@ -32,4 +32,11 @@ test.each([
 ])('refusedWith() tells of a status %s, or does not', (_, error, reason) => {
   expect(refusedWith(error)?.reason).toBe(reason);
   if (reason !== undefined) expect(refusedWith(error)?.message).toContain(error.message);
+});
+
+test('tells() says whether a status has all of these fields, be they empty', () => {
+  const fields = ['size', 'colors'];
+  expect(tells(answer({ size: 1, colors: [] }), fields)).toBe(true);
+  expect(tells(answer({ size: 1 }), fields)).toBe(false);
+  expect(tells({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } }, fields)).toBe(false);
 });

@@ -6,6 +6,8 @@ import { statusOf } from './status-patch.ts';
 export interface Untold {
   readonly reason: string;
   readonly message: string;
+  /** Fields of the status that were dropped; undefined: all of it was refused. */
+  readonly missing?: readonly string[];
 }
 
 const INSTALL = 'install those of this version with mooring crds | kubectl apply --server-side -f -';
@@ -14,13 +16,19 @@ const INSTALL = 'install those of this version with mooring crds | kubectl apply
 export function droppedFrom(patch: object, answer: AnyObject): Untold | undefined {
   const kept = new Set(Object.keys(statusOf(answer)));
   const dropped = Object.entries(patch).flatMap(([field, value]) =>
-    value === null || value === undefined || kept.has(field) ? [] : [`status.${field}`],
+    value === null || value === undefined || kept.has(field) ? [] : [field],
   );
   if (dropped.length === 0) return undefined;
   const message =
-    `${dropped.join(', ')} was written, and is not there: the CustomResourceDefinitions are of an earlier version of Mooring, or ` +
+    `${dropped.map((field) => `status.${field}`).join(', ')} was written, and is not there: the CustomResourceDefinitions are of an earlier version of Mooring, or ` +
     `something in this cluster takes it away. What needs it does not go on: ${INSTALL}`;
-  return { reason: 'StatusIncomplete', message };
+  return { reason: 'StatusIncomplete', message, missing: dropped };
+}
+
+/** Whether the object's status has these fields. */
+export function tells(object: AnyObject, fields: readonly string[]): boolean {
+  const status = statusOf(object);
+  return fields.every((field) => Object.hasOwn(status, field));
 }
 
 /** Of a patch of a status that failed. Undefined: the next one may do better, or nobody is there to be told. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { aCluster, aController, READY } from '../../test/support/toy-controller.ts';
 import { TOYS, type ToyBehaviour } from '../../test/support/toy-kind.ts';
+import { TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
 
 /* Statuses that cannot be written, or not whole. */
@@ -9,10 +10,16 @@ const HOUR_MS = 3_600_000;
 /** Pauses that grow up to five minutes, and some passes at once before them. */
 const MOST_AN_HOUR = 50;
 
-/** A controller on an API server whose CRD knows no color. */
-function anOldCRD(behaviour: ToyBehaviour) {
+/** The same where a person is to be done soon: pauses that grow up to half a minute. */
+const MOST_AN_HOUR_SOON = 260;
+/** Half a minute; and a first pause, where the pass that writes it all fails still. */
+const SOON_MS = 30_000 + 2_000;
+
+/** A controller on an API server whose CRD knows no color, until it is replaced. */
+async function anOldCRD(behaviour: ToyBehaviour) {
   const toys = new Set(['observedGeneration', 'conditions', 'lastError', 'size']);
-  return aController(behaviour, 2, aCluster({ statusFields: { toys } }));
+  const given = await aController(behaviour, 2, aCluster({ statusFields: { toys } }));
+  return { ...given, replace: () => toys.add('color') };
 }
 
 test.each([
@@ -55,7 +62,7 @@ test('Controller tells by an Event of what a CRD of another version drops, and w
 });
 
 test('Controller that has to write down first what a CRD of another version drops goes no further, and is not hot', async () => {
-  const { create, calls, events, passes, clock } = await anOldCRD({
+  const { create, logged, events, passes, clock } = await anOldCRD({
     decide: ({ status: { color } }) =>
       color === undefined
         ? { conditions: READY, status: { color: 'red' }, requeueAfterMs: 0 }
@@ -64,6 +71,39 @@ test('Controller that has to write down first what a CRD of another version drop
   await create('a');
   await clock.advance(HOUR_MS);
   expect(new Set(events)).toEqual(new Set(['StatusIncomplete', 'Done']));
-  expect(calls).not.toContain('paint');
-  expect(passes.length).toBeLessThan(MOST_AN_HOUR);
+  expect(logged).not.toContain('Going to paint');
+  expect(passes.length).toBeLessThan(MOST_AN_HOUR_SOON);
+});
+
+test.each([
+  ['looks again at once', () => ({ conditions: READY, status: { color: 'red' }, requeueAfterMs: 0 })],
+  ['fails without it', () => ({ conditions: READY, status: { color: 'red' }, steps: ['mix'] })],
+])(
+  'Controller whose pass %s goes on within half a minute once the CRD is replaced, and then without a pause',
+  async (_, unless) => {
+    const steps = 5;
+    const { create, logged, replace, clock } = await anOldCRD({
+      decide: ({ status: { color, size = 0 } }) =>
+        color === undefined ? unless() : { conditions: READY, ...(size < steps ? { steps: ['paint'] } : {}) },
+      act: async ({ status: { size = 0 } }, step) => {
+        if (step === 'mix') throw new TransientError('CRDOutdated', 'There is no color');
+        return { size: size + 1 };
+      },
+    });
+    await create('a');
+    await clock.advance(HOUR_MS);
+    replace();
+    await clock.advance(SOON_MS);
+    expect(logged.filter((line) => line === 'Going to paint')).toHaveLength(steps);
+  },
+);
+
+test('Controller repeats steps that leave no trace more and more rarely, though their trace is dropped', async () => {
+  const { create, logged, clock } = await anOldCRD({
+    decide: ({ status: { color } }) => ({ conditions: READY, ...(color === undefined ? { steps: ['paint'] } : {}) }),
+    act: async () => ({ color: 'red' }),
+  });
+  await create('a');
+  await clock.advance(HOUR_MS);
+  expect(logged.filter((line) => line === 'Going to paint').length).toBeLessThan(MOST_AN_HOUR);
 });

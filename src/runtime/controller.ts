@@ -23,7 +23,7 @@ import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { isNews } from '../kube/predicate.ts';
 import { type ObjectRecord, recordReader } from '../kube/record.ts';
-import type { Untold } from '../kube/untold.ts';
+import { tells, type Untold } from '../kube/untold.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Informer } from './informer.ts';
 import { initialPriority } from './initial-priority.ts';
@@ -105,6 +105,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Of these another object is in hand: what its pass remembers is not theirs. */
   readonly #replaced = new Set<ObjectKey>();
   readonly #requeuesAtOnce = new Map<ObjectKey, number>();
+  /** Fields that were written into their statuses and dropped. */
+  readonly #missing = new Map<ObjectKey, readonly string[]>();
   /** Monotonic: when the first pass ended of those that met conflicts, one after the other. */
   readonly #conflictsSince = new Map<ObjectKey, number>();
   readonly #mistakes = new Mistakes();
@@ -192,9 +194,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return now - (this.#conflictsSince.get(key) ?? now) > CONFLICT_MS;
   }
 
-  /** After a failure that time may mend; `atLeastMs`: as told. */
+  /** After a failure that time may mend, or whoever replaces CRDs of another version; `atLeastMs`: as told. */
   #retry(key: ObjectKey, atLeastMs: number | undefined): void {
-    if (atLeastMs === undefined) this.queue.addRateLimited(key, BACKOFF);
+    if (atLeastMs === undefined) this.queue.addRateLimited(key, this.#missing.has(key) ? SOON_BACKOFF : BACKOFF);
     else this.queue.addRateLimited(key, TOLD_BACKOFF, { atLeastMs, priority: this.queue.priorityOf(key) });
   }
 
@@ -215,7 +217,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Nothing is remembered of the key, which may become another object's. */
   forget(key: ObjectKey, why: Forgotten): void {
     this.queue.forget(key);
-    for (const known of [this.#requeuesAtOnce, this.#conflictsSince, this.#foreignStatus]) known.delete(key);
+    for (const known of [this.#requeuesAtOnce, this.#missing, this.#conflictsSince, this.#foreignStatus])
+      known.delete(key);
     this.#mistakes.forget(key);
     this.#kind.forget(key, why);
   }
@@ -242,6 +245,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         clock: this.#options.clock,
         read: (wanted) => this.#informer.store.get(wanted),
         written: (object) => {
+          const missing = this.#missing.get(key);
+          // What has waited for them goes on: passes that came to nothing before count no more.
+          if (missing && tells(object, missing) && this.#missing.delete(key)) this.#requeuesAtOnce.delete(key);
           if (this.#foreignStatus.get(key) === object.metadata.resourceVersion) this.#foreignStatus.delete(key);
           this.#writing = key;
           try {
@@ -257,7 +263,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
           log.info({}, `Going to ${description}`);
           this.#options.onStep?.({ kind: this.#kind.definition.kind, key, description, step });
         },
-        onUntold: (object, untold) => this.#warn(object, untold, log),
+        onUntold: (object, untold) => {
+          if (untold.missing !== undefined) this.#missing.set(key, untold.missing);
+          this.#warn(object, untold, log);
+        },
         onReady: (object, before, after) => {
           if (before?.status === after.status && before.reason === after.reason) return;
           log.info({ ready: after.status, reason: after.reason }, after.message);
@@ -278,8 +287,10 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (meetsConflict) this.#conflictsSince.set(key, this.#conflictsSince.get(key) ?? this.#options.clock.monotonic());
     else if (!goesOn) this.#conflictsSince.delete(key);
     if (goesOn) {
-      if (passes > MAX_REQUEUES_AT_ONCE) this.queue.addRateLimited(key, BACKOFF);
-      else this.queue.requeue(key);
+      // Steps that come to nothing are repeated more and more rarely, whatever they lack.
+      if (passes <= MAX_REQUEUES_AT_ONCE) this.queue.requeue(key);
+      else if (outcome.next === 'settled') this.#retry(key, undefined);
+      else this.queue.addRateLimited(key, BACKOFF);
       return;
     }
     switch (outcome.next) {
