@@ -134,8 +134,8 @@ test.each([
   [400, 'unauthorized', 240_000],
   [401, 'unauthorized', 240_000],
   [403, 'forbidden', 240_000],
-  [404, 'badAnswer', 0],
-  [405, 'badAnswer', 0],
+  [404, 'badAnswer', 500],
+  [405, 'badAnswer', 500],
   [500, 'unavailable', 0],
 ] as const)(
   'TokenSource.get() takes status %d of an exchange for %s and tries anew after %d ms',
@@ -156,6 +156,27 @@ test.each([
     expect(await source.get()).toBe('token');
   },
 );
+
+test('TokenSource.get() tries a credential that worked before a minute after a refusal, then ever more slowly', async () => {
+  const { source, clock, requests } = aSource((_, count) =>
+    [1, 2, 3, 4, 6].includes(count) ? { status: 400 } : { status: 200, body: `token-${count}` },
+  );
+  await source.get();
+  source.drop('token-0');
+  const triedAfterS: number[] = [];
+  for (let second = 0; second <= 660; second += 10) {
+    const before = requests.length;
+    // However many ask, it is refused once.
+    await Promise.allSettled([source.get(), source.get()]);
+    if (requests.length > before) triedAfterS.push(second);
+    clock.advance(10_000);
+  }
+  expect(triedAfterS).toEqual([0, 60, 180, 420, 660]);
+  source.drop('token-5');
+  await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
+  clock.advance(60_000);
+  expect(await source.get()).toBe('token-7');
+});
 
 test.each([
   [403, 'the client id or the client secret was refused'],

@@ -2,6 +2,7 @@ import { readTextAnswer } from '../base/answer.ts';
 import { NO_ANSWER, type Operation } from '../base/api-call.ts';
 import type { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
+import { ceilingMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { BadAnswer } from '../base/json-stream.ts';
@@ -16,6 +17,10 @@ export interface CloudCredential {
 
 /** So long a credential that was refused is not tried again: it rarely becomes right, and who tries too often is locked out. */
 const REFUSED_MS = 240_000;
+/** Of one that worked before, the cloud may say so for a moment only. */
+const REFUSED_SINCE = { initialMs: 60_000, maxMs: REFUSED_MS };
+/** So long what makes no sense is the answer to all who ask: where a List fails by it, the space is looked at at once. */
+const NONSENSE_MS = 500;
 
 /** The cloud clearly says that the credential is wrong. */
 export function isRefusedExchange(error: ApiError): boolean {
@@ -45,7 +50,10 @@ export class TokenSource {
   #token: Token | undefined;
   /** Since when no call has succeeded, though tokens were new. Monotonic. */
   #refusedAtOnceMs: number | undefined;
-  #refused: { readonly error: ApiError; readonly untilMs: number } | undefined;
+  /** Why there is no token, and until when nobody asks anew. */
+  #failed: { readonly error: ApiError; readonly untilMs: number } | undefined;
+  /** How often in a row it was refused since it worked; undefined: it never worked. */
+  #refusals: number | undefined;
 
   constructor(credential: CloudCredential, clock: Clock) {
     this.#credential = credential;
@@ -79,26 +87,24 @@ export class TokenSource {
     if (token !== undefined && (token.renewAtMs === undefined || this.#clock.monotonic() < token.renewAtMs)) {
       return token.value;
     }
-    if (this.#refused !== undefined && this.#clock.monotonic() < this.#refused.untilMs) throw this.#refused.error;
+    if (this.#failed !== undefined && this.#clock.monotonic() < this.#failed.untilMs) throw this.#failed.error;
     try {
       return (await this.#exchanging.run((shared) => this.#exchange(endpoint, shared), signal)).value;
     } catch (error) {
       if (error instanceof HttpError) throw this.#error('aborted', 'it was given up');
-      if (error instanceof ApiError && isRefusedExchange(error)) {
-        this.#refused = { error, untilMs: this.#clock.monotonic() + REFUSED_MS };
-      }
       throw error;
     }
   }
 
   /** What the credential was refused with last, if it was. */
   get refusal(): ApiError | undefined {
-    return this.#refused?.error;
+    const error = this.#failed?.error;
+    return error && isRefusedExchange(error) ? error : undefined;
   }
 
   /** A refusal counts for some time; after this, no more. */
   forgetRefusal(): void {
-    this.#refused = undefined;
+    this.#failed = undefined;
   }
 
   /** A 401 came for this token. Another one that was got meanwhile is kept. */
@@ -107,6 +113,23 @@ export class TokenSource {
   }
 
   async #exchange(endpoint: ApiEndpoint, signal: AbortSignal): Promise<Token> {
+    try {
+      this.#token = await this.#ask(endpoint, signal);
+      this.#refusals = 0;
+      return this.#token;
+    } catch (error) {
+      const holdMs = error instanceof ApiError ? this.#holdMs(error) : 0;
+      if (error instanceof ApiError && holdMs > 0) this.#failed = { error, untilMs: this.#clock.monotonic() + holdMs };
+      throw error;
+    }
+  }
+
+  #holdMs(error: ApiError): number {
+    if (!isRefusedExchange(error)) return error.kind === 'badAnswer' ? NONSENSE_MS : 0;
+    return this.#refusals === undefined ? REFUSED_MS : ceilingMs(REFUSED_SINCE, this.#refusals++);
+  }
+
+  async #ask(endpoint: ApiEndpoint, signal: AbortSignal): Promise<Token> {
     const { clientID, clientSecret } = this.#credential;
     const problem = credentialProblem(clientID, 'client id') ?? credentialProblem(clientSecret, 'client secret');
     if (problem !== undefined) throw this.#error('unauthorized', problem);
@@ -116,9 +139,7 @@ export class TokenSource {
       { headers: { authorization: `Basic ${clientID}:${clientSecret}` }, signal, secrets: [clientSecret] },
       async (response) => tokenFrom(await readTextAnswer(response)),
     );
-    const token = { value, renewAtMs: renewalMs(value, this.#clock) };
-    this.#token = token;
-    return token;
+    return { value, renewAtMs: renewalMs(value, this.#clock) };
   }
 
   #operation(): Operation {

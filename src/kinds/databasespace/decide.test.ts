@@ -57,7 +57,7 @@ describe('decideSpace()', () => {
     expect(outline(decision)).toMatchObject({
       ready: 'False CredentialsInvalid',
       summary: 'Stalled',
-      comesBack: '300000 ms',
+      comesBack: '60000 ms',
     });
     expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('False');
     expect(conditionOf(decision, 'Ready')?.message).toMatch(/Correct .* in Secret "cloud-write"$/);

@@ -129,7 +129,8 @@ function found(
   return { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions: versions ?? null };
 }
 
-const RETRY_REFUSED_MS = 300_000;
+/** While a refusal counts, a look asks for nothing (cloud/token.ts). */
+const RETRY_REFUSED_MS = 60_000;
 
 function credentials(status: ConditionUpdate['status'], reason: string, message: string): ConditionUpdate {
   return { type: 'CredentialsValid', status, reason, message };

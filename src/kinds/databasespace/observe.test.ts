@@ -172,6 +172,16 @@ describe('observeSpace()', () => {
     await expect(observe()).rejects.toMatchObject({ reason: 'SecretNotFound' });
   });
 
+  it('asks an address where no token is exchanged once, not for the tokens and for the List', async () => {
+    const { simulator, world, observe } = await bench();
+    simulator.faults.add({ match: { operation: 'exchangeToken' }, effect: 'errorBefore', status: 404 });
+    const { cloud } = await observe();
+    expect(cloud).toMatchObject({ listError: { kind: 'badAnswer', operation: 'authenticate' } });
+    await world.connections.get(aSpace().subject.key)?.poller.refresh();
+    await observe();
+    expect(simulator.count('exchangeToken')).toBe(1);
+  });
+
   it('takes no Secret that Mooring wrote for the login that new clusters come with', async () => {
     const { kube, put, observe } = await bench();
     await put('orders-admin', { username: 'admin', password: 'a-published-password' });
