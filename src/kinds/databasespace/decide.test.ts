@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aSpace, aSpaceObservation, conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
 import { ApiError, type ApiErrorKind } from '../../base/api-error.ts';
+import { TerminalError, TransientError } from '../../base/errors.ts';
 import { decideSpace as decide } from './decide.ts';
 import type { SpaceObservation, SpaceSubject } from './observe.ts';
 
@@ -63,6 +64,32 @@ describe('decideSpace()', () => {
     expect(conditionOf(decision, 'Ready')?.message).toMatch(/Correct .* in Secret "cloud-write"$/);
     // The other tokens are enough to go on observing.
     expect(decision.status).toMatchObject({ clusters: { total: 2, managed: 1 } });
+  });
+
+  it.each([
+    ['Unknown SecretNotFound', 'Reconciling', new TransientError('SecretNotFound', 'Secret "a" is not there')],
+    ['False SecretKeyMissing', 'Stalled', new TerminalError('SecretKeyMissing', 'Secret "a" has no value')],
+  ])('says that the tokens are not valid any more, and why: %s', (said, summary, missing) => {
+    const known = { type: 'CredentialsValid', status: 'True', reason: 'TokensExchanged', message: '' } as const;
+    const conditions = [...(ready.subject.status.conditions ?? []), { ...known, lastTransitionTime: '' }];
+    const given = ready.but({ status: { ...ready.subject.status, conditions } });
+    const needs = { neededBy: ['shop/orders'], freeSecrets: ['cloud-admin'] };
+    const seen = { ...aSpaceObservation({}, needs), cloud: { missing } };
+    const decision = decideSpace(given.subject, seen);
+    expect(outline(decision)).toMatchObject({ ready: said, summary, comesBack: '0 ms' });
+    expect(conditionOf(decision, 'CredentialsValid')).toMatchObject({
+      status: 'False',
+      reason: missing.reason,
+      message: missing.message,
+    });
+    // What is there of them is kept all the same.
+    expect(decision.status?.keptSecrets).toEqual(['cloud-admin']);
+    // And without it the clusters cannot go.
+    const going = decideSpace(given.but({ deleting: true }).subject, seen);
+    expect(outline(going)).toMatchObject({ ready: said, steps: [] });
+    expect(conditionOf(going, 'Ready')).toMatchObject({
+      message: expect.stringMatching(/^Secret "a" .*\. This space, which is being deleted, .*: shop\/orders$/),
+    });
   });
 
   it.each<[ApiErrorKind, string, string]>([

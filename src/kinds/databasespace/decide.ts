@@ -2,9 +2,10 @@ import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { messageOf } from '../../base/errors.ts';
 import { instant } from '../../base/instant.ts';
 import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
-import { failing, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
+import { failureOf } from '../../kube/failure.ts';
+import { failed, failing, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
-import type { CloudSeen, SpaceObservation, SpaceSubject } from './observe.ts';
+import type { CloudSeen, SpaceObservation, SpaceSubject, WithoutTokens } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
 export type SpaceDecision = Decision<DatabaseSpaceStatus, SpaceStep>;
@@ -31,17 +32,34 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   const keep = toKeep.filter((name) => announced.has(name)).map((name): SpaceStep => ({ do: 'KeepSecret', name }));
   const steps = needed ? [...keep, ...free(staleSecrets)] : freeAll;
   const names = [...keptSecrets, ...staleSecrets, ...toKeep].toSorted();
-  const decided = decideCloud(subject, observation, cloud, nowMs);
+  const { retry, ...decided } =
+    'missing' in cloud ? withoutTokens(cloud) : decideCloud(subject, observation, cloud, nowMs);
+  const isToldFirst = keep.length < toKeep.length;
   const decision = {
     ...decided,
+    ...(retry === undefined || isToldFirst ? {} : { retry }),
     status: { ...decided.status, keptSecrets: names.length === 0 ? null : names },
     hold: needed,
     steps,
-    ...(keep.length < toKeep.length ? { requeueAfterMs: 0 } : {}),
+    ...(isToldFirst ? { requeueAfterMs: 0 } : {}),
   };
   if (!subject.deleting) return decision;
   const message = `This space, which is being deleted, stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;
-  return { ...decision, conditions: reconciling('InUse', message), steps: [] };
+  return {
+    ...decision,
+    conditions: inUse(decided.conditions === 'keep' ? [] : decided.conditions, message),
+    steps: [],
+  };
+}
+
+/** What a person must mend keeps the clusters from going, and so comes first. */
+function inUse(decided: readonly ConditionUpdate[], message: string): readonly ConditionUpdate[] {
+  const rest = particulars(decided);
+  const mustAct = decided.some(({ type, reason }) => type === 'Stalled' || reason === 'SecretNotFound');
+  if (!mustAct) return [...reconciling('InUse', message), ...rest];
+  return decided.map((condition) =>
+    rest.includes(condition) ? condition : { ...condition, message: `${condition.message}. ${message}` },
+  );
 }
 
 const MAX_LISTED = 10;
@@ -49,6 +67,14 @@ const MAX_LISTED = 10;
 function listed(names: readonly string[]): string {
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
   return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
+}
+
+/** Those who go on with the tokens that there were are not to believe that these are there. */
+function withoutTokens({ missing }: WithoutTokens): SpaceDecision {
+  const { reason, message } = missing;
+  const failure = failureOf(missing);
+  const conditions = failed([credentials('False', reason, message)], failure);
+  return { conditions, retry: failure.lasting === 'terminal' ? 'slowly' : 'soon' };
 }
 
 /** While the space cannot be listed, its own poller goes on trying and tells when that changes. */

@@ -41,8 +41,14 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
   for (const level of ['read', 'write', 'admin'])
     await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: `${level}-secret-0123456789` });
   await put('factory-login', { username: 'admin', password: 'password' });
-  const observe = (given: SpaceBuilder = aSpace()) => observeSpace(world, given.subject, signal);
-  return { simulator, world, kube, put, observe };
+  const observeAny = (given: SpaceBuilder = aSpace()) => observeSpace(world, given.subject, signal);
+  /** Of a space whose tokens are there. */
+  const observe = async (given?: SpaceBuilder) => {
+    const { cloud, ...rest } = await observeAny(given);
+    if (cloud !== undefined && 'missing' in cloud) throw cloud.missing;
+    return { ...rest, cloud };
+  };
+  return { simulator, world, kube, put, observe, observeAny };
 }
 
 describe('observeSpace()', () => {
@@ -164,11 +170,20 @@ describe('observeSpace()', () => {
     expect(cloud?.listError).toBeDefined();
   });
 
-  it('names a Secret or key that is missing', async () => {
-    const { kube, put, observe } = await bench();
+  it('names a Secret or key of an API token that is missing, also where the space was connected', async () => {
+    const { kube, put, observeAny: observe } = await bench();
+    await observe();
     await put('cloud-read', { clientID: 'read-id' });
-    await expect(observe()).rejects.toMatchObject({ reason: 'SecretKeyMissing' });
+    expect((await observe()).cloud).toMatchObject({ missing: { reason: 'SecretKeyMissing' } });
     kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
+    expect((await observe()).cloud).toMatchObject({ missing: { reason: 'SecretNotFound' } });
+    await put('cloud-read', { clientID: 'read-id', clientSecret: 'read-secret-0123456789' });
+    expect((await observe()).cloud).toMatchObject({ exchanged: true });
+  });
+
+  it('names a Secret of the login that new clusters come with that is missing', async () => {
+    const { kube, observe } = await bench();
+    kube.remove(SECRETS, { namespace: 'shop', name: 'factory-login' });
     await expect(observe()).rejects.toMatchObject({ reason: 'SecretNotFound' });
   });
 

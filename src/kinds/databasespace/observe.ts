@@ -1,5 +1,5 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
-import { TerminalError } from '../../base/errors.ts';
+import { TerminalError, TransientError } from '../../base/errors.ts';
 import { GROUP } from '../../base/group.ts';
 import { isRefusedExchange } from '../../cloud/token.ts';
 import type { ObjectKey } from '../../kube/object.ts';
@@ -33,13 +33,18 @@ export interface SpaceObservation {
   /** Secrets that the spec names and that somebody has deleted: they go when nothing keeps them any more. */
   readonly leavingSecrets: readonly string[];
   /** Undefined: not looked at, as the object is going and nothing needs it. */
-  readonly cloud: CloudSeen | undefined;
+  readonly cloud: CloudSeen | WithoutTokens | undefined;
 }
 
 export interface RefusedToken {
   /** The Secret that it is in. */
   readonly secretName: string;
   readonly error: ApiError;
+}
+
+/** A Secret or a key of an API token is not there: SecretNotFound, or SecretKeyMissing. */
+export interface WithoutTokens {
+  readonly missing: TransientError | TerminalError;
 }
 
 export interface CloudSeen {
@@ -77,8 +82,8 @@ export interface SpaceWorld {
 const MAX_UNMANAGED = 50;
 
 /**
- * What is known of the space, and what it is needed for. Throws where the connection cannot be made: a Secret or key is
- * missing, the URL is not allowed.
+ * What is known of the space, and what it is needed for. Throws where the connection cannot be made: the login that new clusters
+ * come with is missing, the URL is not allowed.
  */
 export async function observeSpace(
   world: SpaceWorld,
@@ -105,8 +110,13 @@ export function secretFinalizer({ metadata }: Pick<SpaceSubject, 'metadata'>): s
 }
 
 /** Connects the space if that was not done, or if the spec or a Secret changed since. */
-async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: AbortSignal): Promise<CloudSeen> {
+async function observeCloud(
+  world: SpaceWorld,
+  subject: SpaceSubject,
+  signal: AbortSignal,
+): Promise<CloudSeen | WithoutTokens> {
   const connection = await connected(world, subject, signal);
+  if ('missing' in connection) return connection;
   if (subject.lookNow) connection.client.forgetRefusals();
   const { refused, held, unanswered } = await exchange(connection, subject.spec, signal);
   const { poller } = connection;
@@ -128,7 +138,11 @@ async function observeCloud(world: SpaceWorld, subject: SpaceSubject, signal: Ab
   };
 }
 
-async function connected(world: SpaceWorld, subject: SpaceSubject, signal: AbortSignal): Promise<SpaceConnection> {
+async function connected(
+  world: SpaceWorld,
+  subject: SpaceSubject,
+  signal: AbortSignal,
+): Promise<SpaceConnection | WithoutTokens> {
   const { key, metadata, spec } = subject;
   const namespace = metadata.namespace ?? '';
   const names = secretNames(spec);
@@ -143,7 +157,8 @@ async function connected(world: SpaceWorld, subject: SpaceSubject, signal: Abort
   const contents = new Map(
     await Promise.all(names.map(async (name) => [name, await world.secrets.read(namespace, name, signal)] as const)),
   );
-  const credentials = credentialsFrom(spec, contents, namespace);
+  const credentials = orMissing(() => credentialsFrom(spec, contents, namespace));
+  if ('missing' in credentials) return credentials;
   const ref = spec.defaultCredentialsSecretRef;
   const factory = contents.get(ref.name);
   const login = loginFrom(factory, ref, namespace);
@@ -153,6 +168,15 @@ async function connected(world: SpaceWorld, subject: SpaceSubject, signal: Abort
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
   return connection;
+}
+
+function orMissing<T>(read: () => T): T | WithoutTokens {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof TransientError || error instanceof TerminalError) return { missing: error };
+    throw error;
+  }
 }
 
 /** Each rotation would change what counts as the login that new clusters come with, and ask for the next one. */
