@@ -138,6 +138,29 @@ test.each([
   60_000,
 );
 
+test.each([
+  ['suspending', { suspendMs: [HOUR_MS, HOUR_MS] }, { state: 'Suspended' }, 'Unknown Suspending'],
+  ['destroying', { destroyMs: [HOUR_MS, HOUR_MS] }, undefined, 'Unknown Destroying'],
+] as const)(
+  'A cloud that does what it is asked for in the end is told of as %s within a minute',
+  async (status, knobs, spec, told) => {
+    const bench = await running();
+    bench.simulator.setKnobs(knobs);
+    bench.setting.front = taking(status);
+    await bench.edit(spec ?? { deletionPolicy: 'Delete' });
+    if (spec === undefined) bench.kube.remove(CLUSTERS, REF);
+    await bench.clock.runUntil(() => bench.ready() === 'Unknown UpdateNotApplied', 'it was asked twice', 5 * MINUTE_MS);
+    bench.setting.front = (request, pass) => pass(request);
+    const isShown = () => clusterNamed(bench.simulator, 'orders')?.status === status;
+    await bench.clock.runUntil(isShown, 'it does it', 6 * MINUTE_MS);
+    await bench.clock.advance(MINUTE_MS);
+    expect(bench.ready()).toBe(told);
+    expect((await bench.measured(30 * MINUTE_MS)).writes).toBeLessThan(3);
+    bench.stop();
+  },
+  60_000,
+);
+
 test('A cloud that refuses a change, and takes a suspension that it does not show, is asked for the change once, and only of the suspension is told then', async () => {
   const bench = await running();
   const take = taking('suspending');

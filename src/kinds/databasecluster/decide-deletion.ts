@@ -11,7 +11,15 @@ import {
   isFormer,
   type SpaceSeen,
 } from './observation.ts';
-import { bringing, type ClusterDecision, clusterConditions, isOurs, shown, unobserved } from './present.ts';
+import {
+  bringing,
+  type ClusterDecision,
+  clusterConditions,
+  isOurs,
+  shown,
+  unobserved,
+  untilBelieved,
+} from './present.ts';
 
 /** Whether deleting the object does anything to the cluster. */
 export function needsCloudToGo(spec: ClusterSubject['spec']): boolean {
@@ -69,7 +77,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (cluster === undefined || !isOursToEnd(subject, seen))
     return { conditions: 'keep', steps: [{ do: 'DeleteSecret' }], release: true };
   const destroying = bringing(seen, 'Destroying', `Cluster "${seen.id}" is being destroyed`);
-  if (cluster.status === 'destroying') return say(destroying);
+  if (cluster.status === 'destroying') return { ...say(destroying), ...untilBelieved(seen) };
   if (!seen.canDestroy) {
     const message = `Cluster "${seen.id}" cannot be destroyed: the space has no API token of level admin. Add one to apiTokens. ${LET_GO}`;
     return say(failing('DeletionBlocked', message));

@@ -22,7 +22,15 @@ import {
   NO_CREATION_TIME,
   type SpaceSeen,
 } from './observation.ts';
-import { bringing, type ClusterDecision, clusterConditions, isOnlyObserved, type Rule, shown } from './present.ts';
+import {
+  bringing,
+  type ClusterDecision,
+  clusterConditions,
+  isOnlyObserved,
+  type Rule,
+  shown,
+  untilBelieved,
+} from './present.ts';
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 
@@ -304,6 +312,7 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
       ...bringing(seen, reason, `Cluster "${seen.id}" is being ${doing}`),
       ...clusterConditions(subject, seen),
     ],
+    ...untilBelieved(seen),
   });
   switch (cluster.status) {
     case 'running': {

@@ -2,7 +2,7 @@ import { TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { LET_GO } from '../../kube/annotations.ts';
 import type { ClusterSubject } from './observation.ts';
-import type { Asked, Change, Unseen } from './unseen-changes.ts';
+import { type Asked, type Change, UNSETTLED_MS, type Unseen } from './unseen-changes.ts';
 import type { ClusterWorld } from './world.ts';
 
 /* What is said where the cloud takes a change and goes on to show the cluster as before. */
@@ -15,6 +15,13 @@ const WORDS: Readonly<Record<State | 'renamed', readonly [reason: string, what: 
   running: ['Resuming', 'resumption', 'does not show it as running'],
   gone: ['Destroying', 'deletion', 'still shows it'],
   renamed: ['Updating', 'renaming', 'still shows it under that id'],
+};
+
+/** What is shown while a state is brought about. */
+const ON_ITS_WAY: Readonly<Record<State, string>> = {
+  suspended: 'suspending',
+  running: 'resuming',
+  gone: 'destroying',
 };
 
 /** Throws where the change was answered a short time ago: to ask for it again is put off, but for a person who wants that. */
@@ -39,8 +46,12 @@ export function stateNotShown(
   status: State,
 ): TransientError | undefined {
   const change = { key, uid, changes: { status }, cluster };
-  const unseen = memory.unseenChanges.inARow(change, clock.monotonic());
-  return unseen && notShown(status, change, unseen);
+  const nowMs = clock.monotonic();
+  const unseen = memory.unseenChanges.inARow(change, nowMs);
+  if (unseen === undefined) return undefined;
+  // Its answer says so each time; what is shown later is believed.
+  const isBegun = cluster.status === ON_ITS_WAY[status] && nowMs >= unseen.answeredMs + UNSETTLED_MS.status;
+  return isBegun ? undefined : notShown(status, change, unseen);
 }
 
 /** At first it may only be slow to show, which is no news. The same words from then on, whatever its answers say each time. */

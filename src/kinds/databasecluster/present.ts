@@ -6,6 +6,7 @@ import { differences, inWords } from './differences.ts';
 import { recordedIn } from './former-secrets.ts';
 import { type ClusterStep, type ClusterSubject, type Credentials, isSame, type SpaceSeen } from './observation.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
+import { UNSETTLED_MS } from './unseen-changes.ts';
 
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
 export type ClusterStatusPatch = StatusPatch<DatabaseClusterStatus>;
@@ -44,6 +45,11 @@ export function bringing({ notShown }: SpaceSeen, reason: string, message: strin
   return notShown?.reason === 'UpdateNotApplied'
     ? reconciling(notShown.reason, notShown.message)
     : reconciling(reason, message);
+}
+
+/** When a cluster that is on its way is to be looked at though nothing of it changes: then it is believed that it is (not-shown.ts). */
+export function untilBelieved({ notShown }: SpaceSeen): Pick<ClusterDecision, 'requeueAfterMs'> {
+  return notShown?.reason === 'UpdateNotApplied' ? { requeueAfterMs: UNSETTLED_MS.status } : {};
 }
 
 /** There is a cluster, and it is surely this object's. */

@@ -15,7 +15,7 @@ const PAUSES: Readonly<Record<Part, Backoff>> = {
 };
 
 /** For so long a state, or an id, that was shown may still be gone again with the next look, as not all who answer are equally quick. */
-const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000, id: 30_000 };
+export const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000, id: 30_000 };
 
 /** What is asked for so long after it might have been asked for again is asked for anew. */
 const IN_A_ROW_MS = 600_000;
