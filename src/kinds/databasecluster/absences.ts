@@ -5,8 +5,12 @@ import type { ClusterSubject } from './observation.ts';
 /** For so long a cluster must not be there before another one is created in its place: not all who answer are equally quick. */
 const ABSENT_MS = 20_000;
 
-/** What was not looked at for so long may have been there meanwhile. */
+/**
+ * What was not looked at for so long may have been there meanwhile: so little of that time counts. But some of it does, as where all
+ * passes are late, such as of a crowd at a cloud that lets few requests through, no look would ever come to an end.
+ */
 const UNWATCHED_MS = 60_000;
+const UNWATCHED_COUNTS_MS = 10_000;
 
 /** A cluster that is not to be seen, and not for long yet. */
 export interface Absence {
@@ -14,36 +18,56 @@ export interface Absence {
   readonly since: string;
   readonly until: string;
   readonly leftMs: number;
+  /** Before, there were others that may have been ours. */
+  readonly hadLookalikes: boolean;
 }
 
 interface Known {
   readonly uid: string;
   readonly createdAt: string | undefined;
-  readonly sinceMs: number;
   readonly lookedMs: number;
-  readonly atMs: number;
+  readonly hadLookalikes: boolean;
+  /** Undefined: at the last look there was what may be ours under another id. */
+  readonly since: { readonly ms: number; readonly atMs: number } | undefined;
 }
 
 /** Since when this process has not seen the cluster of each object: a new process waits anew. Times are of the monotonic clock. */
 export class Absences {
   readonly #known = new Map<ObjectKey, Known>();
 
-  /** It was looked for, and is not there. Undefined: that is so for long enough. */
-  missed({ key, metadata, status }: ClusterSubject, clock: Pick<Clock, 'now' | 'monotonic'>): Absence | undefined {
-    const { uid } = metadata;
-    const { createdAt } = status;
-    const nowMs = clock.monotonic();
-    const last = this.#known.get(key);
-    const goesOn =
-      last?.uid === uid && last.createdAt === createdAt && nowMs - last.lookedMs <= UNWATCHED_MS ? last : undefined;
-    const { sinceMs, atMs } = goesOn ?? { sinceMs: nowMs, atMs: clock.now() };
-    this.#known.set(key, { uid, createdAt, sinceMs, lookedMs: nowMs, atMs });
-    const leftMs = sinceMs + ABSENT_MS - nowMs;
+  /** It was looked for, and is not there. Undefined: that is so for long enough, or there are lookalikes. */
+  missed(
+    { key, metadata: { uid }, status: { createdAt } }: ClusterSubject,
+    hasLookalikes: boolean,
+    clock: Pick<Clock, 'now' | 'monotonic'>,
+  ): Absence | undefined {
+    const lookedMs = clock.monotonic();
+    const known = this.#known.get(key);
+    const last = known?.uid === uid && known.createdAt === createdAt ? known : undefined;
+    const hadLookalikes = hasLookalikes || last?.hadLookalikes === true;
+    const since = hasLookalikes ? undefined : sinceWhen(last, clock);
+    this.#known.set(key, { uid, createdAt, lookedMs, hadLookalikes, since });
+    if (since === undefined) return undefined;
+    const leftMs = since.ms + ABSENT_MS - lookedMs;
     if (leftMs <= 0) return undefined;
-    return { since: new Date(atMs).toISOString(), until: new Date(atMs + ABSENT_MS).toISOString(), leftMs };
+    const { atMs } = since;
+    return {
+      since: new Date(atMs).toISOString(),
+      until: new Date(atMs + ABSENT_MS).toISOString(),
+      leftMs,
+      hadLookalikes,
+    };
   }
 
   forget(key: ObjectKey): void {
     this.#known.delete(key);
   }
+}
+
+function sinceWhen(last: Known | undefined, clock: Pick<Clock, 'now' | 'monotonic'>): NonNullable<Known['since']> {
+  const ms = clock.monotonic();
+  if (last?.since === undefined) return { ms, atMs: clock.now() };
+  const unwatchedMs = ms - last.lookedMs;
+  const lostMs = unwatchedMs > UNWATCHED_MS ? unwatchedMs - UNWATCHED_COUNTS_MS : 0;
+  return { ms: last.since.ms + lostMs, atMs: last.since.atMs + lostMs };
 }

@@ -136,13 +136,20 @@ function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): 
 
 /** A cloud may not show it for a moment: to go now would leave it behind. One that was seen to end is not looked for. */
 function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
-  const { state, observedOnly } = subject.status;
-  if (seen.absence === undefined || observedOnly || state === 'destroying' || isTakenForGone(subject)) return undefined;
-  const message = `${lookedForWords(seen, seen.absence)} it is taken for gone, and this object goes. ${LET_GO}`;
+  const { absence } = seen;
+  if (absence === undefined || !isMissed(subject)) return undefined;
+  // What it was taken for gone by, while there were others that may have been it, says nothing.
+  if (isTakenForGone(subject) && !absence.hadLookalikes) return undefined;
+  const message = `${lookedForWords(seen, absence)} it is taken for gone, and this object goes. ${LET_GO}`;
   return {
     conditions: [...reconciling('NotFound', message), ...clusterConditions(subject, seen)],
-    requeueAfterMs: Math.min(seen.absence.leftMs, LOOKED_FOR_MS),
+    requeueAfterMs: Math.min(absence.leftMs, LOOKED_FOR_MS),
   };
+}
+
+/** There was a cluster of the object's own, and its end was not seen. */
+function isMissed({ status }: ClusterSubject): boolean {
+  return status.createdAt !== undefined && !status.observedOnly && status.state !== 'destroying';
 }
 
 /** Somebody renamed it, or may have: neither is ended what nobody has called by its name, nor let go what may be ours. */

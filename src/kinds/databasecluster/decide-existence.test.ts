@@ -25,7 +25,7 @@ interface Case {
 const MINUTE = 60_000;
 const foreign = anObservation().cluster({ createdAt: CREATED_MS + MINUTE });
 const again = '0 ms';
-const absence = { since: '2026-11-20T12:00:00Z', until: '2026-11-20T12:00:20Z', leftMs: 12_000 };
+const absence = { since: '2026-11-20T12:00:00Z', until: '2026-11-20T12:00:20Z', leftMs: 12_000, hadLookalikes: false };
 const notShown = anObservation().missing().with({ absence });
 
 const cases: readonly Case[] = [

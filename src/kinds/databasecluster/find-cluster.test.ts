@@ -207,6 +207,35 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
   });
 
+  it('one that is not to be seen either a moment later: it is looked for before its object goes', async () => {
+    const bench = await vanished(await withTwins([{ id: 'other' }], false, { deletionPolicy: 'Delete' }));
+    await bench.until('False ClusterMissing');
+    await bench.clock.advance(MINUTE_MS);
+    bench.simulator.vanish('other');
+    await list(bench);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    const stillThere: boolean[] = [];
+    for (let pass = 0; pass < 6; pass++) {
+      await bench.pass();
+      stillThere.push(bench.kube.all(DATABASE_CLUSTERS).length > 0);
+      await bench.clock.advance(5_000);
+    }
+    expect(stillThere).toEqual([true, true, true, true, false, false]);
+  });
+
+  it('one that is not to be seen either a moment later: it is looked for before another one is created', async () => {
+    const bench = await vanished(await withTwins([{ id: 'other' }], false, { recreatePolicy: 'Always' }));
+    await bench.until('False ClusterMissing');
+    await bench.clock.advance(MINUTE_MS);
+    bench.simulator.vanish('other');
+    await list(bench);
+    await bench.pass();
+    await bench.pass();
+    expect([bench.ready(), bench.simulator.count('deploy')]).toEqual(['False NotFound', 1]);
+    await bench.until('True Running');
+    expect(bench.simulator.count('deploy')).toBe(2);
+  });
+
   it('several of the same moment, of which it is told', async () => {
     const bench = await vanished(await withTwins([{ id: 'one' }, { id: 'two' }], true));
     await bench.until('False ClusterMissing');

@@ -64,7 +64,7 @@ export async function observeCluster(
     mayLandUntilMs: mayLandUntilMs(world, subject),
     self: world.memory.attempts.self,
     cluster,
-    absence: absenceOf(world, subject, cluster),
+    absence: absenceOf(world, subject, cluster, lookalikes.length > 0),
     lookalikes,
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
@@ -159,8 +159,10 @@ function absenceOf(
   { clock, memory: { absences } }: ClusterWorld,
   subject: ClusterSubject,
   cluster: Cluster | undefined,
+  hasLookalikes: boolean,
 ) {
-  if (cluster === undefined && subject.status.createdAt !== undefined) return absences.missed(subject, clock);
+  if (cluster === undefined && subject.status.createdAt !== undefined)
+    return absences.missed(subject, hasLookalikes, clock);
   absences.forget(subject.key);
   return undefined;
 }

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster } from '../../../test/support/builders.ts';
+import { manualClock } from '../../../test/support/clock.ts';
+import { Absences } from './absences.ts';
+
+/** Looks for a cluster that is not there. */
+function aLook() {
+  const clock = manualClock();
+  const absences = new Absences();
+  const { subject } = aCluster().owned();
+  return {
+    clock,
+    missed: (hasLookalikes = false) => absences.missed(subject, hasLookalikes, clock),
+    /** How often it was looked until that was enough, of 20 times. */
+    looksUntilGone(everyMs: number): number {
+      for (let look = 1; look < 20; look++) {
+        if (absences.missed(subject, false, clock) === undefined) return look;
+        clock.advance(everyMs);
+      }
+      return 20;
+    },
+  };
+}
+
+describe('Absences', () => {
+  it.each([
+    ['every five seconds', 5_000, 5],
+    ['after twenty seconds', 20_000, 2],
+    ['after a minute', 60_000, 2],
+    // Of what nobody looked at ten seconds count: the look is longer, and comes to an end.
+    ['each time a minute late', 65_000, 3],
+    ['each time an hour late', 3_600_000, 3],
+  ])('takes a cluster for gone that is looked for %s', (_, everyMs, looks) => {
+    expect(aLook().looksUntilGone(everyMs)).toBe(looks);
+  });
+
+  it('tells since when and until when it is looked for, the same each time', () => {
+    const { clock, missed } = aLook();
+    const [since, until] = [0, 20_000].map((ms) => new Date(clock.now() + ms).toISOString());
+    expect(missed()).toEqual({ since, until, leftMs: 20_000, hadLookalikes: false });
+    clock.advance(15_000);
+    expect(missed()).toEqual({ since, until, leftMs: 5_000, hadLookalikes: false });
+  });
+
+  it('begins when there is nothing left that may be ours', () => {
+    const { clock, missed } = aLook();
+    missed();
+    for (let look = 0; look < 10; look++) {
+      expect(missed(true)).toBeUndefined();
+      clock.advance(5_000);
+    }
+    expect(missed()).toMatchObject({ leftMs: 20_000, hadLookalikes: true });
+    clock.advance(20_000);
+    expect(missed()).toBeUndefined();
+  });
+});
