@@ -6,7 +6,7 @@ import { claimReference as databaseClaim, concerns as databaseConcerns } from '.
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, placeOf, SpaceMembers } from '../kinds/databasecluster/records.ts';
-import { ClusterMemory } from '../kinds/databasecluster/world.ts';
+import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../kinds/databasespace/connection.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
 import { SpacePlaces } from '../kinds/databasespace/places.ts';
@@ -162,6 +162,7 @@ function controllerOfClusters(
     mayFollow: (key) => leaving.mayFollow(key),
     onDriftCorrected: (key, { field, desired, observed }) =>
       onDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
+    onLeft: wiring.warn('DatabaseCluster', CLUSTER_LEFT, clusters),
   });
   const controller = wiring.controllerOf(kind, clusters, share.gateOf('clusters'));
   clusters.onChange((_key, before, after) => {

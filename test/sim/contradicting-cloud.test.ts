@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HttpTransport } from '../../src/base/http.ts';
+import { EVENTS } from '../../src/kube/api.ts';
 import { clusterNamed } from '../support/simulator.ts';
 import { aCrowd, type Front } from './crowd.ts';
 import { CLUSTERS, NAMESPACE } from './view.ts';
@@ -27,6 +28,15 @@ const denying: Front = async (request, pass) =>
   request.method === 'DELETE'
     ? { status: 404, headers: {}, body: bodyOf({ code: 'gone', message: 'No such cluster' }) }
     : pass(request);
+
+/** Shows no cluster any more. */
+const hiding: Front = async (request, pass) => {
+  const { pathname } = new URL(request.url);
+  if (request.method !== 'GET' || !/\/clusters(?:\/orders)?$/.test(pathname)) return pass(request);
+  return pathname.endsWith('/orders')
+    ? { status: 404, headers: {}, body: bodyOf({ code: 'gone', message: 'No such cluster' }) }
+    : { status: 200, headers: {}, body: bodyOf([]) };
+};
 
 async function shownBy(pass: HttpTransport, request: Parameters<HttpTransport>[0]): Promise<object> {
   const { body: _, ...rest } = request;
@@ -156,6 +166,28 @@ test.each([
     await bench.clock.advance(MINUTE_MS);
     expect(bench.ready()).toBe(told);
     expect((await bench.measured(30 * MINUTE_MS)).writes).toBeLessThan(3);
+    bench.stop();
+  },
+  60_000,
+);
+
+test.each([
+  ['Delete', 'destroyed'],
+  ['Suspend', 'suspended'],
+] as const)(
+  'Of a cluster that the cloud does not show any more a Warning Event tells once its object goes (%s)',
+  async (deletionPolicy, end) => {
+    const bench = await running();
+    await bench.edit({ deletionPolicy });
+    bench.setting.front = hiding;
+    await bench.clock.advance(2_000);
+    bench.kube.remove(CLUSTERS, REF);
+    await bench.clock.runUntil(() => bench.find(CLUSTERS, 'orders') === undefined, 'it goes', 2 * MINUTE_MS);
+    await bench.clock.advance(1_000);
+    const left = bench.kube.all(EVENTS).filter((event) => event['reason'] === 'ClusterLeft');
+    const note = expect.stringContaining(`nothing is ${end} any more`);
+    expect(left).toMatchObject([{ type: 'Warning', note, regarding: { kind: 'DatabaseCluster', name: 'orders' } }]);
+    expect(clusterNamed(bench.simulator, 'orders')?.status).toBe('running');
     bench.stop();
   },
   60_000,

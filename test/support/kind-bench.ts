@@ -154,6 +154,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       mayFollow: () => false,
       memory: new ClusterMemory(`process-${++processes}`, () => beganMs),
       onDriftCorrected: (_key, { field }) => corrected.push(field),
+      onLeft: (_key, message) => told.push(`left: ${message}`),
     };
     process = { connections, world };
   };

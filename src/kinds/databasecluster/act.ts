@@ -28,6 +28,10 @@ export async function actOnCluster(
 ): Promise<ClusterStatusPatch | undefined> {
   if (step.do === 'DeleteSecret') return deleteSecret(world, subject, signal);
   if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
+  if (step.do === 'TellLeft') {
+    world.onLeft(subject.key, step.message);
+    return undefined;
+  }
   const connection = world.connections.get(spaceKeyOf(subject));
   const { place } = subject.status;
   if (connection === undefined || (place !== undefined && !isSamePlace(place, connection.place)))
@@ -162,12 +166,12 @@ async function destroy(
   connection: SpaceConnection,
   id: string,
   signal: AbortSignal,
-): Promise<undefined> {
+): Promise<ClusterStatusPatch | undefined> {
   const { client, poller } = connection;
   const lookedAt = world.clock.monotonic();
   const cluster = await client.get(id, signal);
   poller.learn(id, cluster, lookedAt);
-  if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return;
+  if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return undefined;
   const change = { key: subject.key, uid: subject.metadata.uid, changes: { status: 'gone' }, cluster } as const;
   refuseAwaited(world, subject, change);
   await confirm(world, subject, signal);
@@ -176,6 +180,8 @@ async function destroy(
     const left = await client.destroy(id, signal);
     poller.learn(id, left, askedAt);
     world.memory.unseenChanges.accepted(change, world.clock, left === undefined ? 'missing' : 'accepted');
+    // The next look may not find it any more: that it was to end must not be lost.
+    return left && { state: left.status };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // From which states it is accepted nobody promises: once the cluster is at rest it is tried again.

@@ -60,8 +60,20 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
   },
   {
-    name: 'deletes the Secret of a cluster that is gone',
+    name: 'deletes the Secret of a cluster that is gone, and tells that it did not end it',
     given: leaving('Delete'),
+    seen: gone.seen,
+    thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
+  },
+  {
+    name: 'tells nothing of a cluster that it was seen to end',
+    given: leaving('Delete').withStatus({ state: 'destroying' }),
+    seen: gone.seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'tells nothing of a cluster that was only observed',
+    given: leaving('Delete').withStatus({ observedOnly: true }),
     seen: gone.seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
@@ -160,7 +172,12 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Suspending', steps: [] },
   },
   { name: 'suspends no cluster that has replaced its own', given: leaving('Suspend'), seen: foreign.seen, thus: letGo },
-  { name: 'lets a vanished cluster go', given: leaving('Suspend'), seen: gone.seen, thus: letGo },
+  {
+    name: 'lets a vanished cluster go, and tells that it was not suspended',
+    given: leaving('Suspend'),
+    seen: gone.seen,
+    thus: { steps: ['TellLeft'], released: true },
+  },
   {
     name: 'records the cluster of a lost answer before it suspends it',
     given: unanswered('Suspend'),

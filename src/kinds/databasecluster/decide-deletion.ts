@@ -3,6 +3,7 @@ import { failing, particulars, reconciling, stalled } from '../../kube/summary.t
 import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './decide-existence.ts';
 import {
   type ClusterObservation,
+  type ClusterStep,
   type ClusterSubject,
   createdAtOf,
   currentID,
@@ -75,7 +76,11 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
     status: shown(seen),
   });
   if (cluster === undefined || !isOursToEnd(subject, seen))
-    return { conditions: 'keep', steps: [{ do: 'DeleteSecret' }], release: true };
+    return {
+      conditions: 'keep',
+      steps: [{ do: 'DeleteSecret' }, ...tellLeft(subject, seen, 'destroyed')],
+      release: true,
+    };
   const destroying = bringing(seen, 'Destroying', `Cluster "${seen.id}" is being destroyed`);
   if (cluster.status === 'destroying') return { ...say(destroying), ...untilBelieved(seen) };
   if (!seen.canDestroy) {
@@ -92,7 +97,8 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   const { cluster } = seen;
   const found = first(subject, seen, nowMs);
   if (found !== undefined) return found;
-  if (cluster === undefined || !isOursToEnd(subject, seen)) return { conditions: 'keep', release: true };
+  if (cluster === undefined || !isOursToEnd(subject, seen))
+    return { conditions: 'keep', steps: tellLeft(subject, seen, 'suspended'), release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
   const message = `Cluster "${seen.id}" is being suspended before this object goes`;
   const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
@@ -150,6 +156,14 @@ function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | 
 /** There was a cluster of the object's own, and its end was not seen. */
 function isMissed({ status }: ClusterSubject): boolean {
   return status.createdAt !== undefined && !status.observedOnly && status.state !== 'destroying';
+}
+
+/** It is taken for gone, and may come back: whoever pays for it must hear that nobody ended it. */
+function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readonly ClusterStep[] {
+  const { id, place, cluster, claimedBy } = seen;
+  if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
+  const message = `Cluster "${id}" in ${place} was to be ${end} with this object, and the cloud does not show it: it is taken for gone, so nothing is ${end} any more. If it comes back, look after it in the cloud's console`;
+  return [{ do: 'TellLeft', id, message }];
 }
 
 /** Somebody renamed it, or may have: neither is ended what nobody has called by its name, nor let go what may be ours. */

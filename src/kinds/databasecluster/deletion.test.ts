@@ -31,6 +31,19 @@ describe('Deleting a DatabaseCluster', () => {
     expect(count(bench, 'destroy')).toBe(1);
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
     expect(bench.secret()).toBeUndefined();
+    expect(bench.told.join()).not.toContain('left:');
+  });
+
+  it('goes at once where it ends before anybody looks, and tells nobody that it may be left', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
+    remove(bench);
+    await bench.pass();
+    expect(count(bench, 'destroy')).toBe(1);
+    bench.simulator.vanish('orders');
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.pass();
+    expect(isGone(bench)).toBe(true);
+    expect(bench.told.join()).not.toContain('left:');
   });
 
   it('waits for it where the cloud destroys none that is on its way, and says so, as nobody needs to do anything', async () => {
@@ -131,6 +144,9 @@ describe('Deleting a DatabaseCluster', () => {
     remove(bench);
     await goOn(bench);
     expect(isGone(bench)).toBe(true);
+    expect(bench.told.at(-1)).toMatch(
+      /^left: Cluster "orders" in .* was to be destroyed with this object, and the cloud does not show it: .* nothing is destroyed any more\. .*console$/,
+    );
     const told = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     await hide(told);
     await told.until('False ClusterMissing');

@@ -87,6 +87,8 @@ function describe(step: ClusterStep): string {
       return 'make the new password the one in the admin Secret';
     case 'DeleteSecret':
       return 'delete the admin Secret of the destroyed cluster';
+    case 'TellLeft':
+      return `let go of cluster "${step.id}", which may still be there`;
     case 'RetireSecret':
       return `delete the former admin Secret ${step.names.map((name) => `"${name}"`).join(' and ')}`;
     default:

@@ -53,6 +53,7 @@ const DOES: Readonly<Record<ClusterStep['do'], string>> = {
   PromotePassword: 'publishes the new password',
   DeleteSecret: 'deletes the admin Secret',
   RetireSecret: 'deletes the former admin Secret',
+  TellLeft: 'tells that it was not ended',
 };
 
 function doing(decision: ClusterDecision): string {

@@ -154,6 +154,8 @@ export type ClusterStep =
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' }
+  /** The object goes, and its cluster may still be there. */
+  | { readonly do: 'TellLeft'; readonly id: string; readonly message: string }
   /** The login is in another Secret than these, as the status tells, or is to tell when they are gone. */
   | { readonly do: 'RetireSecret'; readonly names: readonly string[]; readonly credentials?: Credentials };
 

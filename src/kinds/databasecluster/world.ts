@@ -16,6 +16,9 @@ import type { Difference } from './differences.ts';
 import { FailedChanges } from './failed-changes.ts';
 import { UnseenChanges } from './unseen-changes.ts';
 
+/** Reason of the Event for an object that goes while its cluster is not seen to. */
+export const CLUSTER_LEFT = 'ClusterLeft';
+
 /** What a DatabaseCluster is observed with and acted on through. */
 export interface ClusterWorld {
   readonly api: KubeApi;
@@ -45,6 +48,8 @@ export interface ClusterWorld {
   readonly memory: ClusterMemory;
   /** A change that came from elsewhere was undone. */
   readonly onDriftCorrected: (key: ObjectKey, difference: Difference) => void;
+  /** The object goes, and its cluster may still be there: people must hear of it. */
+  readonly onLeft: (key: ObjectKey, message: string) => void;
 }
 
 export interface SpaceSeenHere {
