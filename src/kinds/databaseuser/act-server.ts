@@ -47,8 +47,7 @@ export async function putPassword(work: Work, { username, password, drifted }: P
     await give(work, value, (client, token) => client.updateUser(token, username, value, signal));
   } catch (error) {
     if (isRefusal(error)) return refused(work, password, value, error);
-    if (!(error instanceof ApiError) || error.kind !== 'notFound') throw error;
-    servers.userChanged(access, username, false);
+    await isGone(error, () => servers.listsUser(access, username, signal));
     return;
   }
   if (drifted)

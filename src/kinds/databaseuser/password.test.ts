@@ -154,6 +154,33 @@ describe('a rotation that the server refuses', () => {
   });
 });
 
+describe('a password that the server cannot be given, as something before it answers that there is no such user', () => {
+  it.each([
+    ['that rotates', async (bench: UserBench) => bench.annotate('mooring.dev/rotate-at', '1')],
+    [
+      'that was changed on the server',
+      async (bench: UserBench) => {
+        bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
+        await bench.cluster.clock.advance(11 * MINUTE_MS);
+      },
+    ],
+  ])('%s, is told of, and nothing is created', async (_, begin) => {
+    const bench = await readyUserBench();
+    const { faults } = bench.cluster.simulator;
+    await begin(bench);
+    faults.add({ match: { operation: 'updateUser' }, effect: 'html', status: 404 });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown NotFound');
+    expect(bench.condition()?.message).toMatch(/^Cannot update user "app": .*the server shows it/);
+    const calls = bench.takeCalls();
+    expect(calls.filter((call) => call === 'updateUser')).toHaveLength(1);
+    expect(calls).not.toContain('createUser');
+    faults.clear();
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+  });
+});
+
 describe('a password that takes effect later', () => {
   const late = async (bench: UserBench) => {
     const { simulator } = bench.cluster;

@@ -29,9 +29,9 @@ export interface ServersOptions {
 }
 
 /**
- * Whether `error`, which asking the server to delete something threw, means that there is none, and not that it is not deleted now:
- * servers answer 400 for both, and whatever stands before them 404 for anything. So that is told by `isListed`, as what
- * is taken for gone would be left behind for good.
+ * Whether `error`, which asking the server to delete or change something threw, means that there is none, and not that it is not deleted
+ * now: servers answer 400 for both, and whatever stands before them 404 for anything. So that is told by `isListed`, as what
+ * is taken for gone would be left behind for good, and what is not changed would be tried for ever without a word.
  */
 export async function isGone(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
   if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
