@@ -73,7 +73,7 @@ async function look(
   signal: AbortSignal,
 ): Promise<DatabaseSeen> {
   const { servers, memory, clock } = world;
-  const listed = (await servers.databases(access, signal)).has(seen.name);
+  const listed = await servers.hasDatabase(access, seen.name, signal);
   // A List may be a little old, and nobody may be told wrongly that a database and its data are gone.
   const expected = isOurs(subject, seen) || seen.attemptedAtMs !== undefined;
   const exists = listed || (expected && (await isFound(world, access, seen.name, signal)));

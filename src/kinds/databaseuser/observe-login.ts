@@ -79,7 +79,7 @@ async function tryLogin(
   const passwords = passwordsIn(secret, access, subject);
   // Of a login that was never verified there is nothing old to be proven anew.
   const fresh = known ? due : subject.lookNow;
-  const isListed = async () => (await world.servers.users(access, signal)).has(username);
+  const isListed = () => world.servers.hasUser(access, username, signal);
   // A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more.
   const sent = passwords.next ?? passwords.current;
   const tried =

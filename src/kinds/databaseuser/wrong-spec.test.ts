@@ -38,6 +38,11 @@ test('a DatabaseUser that has a user whose name is not composed keeps it', async
   );
   await bench.until('True LoginWorks');
   expect(bench.users()).toContain('Jose\u0301');
+  // Its end is no other one's, though the List shows the name composed.
+  bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'html', status: 404, times: 1 });
+  bench.remove();
+  await bench.until('gone');
+  expect(bench.users()).not.toContain('Jose\u0301');
 });
 
 test('a DatabaseUser with a name of 242 characters has its Secret', async () => {

@@ -4,7 +4,10 @@ import { SingleFlight } from '../../base/single-flight.ts';
 /** How old a List may be that is still as good as a new one: objects that appear together share it. */
 const FRESH_MS = 2_000;
 
-/** The names of one collection on a server: listed when needed, once for all who ask at the time, and kept right by own changes. */
+/**
+ * The names of one collection on a server, as Unicode composes them: listed when needed, once for all who ask at the time, and
+ * kept right by own changes.
+ */
 export class NameList {
   readonly #clock: Clock;
   readonly #listing = new SingleFlight<ReadonlySet<string>>();
@@ -24,7 +27,7 @@ export class NameList {
 
   /** A change that was just made, and answered. */
   changed(name: string, exists: boolean): void {
-    const change = { name, exists, at: this.#clock.monotonic() };
+    const change = { name: name.normalize(), exists, at: this.#clock.monotonic() };
     this.#changes.push(change);
     if (this.#names !== undefined) apply(this.#names.set, change);
   }

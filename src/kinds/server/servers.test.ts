@@ -38,23 +38,40 @@ const createDatabase = (servers: Servers, place: ServerPlace, name: string) =>
 describe('Servers', () => {
   it('signs in once for all that is asked of a server, and lists once for all who ask', async () => {
     const { servers, place, calls } = await aServer();
-    const [users, , databases] = await Promise.all([
-      servers.users(place, signal),
-      servers.users(place, signal),
-      servers.databases(place, signal),
+    const found = await Promise.all([
+      servers.hasUser(place, 'admin', signal),
+      servers.hasUser(place, 'app', signal),
+      servers.hasDatabase(place, 'orders', signal),
     ]);
-    expect([[...users], [...databases]]).toEqual([['admin'], []]);
+    expect(found).toEqual([true, false, false]);
     expect(calls().toSorted()).toEqual(['listDatabases', 'listUsers', 'signIn']);
   });
 
   it('has own changes in its lists', async () => {
     const { servers, place, calls } = await aServer();
-    await servers.databases(place, signal);
+    await servers.hasDatabase(place, 'orders', signal);
     await createDatabase(servers, place, 'orders');
     servers.databaseChanged(place, 'orders', true);
     servers.userChanged(place, 'app', true);
-    expect([...(await servers.databases(place, signal))]).toEqual(['orders']);
+    expect(await servers.hasDatabase(place, 'orders', signal)).toBe(true);
     expect(calls().filter((call) => call === 'listDatabases')).toHaveLength(1);
+  });
+
+  it('finds what has a name that is not composed, though the lists show it composed', async () => {
+    const { bench, servers, place } = await aServer();
+    const name = 'Jose\u0301';
+    bench.simulator.setPassword('orders', name, 'any');
+    await createDatabase(servers, place, name);
+    const isListed = () =>
+      Promise.all([
+        servers.hasUser(place, name, signal),
+        servers.hasDatabase(place, name, signal),
+        servers.listsUser(place, name, signal),
+        servers.listsDatabase(place, name, signal),
+      ]);
+    expect(await isListed()).toEqual([true, true, true, true]);
+    servers.userChanged(place, name, false);
+    expect(await servers.hasUser(place, name, signal)).toBe(false);
   });
 
   it('takes the factory user and the user of the admin Secret for reserved', async () => {

@@ -65,10 +65,10 @@ export class Servers {
     this.#options = options;
   }
 
-  /** Names of the server's users, by a List that is at most 2 s old; own changes are in it. */
-  users(place: ServerPlace, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  /** Whether there is such a user, by a List that is at most 2 s old; own changes are in it. */
+  async hasUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     const list = () => this.asAdmin(place, (client, token) => client.listUsers(token));
-    return this.#of(place).users.get(list, signal);
+    return (await this.#of(place).users.get(list, signal)).has(username.normalize());
   }
 
   /** By a List of this moment, whatever was told of the user before: for who cannot look again. */
@@ -82,10 +82,10 @@ export class Servers {
     return this.asAdmin(place, (client, token) => client.getUser(token, username, signal), signal);
   }
 
-  /** Names of the server's databases, as `users`. */
-  databases(place: ServerPlace, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  /** Whether there is such a database, as `hasUser`. */
+  async hasDatabase(place: ServerPlace, name: string, signal: AbortSignal): Promise<boolean> {
     const list = () => this.asAdmin(place, (client, token) => client.listDatabases(token));
-    return this.#of(place).databases.get(list, signal);
+    return (await this.#of(place).databases.get(list, signal)).has(name.normalize());
   }
 
   /** By a List of this moment, as `listsUser`. */
@@ -101,7 +101,7 @@ export class Servers {
     list: (client: ServerClient, token: string) => Promise<readonly string[]>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const listed = (await this.asAdmin(place, list, signal)).includes(name);
+    const listed = (await this.asAdmin(place, list, signal)).includes(name.normalize());
     this.#of(place)[of].changed(name, listed);
     return listed;
   }
