@@ -25,10 +25,8 @@ export async function createUser(work: Work, { username, password, returns }: Cr
     await give(work, value, (client, token) => client.createUser(token, username, value, signal));
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    const found = await servers.user(access, username, signal);
-    if (found === undefined) return refused(work, password, value, error);
+    if ((await servers.user(access, username, signal)) === undefined) return refused(work, password, value, error);
     // By an attempt whose answer was lost, or by somebody else.
-    servers.userChanged(access, username, true);
     return;
   }
   servers.userChanged(access, username, true);
@@ -69,9 +67,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
     throw error;
   }
   // The object goes for good, and with it whoever could look: so the user is looked for, whatever the answer says.
-  const left = await servers.user(access, username, signal);
-  servers.userChanged(access, username, left !== undefined);
-  if (left === undefined) return;
+  if ((await servers.user(access, username, signal)) === undefined) return;
   const message = `The server said that it deleted user "${username}", and still shows it: it is tried again. If it stays so, look at the server`;
   throw new TransientError('UpdateNotApplied', message);
 }

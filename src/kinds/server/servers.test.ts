@@ -57,6 +57,15 @@ describe('Servers', () => {
     expect(calls().filter((call) => call === 'listDatabases')).toHaveLength(1);
   });
 
+  it('has in its lists what a look for one user finds', async () => {
+    const { bench, servers, place, calls } = await aServer();
+    expect(await servers.hasUser(place, 'app', signal)).toBe(false);
+    bench.simulator.setPassword('orders', 'app', 'any');
+    await servers.user(place, 'app', signal);
+    expect(await servers.hasUser(place, 'app', signal)).toBe(true);
+    expect(calls().filter((call) => call === 'listUsers')).toHaveLength(1);
+  });
+
   it('finds what has a name that is not composed, though the lists show it composed', async () => {
     const { bench, servers, place } = await aServer();
     const name = 'Jose\u0301';

@@ -77,9 +77,11 @@ export class Servers {
     return this.#isListed(place, 'users', username, list, signal);
   }
 
-  /** What the server answers to the user's name; undefined: that there is none, which follows from no single answer. */
-  user(place: ServerPlace, username: string, signal: AbortSignal) {
-    return this.asAdmin(place, (client, token) => client.getUser(token, username, signal), signal);
+  /** What the server answers to the user's name, as the List has it from then on; undefined: that there is none, which follows from no single answer. */
+  async user(place: ServerPlace, username: string, signal: AbortSignal) {
+    const found = await this.asAdmin(place, (client, token) => client.getUser(token, username, signal), signal);
+    this.userChanged(place, username, found !== undefined);
+    return found;
   }
 
   /** Whether there is such a database, as `hasUser`. */
