@@ -152,6 +152,22 @@ describe.each(DIALECTS)('In dialect %s, a database that was there before', (dial
     expect(bench.schema()).toContain('entity theirs;');
   });
 
+  it('is not made ours after our creation ended before it was asked for, as its token had to be got anew', async () => {
+    const bench = await databaseBench({ dialect, database: { deletionPolicy: 'Delete' } });
+    const { faults } = bench.cluster.simulator;
+    await bench.pass();
+    bench.takeCalls();
+    faults.add({ match: { operation: 'createDatabase' }, effect: 'expiredToken', times: 1 });
+    faults.add({ match: { operation: 'signIn' }, effect: 'lostAnswer', times: 1 });
+    expect(await bench.pass()).toMatchObject({ next: 'failed' });
+    expect(bench.takeCalls().slice(-2)).toEqual(['createDatabase', 'signIn']);
+    await withTheirs(bench);
+    await bench.until('False DatabaseExists');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.databases()).toEqual(['orders']);
+  });
+
   it('is not made ours by a pass that sees the object as it was before', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     bench.showAsNow();

@@ -152,6 +152,20 @@ describe('deletion', () => {
     expect(another.ready()).toBe('gone');
   });
 
+  it('does not wait where the creation ended before it was asked for, as its token had to be got anew', async () => {
+    const bench = await userBench({ user: {} });
+    const { faults } = bench.cluster.simulator;
+    await bench.pass();
+    bench.takeCalls();
+    faults.add({ match: { operation: 'createUser' }, effect: 'expiredToken', times: 1 });
+    faults.add({ match: { operation: 'signIn' }, effect: 'lostAnswer', times: 1 });
+    expect(await bench.pass()).toMatchObject({ next: 'failed' });
+    expect(bench.takeCalls().slice(-2)).toEqual(['createUser', 'signIn']);
+    bench.remove();
+    await bench.settle();
+    expect([bench.ready(), bench.told]).toEqual(['gone', []]);
+  });
+
   it("waits for nobody because of the password in somebody else's Secret", async () => {
     const bench = await userBench({ user: {} });
     await bench.pass();
