@@ -322,6 +322,7 @@ describe('it waits for', () => {
     const source = { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: 'Missing' } as const;
     const decision = decide(fresh.with(own), triedLogin({ ...nothing, source }));
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecretNotFound', summary: 'Reconciling', steps: [] });
+    expect(conditionOf(decision, 'Ready')?.message).toBe('Missing');
   });
 });
 

@@ -136,7 +136,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     if (login.asVerified) return put('current', known);
   }
   if (login.works === 'current' && login.content === 'differs') return write();
-  if (source.is === 'unusable') return unusable(source);
+  if (source.is === 'unusable') return unusable(source, login);
   if (login.works === 'none' || (source.is === 'own' && !source.applied)) return prepare();
   return working(subject, seen, login, login.verifyInMs, nowMs);
 }
@@ -162,10 +162,12 @@ function awaited(subject: UserSubject, seen: UserSeen, { works, exists, isCreate
   return { conditions, hold: true, retry: 'soon' };
 }
 
-function unusable({ lasting, reason, message }: Extract<TriedLogin['source'], { is: 'unusable' }>): UserDecision {
-  return lasting === 'terminal'
-    ? stuck(reason, message)
-    : { conditions: reconciling(reason, message), retry: 'slowly' };
+function unusable(
+  { lasting, reason, message }: Extract<TriedLogin['source'], { is: 'unusable' }>,
+  { works }: TriedLogin,
+): UserDecision {
+  const said = works === 'current' ? `${message}. The password before stays` : message;
+  return lasting === 'terminal' ? stuck(reason, said) : { conditions: reconciling(reason, said), retry: 'slowly' };
 }
 
 /** The password in the Secret signs in. `login` undefined: as it did before, and nothing changed since. */

@@ -19,6 +19,34 @@ describe("a person's own password", () => {
     expect(bench.ready()).toBe('True LoginWorks');
   });
 
+  it('whose Secret is taken away stays, and is verified, until there is another one', async () => {
+    const bench = await userBench({ user: own });
+    await bench.putSecret('mine', { password: 'first of mine' });
+    await bench.until('True LoginWorks');
+    bench.removeSecret('mine');
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown SecretNotFound');
+    expect(bench.condition()?.message).toMatch(/with key "password"\. The password before stays$/);
+    bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
+    await bench.cluster.clock.advance(11 * MINUTE_MS);
+    await bench.settle();
+    expect(bench.works('first of mine')).toBe(true);
+    await bench.putSecret('mine', { password: 'second of mine' });
+    await bench.until('True LoginWorks');
+    expect(bench.works('second of mine')).toBe(true);
+  });
+
+  it.each(['with a line break\n', ' \t ', 'ü'.repeat(36), '\ufeffmark', '{"$schema": "\u0000"}'])(
+    'is taken byte for byte: %j',
+    async (password) => {
+      const bench = await userBench({ user: { ...own, connectionSecret: { template: { URL: '{{ password }}' } } } });
+      await bench.putSecret('mine', { password });
+      await bench.until('True LoginWorks');
+      expect(bench.secret()).toMatchObject({ password, URL: password });
+      expect(bench.works(password)).toBe(true);
+    },
+  );
+
   it('changed while the one before is on its way follows it', async () => {
     const bench = await readyUserBench({ user: {} });
     await bench.putSecret('mine', { password: 'first of mine' });
@@ -51,6 +79,7 @@ describe("a person's own password", () => {
     expect(bench.ready()).toBe(`False ${reason}`);
     expect(bench.condition()?.message).toMatch(message);
     expect(bench.condition()?.message).toContain('Secret "mine"');
+    expect(bench.condition()?.message).toMatch(/\. The password before stays$/);
     expect(bench.secret()?.['password']).toBe(before);
     expect(bench.works(before)).toBe(true);
     await bench.putSecret('mine', { password: 'x'.repeat(72) });
