@@ -368,6 +368,13 @@ describe('decideExistence()', () => {
     );
   });
 
+  it('tells of a cluster that it takes over as of its own at once', () => {
+    const { subject } = aCluster().with({ adoptionPolicy: 'IfExists' });
+    const decision = decideCluster(subject, anObservation().seen, NOW_MS);
+    const reasons = ['Synced', 'CredentialsSecured'].map((type) => conditionOf(decision, type)?.reason);
+    expect(reasons).toEqual(['AsSpecified', 'NotYet']);
+  });
+
   it('records no backup settings for a clone, which is asked for with its id only', () => {
     const spec = { backup: { frequency: 'hourly' } };
     const deployed = decideCluster(aCluster().with(spec).announced().subject, foreign.seen, NOW_MS);

@@ -26,6 +26,7 @@ import {
   bringing,
   type ClusterDecision,
   clusterConditions,
+  driftOf,
   isOnlyObserved,
   type Rule,
   shown,
@@ -171,15 +172,17 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   const { spec } = subject;
   const createdAt = identityOf(cluster);
   const secretOfFormer = isFormer(subject, cluster) ? subject.status.unverifiedSecretName : undefined;
+  // Nothing was verified of it yet.
+  const claimed = { ...subject, status: { ...subject.status, createdAt, credentials: undefined } };
   const claim = (doing: string, extra: ClusterDecision['status']): ClusterDecision => ({
     hold: spec.managementPolicy === 'Manage',
     // Of one that was observed until now all is said already.
     conditions: subject.status.observedOnly
       ? 'keep'
-      : [...reconciling('Deploying', `Cluster "${seen.id}" ${doing}`), ...clusterConditions(subject, seen)],
+      : [...reconciling('Deploying', `Cluster "${seen.id}" ${doing}`), ...clusterConditions(claimed, seen)],
     status: {
       ...shown(seen),
-      drift: null,
+      drift: driftOf(claimed, seen),
       createdAt,
       observedOnly: spec.managementPolicy === 'Observe' ? true : null,
       place: seen.at,

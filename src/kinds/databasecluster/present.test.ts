@@ -122,6 +122,9 @@ describe('clusterConditions()', () => {
   const typesAndStatuses = (...arguments_: Parameters<typeof clusterConditions>) =>
     Object.fromEntries(clusterConditions(...arguments_).map(({ type, status }) => [type, status]));
 
+  const securedOf = (...arguments_: Parameters<typeof clusterConditions>) =>
+    clusterConditions(...arguments_).find(({ type }) => type === 'CredentialsSecured');
+
   it('names no server of a cluster that is not ours, as another one may be the first each time', () => {
     const available = (endpoint: string) =>
       clusterConditions(aCluster().subject, foreign.with({ endpoint }).seen).find(({ type }) => type === 'Available');
@@ -146,8 +149,22 @@ describe('clusterConditions()', () => {
     ['is gone', anObservation().missing(), 'ClusterMissing', 'There is no cluster "orders" to sign in to'],
     ['is another one', foreign, 'ClusterNotOurs', `Cluster "orders" is not this object's, and no login is tried there`],
   ])('says of the login where the cluster %s', (_what, { seen }, reason, message) => {
-    const secured = clusterConditions(healthy.subject, seen).find(({ type }) => type === 'CredentialsSecured');
-    expect(secured).toEqual({ type: 'CredentialsSecured', status: 'False', reason, message });
+    const said = { type: 'CredentialsSecured', status: 'False', reason, message };
+    expect(securedOf(healthy.subject, seen)).toEqual(said);
+    // Nor is anything said to be yet to come of one that never was this object's.
+    expect(securedOf(aCluster().subject, seen)).toEqual(said);
+  });
+
+  it.each(['ClusterMissing', 'ClusterNotOurs'])('says of the login what it said before it told %s', (reason) => {
+    const back = healthy.withCondition('CredentialsSecured', 'False', reason);
+    const asleep = anObservation().status('suspended').seen;
+    expect(securedOf(back.subject, asleep)).toMatchObject({ status: 'True', reason: 'FactoryLoginRetired' });
+    const never = back.withStatus({ credentials: undefined });
+    expect(securedOf(never.subject, asleep)).toMatchObject({ status: 'False', reason: 'NotYet' });
+  });
+
+  it('says of one that is being created that its login is not retired yet', () => {
+    expect(securedOf(aCluster().announced().subject, anObservation().missing().seen)?.reason).toBe('NotYet');
   });
 
   it('knows of no server of a cluster that sleeps', () => {

@@ -114,24 +114,32 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const type = 'CredentialsSecured';
   const silent = untold(subject);
   if (silent !== undefined) return { type, ...silent };
-  const kept = keptFrom(subject, type);
-  if (kept !== undefined && isOurs(subject, seen)) return kept;
-  if (subject.status.createdAt !== undefined && !isOurs(subject, seen)) {
-    const [reason, message] =
-      seen.cluster === undefined
-        ? ['ClusterMissing', `There is no cluster "${seen.id}" to sign in to`]
-        : ['ClusterNotOurs', `Cluster "${seen.id}" is not this object's, and no login is tried there`];
-    return { type, status: 'False', reason, message };
+  if (isOurs(subject, seen)) {
+    const kept = keptFrom(subject, type);
+    if (kept !== undefined) return kept;
+    const { credentials, conditions } = subject.status;
+    // It is there again, as it was: what was verified then was of this very cluster.
+    if (credentials !== undefined && NOT_THERE.has(findStatusCondition(conditions, type)?.reason ?? ''))
+      return factoryLoginRetired(credentials.secretName);
+  } else if (seen.cluster !== undefined) {
+    const message = `Cluster "${seen.id}" is not this object's, and no login is tried there`;
+    return { type, status: 'False', reason: 'ClusterNotOurs', message };
+  } else if (!isBeingCreated(subject, seen)) {
+    const message = `There is no cluster "${seen.id}" to sign in to`;
+    return { type, status: 'False', reason: 'ClusterMissing', message };
   }
   const message = 'The login that new clusters come with is not retired yet';
   return { type, status: 'False', reason: 'NotYet', message };
 }
 
+/** Reasons that tell of no cluster, or of another one: of one that is ours they say nothing. */
+const NOT_THERE: ReadonlySet<string> = new Set(['ClusterMissing', 'ClusterNotOurs']);
+
 /** As it stands, judged to be so still: a condition of this generation. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
   const kept = findStatusCondition(status.conditions, type);
-  // That says nothing once the cluster is managed.
-  return kept === undefined || kept.reason === 'ObservedOnly'
+  // What was said of one that was observed says nothing once it is managed.
+  return kept === undefined || kept.reason === 'ObservedOnly' || NOT_THERE.has(kept.reason)
     ? undefined
     : { type, status: kept.status, reason: kept.reason, message: kept.message };
 }
