@@ -140,6 +140,14 @@ test('Only src/main.ts, src/commands and the kubeconfig read the environment', (
   expect(product.filter((path) => !allowed(path) && /\bprocess\.env\b/.test(codeOf(path)))).toEqual([]);
 });
 
+test('After a colon a message goes on with a small letter, unless a name follows', () => {
+  const CAPITAL = /(?<!\b[a-z]+[A-Z]\w*): (?!Mooring\b)[A-Z][a-z]+ [a-z]+/g;
+  const wrong = product
+    .filter((path) => path.startsWith('src/kinds/') && !path.startsWith('src/kinds/databasespace/'))
+    .flatMap((path) => [...codeOf(path).matchAll(CAPITAL)].map(([found]) => `${path}${found}`));
+  expect(wrong).toEqual([]);
+});
+
 test('Files have at most 400 lines, except tests: a table reads better whole', () => {
   const wrong = sources.filter((path) => !isTest(path) && textOf(path).split('\n').length > 401);
   expect(wrong).toEqual([]);

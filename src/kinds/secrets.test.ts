@@ -144,7 +144,7 @@ it('createSecrets() says what to do where a person has made a Secret immutable',
   await expect(attempt).rejects.toMatchObject({
     reason: 'SecretImmutable',
     message: expect.stringMatching(
-      /"login" in namespace "shop" is immutable.*: Pause this object .*, replace the Secret by a copy/,
+      /"login" in namespace "shop" is immutable.*: pause this object .*, replace the Secret by a copy/,
     ),
   });
 });
@@ -207,7 +207,7 @@ describe('valuesFrom() and loginFrom()', () => {
     const missing = () => loginFrom(undefined, { name: 'login' }, 'shop');
     expect(missing).toThrow(TransientError);
     expect(missing).toThrow(
-      'Secret "login" is not there: Create it in namespace "shop", with keys "username" and "password"',
+      'Secret "login" is not there: create it in namespace "shop", with keys "username" and "password"',
     );
     const one = () => valuesFrom(undefined, 'login', ['pass'], 'shop');
     expect(one).toThrow('in namespace "shop", with key "pass"');
@@ -220,7 +220,7 @@ describe('valuesFrom() and loginFrom()', () => {
     const both = () => loginFrom(found, { name: 'login', usernameKey: 'user' }, 'shop');
     expect(missing).toThrow(TerminalError);
     expect(missing).toThrow('no value under key "password" (its keys: "username", "password")');
-    expect(both).toThrow('no value under keys "user" and "password" (its keys: "username", "password"): Add them');
+    expect(both).toThrow('no value under keys "user" and "password" (its keys: "username", "password"): add them');
     expect(missing).not.toThrow('confidential');
   });
 });

@@ -190,7 +190,7 @@ function isOfImmutable(error: unknown): boolean {
 }
 
 function immutable(namespace: string, name: string): TerminalError {
-  const message = `Secret "${name}" in namespace "${namespace}" is immutable, so no password in it can be replaced: Pause this object (annotation ${GROUP}/paused), replace the Secret by a copy without "immutable: true", and take the annotation away`;
+  const message = `Secret "${name}" in namespace "${namespace}" is immutable, so no password in it can be replaced: pause this object (annotation ${GROUP}/paused), replace the Secret by a copy without "immutable: true", and take the annotation away`;
   return new TerminalError('SecretImmutable', message);
 }
 
@@ -231,7 +231,7 @@ export function valuesFrom<const Keys extends readonly string[]>(
   namespace: string,
 ): { readonly [Index in keyof Keys]: string } {
   if (secret === undefined) {
-    const message = `Secret "${name}" is not there: Create it in namespace "${namespace}", with ${keyWords(keys)}`;
+    const message = `Secret "${name}" is not there: create it in namespace "${namespace}", with ${keyWords(keys)}`;
     throw new TransientError('SecretNotFound', message);
   }
   const values = keys.map((key) => secret.data.get(key) ?? '');
@@ -241,7 +241,7 @@ export function valuesFrom<const Keys extends readonly string[]>(
   const them = missing.length === 1 ? 'it, or name another key' : 'them, or name other keys';
   throw new TerminalError(
     'SecretKeyMissing',
-    `Secret "${name}" in namespace "${namespace}" has no value under ${keyWords(missing)} (its keys: ${found}): Add ${them} in the reference`,
+    `Secret "${name}" in namespace "${namespace}" has no value under ${keyWords(missing)} (its keys: ${found}): add ${them} in the reference`,
   );
 }
 

@@ -148,7 +148,7 @@ describe.concurrent('the space', () => {
       status: 'Unknown',
       reason: 'SecretNotFound',
       message:
-        /Secret "cloud-write" is not there: Create it in namespace ".*", with keys "clientID" and "clientSecret"/,
+        /Secret "cloud-write" is not there: create it in namespace ".*", with keys "clientID" and "clientSecret"/,
     });
     await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /SecretNotFound/ });
     await staysQuiet(site);
@@ -176,7 +176,7 @@ describe.concurrent('the space', () => {
     await site.until('DatabaseSpace', {
       status: 'False',
       reason: 'SecretKeyMissing',
-      message: /has no value under key "clientSecret" \(its keys: "clientID", "secret"\): Add it, or name another key/,
+      message: /has no value under key "clientSecret" \(its keys: "clientID", "secret"\): add it, or name another key/,
     });
     await staysQuiet(site);
     expect(site.cloud.simulator.inspect().counters.total).toBe(0);

@@ -25,7 +25,7 @@ export async function actOnDatabase(
   }
   const access = await serverAccess(world, subject, signal);
   if (access.server !== 'open' || access.identity !== step.identity)
-    throw new TransientError('WaitingForCluster', 'The DatabaseCluster changed meanwhile: It is looked at again');
+    throw new TransientError('WaitingForCluster', 'The DatabaseCluster changed meanwhile: it is looked at again');
   switch (step.do) {
     case 'CreateDatabase':
       return create(world, subject, access, step.name, signal, keep);

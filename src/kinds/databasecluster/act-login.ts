@@ -31,7 +31,7 @@ import type { ClusterWorld } from './world.ts';
 function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Login {
   const login = loginNamed(known, name, of);
   if (login === undefined)
-    throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: It is looked at again`);
+    throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: it is looked at again`);
   return login;
 }
 
@@ -90,7 +90,7 @@ export async function putPassword(
   const { next } = known;
   const { endpoint, cluster } = serverOf(connection, subject);
   if (next === undefined || known.nextIs !== 'ours' || cluster === undefined || !isSame(subject, cluster)) {
-    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: They are looked at again');
+    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: they are looked at again');
   }
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
@@ -117,7 +117,7 @@ export async function putPassword(
       throw await refused(world, subject, known, next, error);
     if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
     // It worked when it was tried: an earlier call may have taken effect only now, so all logins are tried anew.
-    throw new TransientError('LoginChanged', `${error.message}. It worked before: All logins are tried again`, {
+    throw new TransientError('LoginChanged', `${error.message}. It worked before: all logins are tried again`, {
       cause: error,
     });
   }

@@ -35,7 +35,7 @@ export async function actOnCluster(
   const connection = world.connections.get(spaceKeyOf(subject));
   const { place } = subject.status;
   if (connection === undefined || (place !== undefined && !isSamePlace(place, connection.place)))
-    throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: It is looked at again');
+    throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: it is looked at again');
   switch (step.do) {
     case 'Deploy': {
       await refuseUnknownVersion(world, subject, connection, signal, keep);

@@ -9,7 +9,7 @@ export function deployRequest({ spec }: ClusterSubject, id: string): DeployReque
   const given = (field: 'provider' | 'region' | 'machineType' | 'version' | 'storageSizeGB') => {
     const value = spec[field];
     if (value === undefined)
-      throw new TerminalError('InvalidSpec', `spec.${field} is missing: Set it to deploy cluster "${id}"`);
+      throw new TerminalError('InvalidSpec', `spec.${field} is missing: set it to deploy cluster "${id}"`);
     return value;
   };
   const provider = String(given('provider'));

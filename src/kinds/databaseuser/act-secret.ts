@@ -48,7 +48,7 @@ export async function readConnectionSecret({ world, subject, signal }: Work): Pr
 }
 
 export function secretChanged(name: string): TransientError {
-  return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: It is looked at again`);
+  return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: it is looked at again`);
 }
 
 /** The password that works stays where it is, the coming one stands beside it before the server hears of it. */

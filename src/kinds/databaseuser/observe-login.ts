@@ -303,7 +303,7 @@ export async function readOwnPassword(
   const namespace = metadata.namespace ?? '';
   const secret = await world.secrets.read(namespace, name, signal);
   const refuse = (why: string) =>
-    new TerminalError('InvalidPassword', `The password in Secret "${name}" under key "${key}" ${why}: Change it there`);
+    new TerminalError('InvalidPassword', `The password in Secret "${name}" under key "${key}" ${why}: change it there`);
   if (secret?.notText.has(key)) throw refuse('is no text (UTF-8)');
   const refusal = secret?.data.get(key) === '' ? refusalOfPassword('') : undefined;
   if (refusal !== undefined) throw refuse(refusal);
