@@ -80,7 +80,7 @@ function asOf(live: AnyObject, wanted: PlannedObject['wanted']): AnyObject {
   const spec = (live as { readonly spec?: unknown }).spec;
   const changed = JSON.stringify(wanted.spec) !== JSON.stringify(spec);
   const generation = (metadata.generation ?? 0) + (changed ? 1 : 0);
-  const annotations = wanted.metadata.annotations ?? metadata.annotations ?? {};
+  const { annotations = {} } = wanted.metadata;
   // What is being deleted goes on being deleted: applying a manifest does not take that back.
   return { ...live, metadata: { ...metadata, annotations, generation }, spec: wanted.spec } as AnyObject;
 }

@@ -54,6 +54,33 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
   });
 
+  it('removes annotations and labels that are left out, where kubectl applies on its side, and none of others', async () => {
+    const { api, sent } = aServer();
+    const manifest = manifestOf(CLUSTER_SPEC);
+    const applied = {
+      ...manifest.metadata,
+      labels: { team: 'shop' },
+      annotations: { 'mooring.dev/paused': 'true', a: 'b' },
+    };
+    const annotations = {
+      'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ ...manifest, metadata: applied }),
+      others: 'stay',
+    };
+    const managedFields = [
+      {
+        manager: 'kubectl-client-side-apply',
+        operation: 'Update',
+        time: '2026-11-21T10:00:00Z',
+        fieldsV1: { 'f:spec': {} },
+      },
+    ];
+    const wanted = { ...manifest, metadata: { ...manifest.metadata, annotations: { a: 'c' } } };
+    const live = liveOf({ annotations, managedFields });
+    await dryRun(api, databaseClusterDefinition, wanted, live, new Set(), signal);
+    const metadata = { labels: { team: null }, annotations: { a: 'c', 'mooring.dev/paused': null } };
+    expect(sent).toEqual([['patch', { metadata, spec: CLUSTER_SPEC }]]);
+  });
+
   it("applies as who applies on the server's side", async () => {
     const { api, sent } = aServer();
     const managedFields = [

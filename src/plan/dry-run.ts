@@ -112,16 +112,24 @@ function asked(
       signal,
     );
   const { namespace, name, ...metadata } = manifest.metadata;
-  const patch = { metadata, spec: withRemoved(before, manifest.spec) };
+  const named = (part: 'labels' | 'annotations') => {
+    const changed = recordOf(withRemoved(before.metadata?.[part] ?? {}, metadata[part] ?? {}));
+    return Object.keys(changed).length === 0 ? {} : { [part]: changed };
+  };
+  const patch = {
+    metadata: { ...metadata, ...named('labels'), ...named('annotations') },
+    spec: withRemoved(before.spec, manifest.spec),
+  };
   return api.patchDryRun(resource, { namespace, name }, patch, signal);
 }
 
-/** The spec that `kubectl apply` applied last; undefined: the object does not say. */
-function lastApplied({ metadata }: AnyObject): unknown {
+/** What `kubectl apply` applied last; undefined: the object does not say. */
+function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata' | 'spec'>> | undefined {
   const text = metadata.annotations?.[LAST_APPLIED];
   if (text === undefined) return undefined;
   try {
-    return specOf(JSON.parse(text) as AnyObject) ?? {};
+    const applied: unknown = JSON.parse(text);
+    return isRecord(applied) ? { spec: {}, ...applied } : {};
   } catch {
     return undefined;
   }

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, SPACE, type Specs, specOf } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { PAUSED } from '../kube/annotations.ts';
 import { type AnyObject, SECRETS } from '../kube/api.ts';
 import { makePlan, type Plan } from './plan.ts';
 
@@ -121,6 +123,23 @@ describe('makePlan()', () => {
       change: 'update',
       end: undefined,
     });
+    await world.end();
+  });
+
+  it('goes on with what was paused where applying the manifest takes the annotation away', async () => {
+    const wanted = { 'DatabaseCluster orders': { ...CLUSTER_SPEC, storageSizeGB: 200 } };
+    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
+    const ref = { namespace: 'shop', name: 'orders' };
+    await world.kube.patch(DATABASE_CLUSTERS, ref, { metadata: { annotations: { [PAUSED]: 'true' } } });
+    const input = await world.input(wanted);
+    expect((await makePlan(input, world.clock)).steps).toEqual([]);
+    const unpaused = input.objects.map((planned) => {
+      if (planned.key !== 'shop/orders' || planned.wanted === undefined) return planned;
+      const { annotations: _, ...metadata } = planned.wanted.metadata;
+      return { ...planned, wanted: { ...planned.wanted, metadata } };
+    });
+    const { steps } = await makePlan({ ...input, objects: unpaused }, world.clock);
+    expect(steps.map(({ description }) => description)).toEqual(['update cluster "orders": storageSizeGB']);
     await world.end();
   });
 
