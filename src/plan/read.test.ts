@@ -1,7 +1,10 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aWorld, ON_ORDERS } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
+import { API_VERSION } from '../base/group.ts';
+import { NAMESPACES } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { Document, Manifest } from './manifests.ts';
 import type { PlannedObject } from './objects.ts';
 import { readObjects } from './read.ts';
 
@@ -21,4 +24,47 @@ it('readObjects() tells of the objects as they are, too, without a further list'
   expect([...before.secrets.keys()]).toContain('shop/app-connection');
   expect(list).not.toHaveBeenCalled();
   await world.end();
+});
+
+describe('readObjects() of manifests for a namespace that has nothing yet', () => {
+  const { signal } = new AbortController();
+  const manifest = (kind: string, name: string, rest: object): Document => ({
+    where: 'a.yaml, document 1',
+    manifest: { apiVersion: API_VERSION, kind, metadata: { name, namespace: 'till' }, ...rest } as Manifest,
+  });
+  const read = async (documents: readonly Document[], labels?: Readonly<Record<string, string>>) => {
+    const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
+    if (labels !== undefined) await world.kube.create(NAMESPACES, '', { metadata: { name: 'till', labels } });
+    const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => object;
+    const api = Object.assign(world.kube as unknown as KubeClient, { applyDryRun });
+    const result = await readObjects(api, { namespace: 'default', documents, deleted: new Set() }, signal);
+    await world.end();
+    return result;
+  };
+
+  it('knows what they refer to elsewhere, and what that needs', async () => {
+    const clusterRef = { name: 'orders', namespace: 'shop' };
+    const { objects, problems } = await read([manifest('DatabaseUser', 'app', { spec: { clusterRef } })]);
+    expect(problems).toEqual([]);
+    const names = objects.map(({ definition, key, live }) => `${definition.kind} ${key} ${live !== undefined}`);
+    expect(names.toSorted()).toEqual([
+      'DatabaseCluster shop/orders true',
+      'DatabaseSpace shop/production true',
+      'DatabaseUser till/app false',
+    ]);
+  });
+
+  it.each([
+    ['as the files make it', undefined, { team: 'till' }],
+    ['as the files change it', { team: 'other', kept: 'yes' }, { team: 'till', kept: 'yes' }],
+  ])('knows the labels of that namespace, %s', async (_what, there, labels) => {
+    const namespace: Document = {
+      where: 'a.yaml, document 2',
+      manifest: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'till', labels: { team: 'till' } } },
+    };
+    const spec = { ...CLUSTER_SPEC, spaceRef: { name: 'production', namespace: 'shop' } };
+    const { namespaces } = await read([manifest('DatabaseCluster', 'till', { spec }), namespace], there);
+    const till = namespaces.find(({ metadata }) => metadata.name === 'till');
+    expect(till?.metadata.labels).toEqual({ 'kubernetes.io/metadata.name': 'till', ...labels });
+  });
 });

@@ -47,7 +47,7 @@ export async function readObjects(
     ...oursIn(given).map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
     ...[...given.deleted].map((name) => splitKey(name.split(' ')[1] ?? '').namespace),
   ]);
-  const live = await liveObjects(api, namespaces, notes, signal);
+  const live = await liveObjects(api, namespaces, parentsIn(given), notes, signal);
   const nothing = { namespace: given.namespace, documents: [], deleted: new Set<string>() };
   return {
     ...(await becoming(api, given, live, notes, signal)),
@@ -84,7 +84,7 @@ async function becoming(
     notes.push('Objects of other namespaces, which a space or cluster here admits, were not looked at');
   const configMaps = await configMapsFor(api, given, objects, notes, signal);
   const secrets = await readSecrets(api, given, objects, notes, signal);
-  const namespacesRead = await namespacesOf(api, objects, notes, signal);
+  const namespacesRead = await namespacesOf(api, given, objects, notes, signal);
   return { objects, configMaps, secrets, namespaces: namespacesRead, problems, notes };
 }
 
@@ -143,8 +143,10 @@ function admitted(object: AnyObject | undefined): string | undefined {
   return allowedNamespaces?.from;
 }
 
+/** As the files make them, with the label that the API server gives to each. */
 async function namespacesOf(
   api: KubeApi,
+  { documents }: Pick<Given, 'documents'>,
   objects: readonly PlannedObject[],
   notes: string[],
   signal: AbortSignal,
@@ -154,7 +156,13 @@ async function namespacesOf(
   for (const name of new Set(objects.map(({ key }) => splitKey(key).namespace))) {
     try {
       const namespace = await api.get(NAMESPACES, { name }, signal);
-      if (namespace !== undefined) found.push(namespace);
+      const written = documents.find(
+        ({ manifest: { kind, metadata } }) => kind === NAMESPACES.kind && metadata.name === name,
+      );
+      if (namespace === undefined && written === undefined) continue;
+      const { metadata = { name, uid: '', resourceVersion: '' } } = namespace ?? {};
+      const labels = { [NAME_LABEL]: name, ...metadata.labels, ...written?.manifest.metadata.labels };
+      found.push({ metadata: { ...metadata, labels } });
     } catch (error) {
       if (!(error instanceof KubeError) || error.status !== 403) throw error;
       if (isAsked)
@@ -164,14 +172,30 @@ async function namespacesOf(
   return found;
 }
 
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+
 interface Live {
   readonly object: AnyObject;
   readonly parent: string | undefined;
 }
 
+/** What the manifests refer to, as `kind namespace/name`. */
+function parentsIn(given: Given): readonly string[] {
+  return oursIn(given).flatMap(({ manifest }) => {
+    const definition = definitions.find(({ kind }) => kind === manifest.kind);
+    if (definition === undefined) return [];
+    const metadata = { ...manifest.metadata, namespace: manifest.metadata.namespace ?? given.namespace };
+    const { parent } = itemOf(definition, { ...manifest, metadata } as unknown as AnyObject);
+    // A reference without a name is a mistake that is told elsewhere.
+    return parent === undefined || parent.endsWith('/') ? [] : [parent];
+  });
+}
+
+/** `parents`: what else is needed, wherever it is, as `kind namespace/name`. */
 async function liveObjects(
   api: KubeApi,
   namespaces: ReadonlySet<string>,
+  parents: readonly string[],
   notes: string[],
   signal: AbortSignal,
 ): Promise<Map<string, Live>> {
@@ -196,10 +220,9 @@ async function liveObjects(
   if (refused.length > 0) throw new KubeError(refused.map(({ message }) => message).join('\n'), { status: 403 });
   // Clusters before their spaces: each may be in a namespace of its own.
   for (const definition of [databaseClusterDefinition, databaseSpaceDefinition] as readonly ResourceDefinition[]) {
-    const missing = [...found.values()].flatMap(({ parent }) =>
-      parent === undefined || found.has(parent) ? [] : [parent],
-    );
-    for (const name of new Set(missing.filter((each) => each.startsWith(`${definition.kind} `)))) {
+    const needed = [...parents, ...[...found.values()].flatMap(({ parent }) => parent ?? [])];
+    const missing = needed.filter((name) => name.startsWith(`${definition.kind} `) && !found.has(name));
+    for (const name of new Set(missing)) {
       const object = await readOrNote(api, definition, name, notes, signal);
       if (object !== undefined) take(definition, object);
     }
