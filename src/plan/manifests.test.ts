@@ -21,6 +21,14 @@ describe('documentsIn()', () => {
     });
   });
 
+  it('reads YAML as kubectl does: merged mappings, and yes and on for true', () => {
+    const text = `${OURS}x: &all {a: yes, b: On, c: n}\nspec: {<<: *all, b: 'on'}\n`;
+    expect(documentsIn('a.yaml', text)).toMatchObject({
+      documents: [{ manifest: { spec: { a: true, b: 'on', c: false } } }],
+      problems: [],
+    });
+  });
+
   it('finds Namespaces, as objects may be in one that is not there yet', () => {
     const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n';
     expect(read(`${namespace}---\n${OURS}`).names).toEqual(['a.yaml, document 1: shop', 'a.yaml, document 2: app']);

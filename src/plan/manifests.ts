@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadAll, YAMLException } from 'js-yaml';
+import { boolYaml11Tag, CORE_SCHEMA, loadAll, mergeTag, YAMLException } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { isOfGroup } from '../base/group.ts';
 import { definitions } from '../kinds/definitions.ts';
@@ -72,6 +72,9 @@ function textOf(path: string): string {
   }
 }
 
+/** What `kubectl apply` takes besides YAML 1.2: `<<: *others`, and `yes` for true. */
+const AS_KUBECTL = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag);
+
 /** Exported for its test. `file`: for the places. */
 export function documentsIn(file: string, text: string): Documents {
   const name = file === '-' ? 'standard input' : file;
@@ -81,7 +84,7 @@ export function documentsIn(file: string, text: string): Documents {
   for (const { source, line } of sourcesIn(text)) {
     let values: readonly unknown[];
     try {
-      values = loadAll(source);
+      values = loadAll(source, { schema: AS_KUBECTL });
     } catch (error) {
       problems.push({ where: `${name}, document ${++count}`, text: `is no YAML: ${syntaxError(error, line)}` });
       continue;
