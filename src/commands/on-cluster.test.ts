@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,31 +8,67 @@ import { KubeError } from '../kube/api.ts';
 import { NoKubeconfigError } from '../kube/config.ts';
 import type { CommandIO } from './command.ts';
 import { explained } from './on-cluster.ts';
-import { status } from './status.ts';
 import { COMMANDS } from './table.ts';
 
-/** `mooring status` with the kubeconfig of a cluster where nobody listens. */
-async function run(args: readonly string[], signal = new AbortController().signal) {
+interface Setting {
+  readonly signal?: AbortSignal;
+  readonly server?: string;
+  readonly name?: string;
+}
+
+/** The command, which is `status`, with the kubeconfig of a cluster, where nobody listens. */
+async function run(
+  args: readonly string[],
+  { signal = new AbortController().signal, server = 'https://127.0.0.1:1', name = 'status' }: Setting = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-on-cluster-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'kubeconfig');
   const config = {
-    clusters: [{ name: 'main', cluster: { server: 'https://127.0.0.1:1' } }],
+    clusters: [{ name: 'main', cluster: { server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'me', user: { token: 'abc' } }],
     contexts: [{ name: 'main', context: { cluster: 'main', user: 'me' } }],
     'current-context': 'main',
   };
   writeFileSync(path, JSON.stringify(config));
+  let stdout = '';
   let stderr = '';
   const io = {
-    stdout: () => {},
+    stdout: (text: string) => {
+      stdout += text;
+    },
     stderr: (text: string) => {
       stderr += text;
     },
     env: { KUBECONFIG: path },
     signal,
   };
-  return { code: await status(args, io), stderr };
+  const command = await COMMANDS[name]?.load();
+  return { code: await command?.(args, io), stderr, stdout };
+}
+
+/**
+ * An API server where there is nothing, and no namespace but `default`; and the paths that it was asked for. `hasKinds`: whether
+ * ours are installed.
+ */
+async function anEmptyServer(hasKinds = true) {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    const path = url.split('?')[0] ?? '';
+    asked.push(path);
+    const isList = hasKinds && path.startsWith('/apis/') && path.endsWith('s');
+    const isThere = path === '/api/v1/namespaces/default' || isList;
+    const found = path.startsWith('/api/')
+      ? { metadata: { name: 'default' } }
+      : { metadata: { resourceVersion: '1' }, items: [] };
+    const status = { kind: 'Status', message: 'not found', reason: 'NotFound', code: 404 };
+    response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isThere ? found : status));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const address = server.address();
+  return { server: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, asked };
 }
 
 test('A command says of an API server that does not answer what to check', async () => {
@@ -48,7 +85,43 @@ test('A command shows what was typed or read as text, whatever is in it', async 
 test('A command that is interrupted says no more than that', async () => {
   const aborted = new AbortController();
   aborted.abort();
-  expect(await run([], aborted.signal)).toEqual({ code: 130, stderr: 'Interrupted.\n' });
+  expect(await run([], { signal: aborted.signal })).toEqual({ code: 130, stderr: 'Interrupted.\n', stdout: '' });
+});
+
+test('A command takes an empty flag of the connection for none, as kubectl does, and not for all namespaces', async () => {
+  const { server, asked } = await anEmptyServer();
+  expect(await run(['--namespace=', '--context=', '--kubeconfig='], { server })).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('found in namespace default.'),
+  });
+  const lists = asked.filter((path) => path.includes('mooring.dev'));
+  expect(lists).toHaveLength(4);
+  expect(lists.filter((path) => !path.includes('/namespaces/default/'))).toEqual([]);
+});
+
+test.each(['explain', 'suspend', 'status'])(
+  '%s tells a kind that is not installed from an object that is not there',
+  async (name) => {
+    for (const hasKinds of [true, false]) {
+      const { server } = await anEmptyServer(hasKinds);
+      const told = hasKinds ? /order is not there: check its name/ : /The resources of Mooring are not installed here/;
+      expect(await run(['dbc/order'], { server, name })).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(told),
+      });
+    }
+  },
+);
+
+test.each(['status', 'plan'])('%s of a namespace that is not there fails, for programs too', async (name) => {
+  const { server } = await anEmptyServer();
+  for (const output of [[], ['--output=json'], ['--output=yaml']])
+    expect([output, await run(['--namespace=typo', ...output], { server, name })]).toMatchObject([
+      output,
+      { code: 1, stderr: expect.stringContaining('There is no such namespace.') },
+    ]);
+  const { code, stdout, stderr } = await run(['--output=json'], { server, name });
+  expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, '', {}]);
 });
 
 test('A command that is called wrongly ends with 2, or with 1 where 2 is an answer', async () => {

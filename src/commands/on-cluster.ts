@@ -98,11 +98,10 @@ async function connected(
   run: (on: OnCluster) => Promise<number>,
 ): Promise<number> {
   const { args, io } = on;
-  const connection = await loadKubeConnection(
-    systemClock,
-    args.text('kubeconfig') ?? (io.env['KUBECONFIG'] || undefined),
-    args.text('context'),
-  );
+  // As with kubectl, a flag without a value, such as of a variable that is not set, is no flag.
+  const given = (flag: keyof typeof CONNECTION_FLAGS) => args.text(flag) || undefined;
+  const kubeconfig = given('kubeconfig') ?? (io.env['KUBECONFIG'] || undefined);
+  const connection = await loadKubeConnection(systemClock, kubeconfig, given('context'));
   const transport = createUndiciTransport({ ...connection.tls, connections: 16 });
   try {
     const api = createKubeClient({
@@ -112,7 +111,7 @@ async function connected(
       userAgent: `kubectl-mooring/${VERSION}`,
       fieldManager: 'kubectl-mooring',
     });
-    return await run({ ...on, api, namespace: args.text('namespace') ?? connection.namespace });
+    return await run({ ...on, api, namespace: given('namespace') ?? connection.namespace });
   } finally {
     await transport.close();
   }

@@ -74,10 +74,10 @@ export const plan = onCluster({
       if (!read.objects.some(({ definition, key }) => nodeName(definition.kind, key) === name))
         throw new Error(notThere(name));
     }
-    if (read.objects.length === 0 && output === 'text') {
+    if (read.objects.length === 0) {
       const isMissing = await isNoNamespace(api, namespace, io.signal);
-      io.stderr(noneText(namespace, isMissing, undefined));
-      return isMissing ? 1 : 0;
+      if (isMissing || output === 'text') io.stderr(noneText(namespace, isMissing, undefined));
+      if (isMissing || output === 'text') return isMissing ? 1 : 0;
     }
     const { listed, notes } = await listClouds(on, read);
     const planned = await makePlan({ ...read, listed }, systemClock);

@@ -80,9 +80,12 @@ async function drawn(
     return { code: 1, stdout: '', stderr: `${stderr}\n` };
   }
   const inventory = only === undefined ? all : narrowed(all, only);
-  if (output === 'text' && inventory.items.length === 0 && refused.length === 0) {
+  if (inventory.items.length === 0 && refused.length === 0) {
     const isMissing = scope !== undefined && (await isNoNamespace(api, scope, io.signal));
-    return { code: isMissing ? 1 : 0, stdout: '', stderr: noneText(scope, isMissing, operator) };
+    const none = noneText(scope, isMissing, operator);
+    const code = isMissing ? 1 : 0;
+    if (output === 'text') return { code, stdout: '', stderr: none };
+    return { code, stdout: printed(output, forPrograms(inventory)), stderr: isMissing ? none : '' };
   }
   const code = refused.length > 0 || inventory.items.some((item) => blockerOf(inventory, item) !== undefined) ? 1 : 0;
   const stdout =

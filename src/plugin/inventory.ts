@@ -75,7 +75,10 @@ export async function loadInventory(
   return { items: [...items.values()], hidden, refused: refused.map(({ message }) => message) };
 }
 
-/** One object with all that it needs; undefined: it is not there. What may not be read of that is hidden. */
+/**
+ * One object with all that it needs; undefined: it is not there. What may not be read of that is hidden. Throws KubeError 404 where
+ * the API server has no such kind.
+ */
 export async function loadChain(
   api: KubeApi,
   definition: ResourceDefinition,
@@ -83,7 +86,10 @@ export async function loadChain(
   signal: AbortSignal,
 ): Promise<{ readonly item: Item; readonly inventory: Inventory } | undefined> {
   const object = await api.get(resourceOf(definition), ref, signal);
-  if (object === undefined) return undefined;
+  if (object === undefined) {
+    await mustBeServed(api, definition, ref.namespace, signal);
+    return undefined;
+  }
   const item = itemOf(definition, object);
   const items = [item];
   const hidden = new Set<string>();
@@ -94,6 +100,21 @@ export async function loadChain(
     items.push(found);
   }
   return { item, inventory: { items, hidden } };
+}
+
+/** Of an object that is not there, an API server answers the same as of a kind that is not. */
+async function mustBeServed(
+  api: KubeApi,
+  definition: ResourceDefinition,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await api.list(resourceOf(definition), { namespace, limit: 1 }, signal);
+  } catch (error) {
+    // Who may not list it is told what is known.
+    if (error instanceof KubeError && error.status === 404) throw error;
+  }
 }
 
 /** `kind namespace` of what is named so. */
