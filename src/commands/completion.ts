@@ -36,20 +36,22 @@ export const complete: Command = async (words, io) => {
         : { flags: Object.keys(definition.flags), takes: definition.takes ?? 'nothing' };
     },
     kinds: definitions.map(({ singular }) => singular),
-    names: (kind) => namesOf(kind, words, io),
+    names: (kind, connection) => namesOf(kind, connection, io),
   };
   const found = await completionsOf(words, sources);
   io.stdout(`${[...found, NO_FILES].join('\n')}\n`);
   return 0;
 };
 
-/** With the namespace that was typed before; nothing where the cluster cannot be asked, for nobody waits for an error here. */
-async function namesOf(kind: string, words: readonly string[], io: Parameters<Command>[1]): Promise<readonly string[]> {
+/** `connection`: the flags for it. Nothing where the cluster cannot be asked, for nobody waits for an error here. */
+async function namesOf(
+  kind: string,
+  connection: readonly string[],
+  io: Parameters<Command>[1],
+): Promise<readonly string[]> {
   const definition = definitions.find(({ singular, shortNames }) => singular === kind || shortNames.includes(kind));
   if (definition === undefined) return [];
   const names: string[] = [];
-  const at = words.findIndex((word) => word === '-n' || word === '--namespace');
-  const namespace = at < 0 ? [] : ['--namespace', words[at + 1] ?? ''];
   const list = onCluster({
     name: '__complete',
     about: '',
@@ -62,6 +64,6 @@ async function namesOf(kind: string, words: readonly string[], io: Parameters<Co
       return 0;
     },
   });
-  await list(namespace, { ...io, stderr: () => {} });
+  await list(connection, { ...io, stderr: () => {} });
   return names;
 }

@@ -28,16 +28,36 @@ export const ALL_NAMESPACES = {
 
 /** `-n shop status` as `status -n shop`: the flags of a connection may stand before the command, as with kubectl. */
 export function commandFirst(argv: readonly string[]): readonly string[] {
-  const flags: readonly (readonly [string, Flag])[] = Object.entries(CONNECTION_FLAGS);
-  const names = flags.flatMap(([name, { short }]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
   let at = 0;
-  for (let word = argv[at]; word !== undefined; word = argv[at]) {
-    if (names.includes(word)) at += 2;
-    else if (names.some((name) => (name.startsWith('--') ? word.startsWith(`${name}=`) : word.startsWith(name)))) at++;
-    else break;
-  }
+  for (let count = connectionWords(argv, at); count > 0; count = connectionWords(argv, at)) at += count;
   const [command, ...rest] = argv.slice(at);
   return command === undefined ? argv : [command, ...argv.slice(0, at), ...rest];
+}
+
+/** The flags of a connection among the words, wherever they stand, and the other words. `isOpen`: the last flag lacks its value. */
+export function connectionIn(argv: readonly string[]) {
+  const flags: string[] = [];
+  const others: string[] = [];
+  let at = 0;
+  while (at < argv.length) {
+    const count = connectionWords(argv, at);
+    (count > 0 ? flags : others).push(...argv.slice(at, at + Math.max(1, count)));
+    at += Math.max(1, count);
+  }
+  return { flags, others, isOpen: at > argv.length };
+}
+
+const CONNECTION_NAMES = Object.entries<Flag>(CONNECTION_FLAGS).flatMap(([name, { short }]) => [
+  `--${name}`,
+  ...(short === undefined ? [] : [`-${short}`]),
+]);
+
+/** How many words such a flag takes that begins there; 0: none does. */
+function connectionWords(argv: readonly string[], at: number): number {
+  const word = argv[at];
+  if (word === undefined) return 0;
+  if (CONNECTION_NAMES.includes(word)) return 2;
+  return CONNECTION_NAMES.some((name) => word.startsWith(name.startsWith('--') ? `${name}=` : name)) ? 1 : 0;
 }
 
 export interface Arguments {

@@ -9,7 +9,10 @@ const sources: Sources = {
       query: { flags: [], takes: 'cluster' } as const,
     })[name],
   kinds: ['databasecluster', 'databasespace'],
-  names: async (kind) => (kind === 'databasecluster' ? ['orders', 'other', 'stock'] : []),
+  names: async (kind, connection) => {
+    if (kind === 'databasespace') return [connection.join(' ')];
+    return kind === 'databasecluster' ? ['orders', 'other', 'stock'] : [];
+  },
 };
 
 describe('completionsOf()', () => {
@@ -21,6 +24,14 @@ describe('completionsOf()', () => {
     ['names of the kind', ['status', 'databasecluster/o'], ['databasecluster/orders', 'databasecluster/other']],
     ['names of clusters where only these are taken', ['query', ''], ['orders', 'other', 'stock']],
     ['nothing after these', ['query', 'orders', ''], []],
+    ['commands after the flags of a connection', ['-n', 'shop', 'su'], ['suspend']],
+    ['names after them, wherever they stand', ['--context=c', 'query', '-n', 'shop', 'st'], ['stock']],
+    [
+      'names from where they lead',
+      ['--context=c', 'status', '-n', 'shop', '--kubeconfig', 'k', 'databasespace/'],
+      ['databasespace/--context=c -n shop --kubeconfig k'],
+    ],
+    ['nothing for what stands for none of these', ['status', '--namespace', ''], []],
     ['nothing for a command that is not there', ['nothing', ''], []],
   ])('offers %s', async (_what, words, expected) => {
     expect(await completionsOf(words, sources)).toEqual(expected);

@@ -1,3 +1,5 @@
+import { connectionIn } from './arguments.ts';
+
 /** What a command takes, as far as completion goes. */
 export interface Completable {
   /** Flags without dashes; `file`: a path follows. */
@@ -12,16 +14,19 @@ export interface Sources {
   command(name: string): Promise<Completable | undefined>;
   /** Singular names of the kinds. */
   readonly kinds: readonly string[];
-  /** Names of the objects of a kind, by its singular name; empty where the cluster does not say. */
-  names(kind: string): Promise<readonly string[]>;
+  /** Names of the objects of a kind, by its singular name, where these flags lead; empty where the cluster does not say. */
+  names(kind: string, connection: readonly string[]): Promise<readonly string[]>;
 }
 
 /** What can come next. `words`: all after the program's name; the last one may be a part, or empty. */
 export async function completionsOf(words: readonly string[], sources: Sources): Promise<readonly string[]> {
   const part = words.at(-1) ?? '';
   const beginning = (candidates: readonly string[]) => candidates.filter((each) => each.startsWith(part)).toSorted();
-  if (words.length <= 1) return beginning(sources.commands);
-  const command = await sources.command(words[0] ?? '');
+  const { flags, others, isOpen } = connectionIn(words.slice(0, -1));
+  const names = (kind: string) => sources.names(kind, flags);
+  if (isOpen) return [];
+  if (others.length === 0) return beginning(sources.commands);
+  const command = await sources.command(others[0] ?? '');
   if (command === undefined) return [];
   if (part.startsWith('-')) return beginning([...command.flags, 'help'].map((flag) => `--${flag}`));
   switch (command.takes) {
@@ -29,12 +34,12 @@ export async function completionsOf(words: readonly string[], sources: Sources):
       const slash = part.indexOf('/');
       if (slash < 0) return beginning(sources.kinds.map((kind) => `${kind}/`));
       const kind = part.slice(0, slash);
-      return beginning((await sources.names(kind)).map((name) => `${kind}/${name}`));
+      return beginning((await names(kind)).map((name) => `${kind}/${name}`));
     }
     case 'cluster':
-      return words.length === 2 ? beginning(await sources.names('databasecluster')) : [];
+      return others.length === 1 ? beginning(await names('databasecluster')) : [];
     case 'space':
-      return words.length === 2 ? beginning(await sources.names('databasespace')) : [];
+      return others.length === 1 ? beginning(await names('databasespace')) : [];
     case 'nothing':
       return [];
     default:
