@@ -5,7 +5,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { sessionFor } from '../plugin/server.ts';
-import { interrupt, type Reply, SHELL_HELP, Shell } from '../plugin/shell.ts';
+import { converse, interrupt, SHELL_HELP, Shell } from '../plugin/shell.ts';
 import { onCluster } from './on-cluster.ts';
 import { SERVER_FLAGS, serverOf } from './query.ts';
 import { transportsFor } from './transports.ts';
@@ -39,26 +39,13 @@ export const shell = onCluster({
         lines.prompt();
       };
       lines.on('SIGINT', () => {
-        const goesOn = interrupt(lines, prompting);
+        const isDue = interrupt(lines, prompting);
         io.stdout('\n');
-        if (goesOn) ask();
+        if (isDue) ask();
       });
-      ask();
-      let failed = false;
-      const tell = ({ text, failed: wrong = false }: Reply) => {
-        io.stdout(text);
-        failed ||= wrong;
-      };
-      for await (const line of lines) {
-        const reply = await prompting.line(line, io.signal);
-        tell(reply);
-        if (reply.ended || io.signal.aborted) break;
-        ask();
-      }
+      const code = await converse(prompting, lines, { ...io, ask });
       lines.close();
-      tell(await prompting.finish(io.signal));
-      // At a terminal a person has seen what failed; a script has not.
-      return failed && io.isTerminal !== true ? 1 : 0;
+      return code;
     } finally {
       await transports.close();
     }

@@ -7,7 +7,7 @@ import { Session } from '../database/session.ts';
 import { loneServer } from '../simulator/lone-server.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createSimulator } from '../simulator/simulator.ts';
-import { interrupt, Shell } from './shell.ts';
+import { converse, interrupt, Shell } from './shell.ts';
 
 const ADDRESS = 'server.example.com:8443';
 const LOGIN = { username: 'app', password: 'sesame' };
@@ -134,13 +134,51 @@ describe('Shell', () => {
   });
 });
 
+describe('converse()', () => {
+  const query = ['define entity person;', ''];
+  /** With these lines, after which the signal aborts where that is asked for. */
+  async function conversed(typed: readonly string[], { isTerminal = false, aborts = false } = {}) {
+    const { shell } = aShell();
+    const controller = new AbortController();
+    async function* lines() {
+      yield* typed;
+      if (aborts) controller.abort();
+    }
+    let text = '';
+    const stdout = (more: string) => {
+      text += more;
+    };
+    const ask = () => stdout(shell.prompt);
+    const code = await converse(shell, lines(), { stdout, ask, isTerminal, signal: controller.signal });
+    return { code, text };
+  }
+
+  it('ends well where all did, and asks before each line', async () => {
+    expect(await conversed(['\\begin schema', ...query, '\\commit'])).toEqual({
+      code: 0,
+      text: 'orders> orders (schema)> ... Done.\norders (schema)> Committed.\norders> ',
+    });
+    expect(await conversed(['\\quit', '\\what'])).toMatchObject({ code: 0 });
+  });
+
+  it('tells a script, and not a person, of what failed before', async () => {
+    expect(await conversed(['\\what', '\\help'])).toMatchObject({ code: 1 });
+    expect(await conversed(['\\what', '\\help'], { isTerminal: true })).toMatchObject({ code: 0 });
+  });
+
+  it('tells of a signal, as not all of a script may have been run', async () => {
+    expect(await conversed(['\\begin schema', ...query], { aborts: true })).toMatchObject({ code: 130 });
+    expect(await conversed([], { aborts: true, isTerminal: true })).toMatchObject({ code: 130 });
+  });
+});
+
 describe('Ctrl-C', () => {
   /** At a real line editor, with this much typed. */
-  function interrupted(typed: string, discards = false) {
+  function interrupted(typed: string, discards = false, runs = false) {
     const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
     const lines = createInterface({ input, output: new PassThrough(), terminal: true });
     lines.write(typed);
-    const goesOn = interrupt(lines, { discard: () => discards });
+    const goesOn = interrupt(lines, { discard: () => discards, giveUp: () => runs });
     const rest = lines.line;
     const prompts = () => lines.prompt();
     return { goesOn, rest, prompts };
@@ -151,6 +189,26 @@ describe('Ctrl-C', () => {
     expect([goesOn, rest]).toEqual([true, '']);
     expect(prompts).not.toThrow();
     expect(interrupted('', true).goesOn).toBe(true);
+  });
+
+  it('gives up what the server is asked for, and goes on after the reply', async () => {
+    const { goesOn, prompts } = interrupted('', false, true);
+    expect(goesOn).toBe(false);
+    expect(prompts).not.toThrow();
+    const { shell, type, simulator } = aShell();
+    await type('\\begin schema');
+    simulator.faults.add({ match: { operation: 'query' }, effect: 'hang', times: 1 });
+    await type('define entity person;');
+    const reply = shell.line('', signal);
+    expect(shell.giveUp()).toBe(true);
+    expect(await reply).toEqual({
+      text: expect.stringMatching(
+        /: it was given up\nThe server may go on with it: \\rollback discards what it does\.\n$/,
+      ),
+      failed: true,
+    });
+    expect(shell.giveUp()).toBe(false);
+    expect(await type('\\rollback', 'define entity person;')).toBe('Discarded.\n');
   });
 
   it('is the end where nothing was typed: nothing can be asked then', () => {

@@ -2,6 +2,7 @@ import { messageOf } from '../base/errors.ts';
 import type { QueryAnswer } from '../database/query-answer.ts';
 import type { Session } from '../database/session.ts';
 import { answerText } from './answer.ts';
+import { INTERRUPTED } from './exit-code.ts';
 import { TRANSACTION_TYPES, type TransactionType, withTypeHelp } from './query-type.ts';
 
 export const SHELL_HELP = `Queries go over as many lines as they need, and end with an empty line.
@@ -25,10 +26,14 @@ export interface Prompt {
   close(): void;
 }
 
-/** Ctrl-C, as shells take it: what was typed is thrown away; where nothing was, that is the end. Returns whether it goes on. */
-export function interrupt(prompt: Prompt, shell: Pick<Shell, 'discard'>): boolean {
+/**
+ * Ctrl-C, as shells take it: a query that runs is given up, and what was typed is thrown away; where there was neither, that is
+ * the end. Returns whether to ask for the next line now: after a query that is what follows its reply.
+ */
+export function interrupt(prompt: Prompt, shell: Pick<Shell, 'discard' | 'giveUp'>): boolean {
   const typed = prompt.line !== '';
   prompt.write(null, { ctrl: true, name: 'u' });
+  if (shell.giveUp()) return false;
   if (shell.discard() || typed) return true;
   prompt.close();
   return false;
@@ -40,6 +45,7 @@ export class Shell {
   #database: string;
   #transaction: { readonly id: string; readonly type: TransactionType } | undefined;
   #lines: string[] = [];
+  #running: AbortController | undefined;
 
   constructor(session: Session, database: string) {
     this.#session = session;
@@ -53,7 +59,10 @@ export class Shell {
   }
 
   /** Never throws: what goes wrong is in the reply. */
-  async line(line: string, signal: AbortSignal): Promise<Reply> {
+  async line(line: string, end: AbortSignal): Promise<Reply> {
+    const running = new AbortController();
+    const signal = AbortSignal.any([end, running.signal]);
+    this.#running = running;
     try {
       if (this.#lines.length === 0 && line.startsWith('\\')) return await this.#command(line, signal);
       if (line.trim() !== '') {
@@ -65,8 +74,22 @@ export class Shell {
       return { text: text === '' ? '' : answerText(await this.#query(text, signal)) };
     } catch (error) {
       this.#lines = [];
-      return { text: `${messageOf(error)}\n`, failed: true };
+      const left = running.signal.aborted ? `${this.#leftRunning()}\n` : '';
+      return { text: `${messageOf(error)}\n${left}`, failed: true };
+    } finally {
+      this.#running = undefined;
     }
+  }
+
+  /** Ends the wait for what is asked of the server now, as for Ctrl-C. Returns whether there was anything. */
+  giveUp(): boolean {
+    this.#running?.abort();
+    return this.#running !== undefined;
+  }
+
+  #leftRunning(): string {
+    const goesOn = 'The server may go on with it';
+    return this.#transaction === undefined ? `${goesOn}.` : `${goesOn}: \\rollback discards what it does.`;
   }
 
   /** Throws away what was typed of a query, as for Ctrl-C. Returns whether there was anything. */
@@ -177,4 +200,33 @@ export class Shell {
     const request = { databaseName: this.#database, transactionType, query, commit };
     return this.#session.use((client, token) => client.oneShotQuery(token, request, signal), signal);
   }
+}
+
+export interface Talk {
+  readonly stdout: (text: string) => void;
+  /** Shows what stands before the next line. */
+  readonly ask: () => void;
+  readonly isTerminal?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Takes lines until there are no more, the shell ends, or the signal aborts. Resolves to the exit code. */
+export async function converse(shell: Shell, lines: AsyncIterable<string>, talk: Talk): Promise<number> {
+  const { stdout, ask, isTerminal = false, signal } = talk;
+  let hasFailed = false;
+  const tell = ({ text, failed = false }: Reply) => {
+    stdout(text);
+    hasFailed ||= failed;
+  };
+  ask();
+  for await (const line of lines) {
+    const reply = await shell.line(line, signal);
+    tell(reply);
+    if (reply.ended || signal.aborted) break;
+    ask();
+  }
+  tell(await shell.finish(signal));
+  if (signal.aborted) return INTERRUPTED;
+  // At a terminal a person has seen what failed; a script has not.
+  return hasFailed && !isTerminal ? 1 : 0;
 }
