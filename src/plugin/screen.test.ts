@@ -24,7 +24,7 @@ test('A screen shows what fits in its window, says how much does not, and always
     AFTER,
   ]);
   expect(drawn(6, lines, 'away\n')).toContain('line 1\n… 98 more lines, for which this window is too low\n\naway\n');
-  expect(drawn(undefined, lines)).toContain('line 99');
+  for (const unknown of [undefined, 0]) expect(drawn(unknown, lines)).toContain('line 99');
 });
 
 test('A screen does as it is told by us only, whatever is written on it', () => {

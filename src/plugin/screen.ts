@@ -11,11 +11,11 @@ const REDRAW = '\u001B[H\u001B[J';
 /** What is wider than the window is cut there (DECAWM), for a line that goes on in the next one moves all below it. */
 const [CUT, WRAP] = ['\u001B[?7l', '\u001B[?7h'];
 
-/** `rows`: of the window now; undefined: not known. `coloured`: as for printable(). */
+/** `rows`: of the window now; undefined, or 0, as of a terminal that nobody gave a size: not known. `coloured`: as for printable(). */
 export function screenOn(write: (text: string) => void, rows: () => number | undefined, coloured: boolean): Screen {
   return {
     draw(text, note = '') {
-      const lines = fitting(text, note, rows() ?? Number.POSITIVE_INFINITY);
+      const lines = fitting(text, note, rows() || Number.POSITIVE_INFINITY);
       write(`${REDRAW}${CUT}${printable(lines.join('\n'), coloured)}\n${WRAP}`);
     },
   };
