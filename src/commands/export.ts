@@ -37,8 +37,9 @@ export const exportSpace = onCluster({
       const items = await listAll(api, databaseClusterDefinition, scope, io.signal);
       const parent = nodeName(databaseSpaceDefinition.kind, `${namespace}/${name}`);
       const objects = items.filter((item) => item.parent === parent);
-      const into = args.text('into') ?? namespace;
-      io.stdout(exportText(clusters, objects, { namespace: into, space, unmanagedOnly: args.is('unmanaged') }));
+      const into = args.text('into') || namespace;
+      const taken = items.filter((item) => item.metadata.namespace === into).map(({ metadata }) => metadata.name);
+      io.stdout(exportText(clusters, objects, { namespace: into, space, unmanagedOnly: args.is('unmanaged'), taken }));
       return 0;
     } finally {
       await transports.close();

@@ -90,6 +90,11 @@ describe('exportText()', () => {
     expect(exported([{ ...cluster, id }], [], options)[0]?.metadata.name).toBe('a'.repeat(59));
   });
 
+  it('leaves alone what has the name already, as applying would change that', () => {
+    const [manifest] = exported([cluster], [], { ...options, taken: ['old-reports', 'other'] });
+    expect(manifest).toMatchObject({ metadata: { name: 'old-reports-2' }, spec: { clusterID: 'old_reports' } });
+  });
+
   it('gives no two manifests one name', () => {
     const ids = ['a_b', 'a-b'].map((id) => ({ ...cluster, id }));
     expect(exported(ids, [], options).map(({ metadata }) => metadata.name)).toEqual(['a-b', 'a-b-2']);

@@ -13,6 +13,8 @@ export interface ExportOptions {
   readonly space: { readonly namespace: string; readonly name: string };
   /** Only clusters that no object stands for. */
   readonly unmanagedOnly: boolean;
+  /** Names that other DatabaseClusters have there. */
+  readonly taken?: readonly string[];
 }
 
 /** What the API server takes, as CEL has it. */
@@ -26,7 +28,7 @@ const INTRO = `# Every cluster of the space as a manifest. Those that no object 
 /** Manifests for what is in the space: as they are for what objects stand for, otherwise to be taken over. No secrets. */
 export function exportText(clusters: readonly Cluster[], objects: readonly Item[], options: ExportOptions): string {
   const owners = new Map(objects.map((item) => [idOf(item), item]));
-  const names = new Set(objects.map(({ metadata }) => metadata.name));
+  const names = new Set([...objects.map(({ metadata }) => metadata.name), ...(options.taken ?? [])]);
   const sorted = clusters.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const documents = sorted.flatMap((cluster) => {
     const owner = owners.get(cluster.id);
