@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { load, loadAll } from 'js-yaml';
+import { load, loadAll, YAML11_SCHEMA } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../src/base/group.ts';
 import { VERSION } from '../../src/version.ts';
@@ -126,11 +126,48 @@ describe('names, labels and annotations', () => {
     expect((await only('Deployment', { fullnameOverride: 'pier' })).metadata.name).toBe('pier');
   });
 
+  test('are texts also where they look like numbers, or like words of YAML', async () => {
+    const known = { enabled: true, renderMode: 'alwaysRender' };
+    const values = {
+      nameOverride: '0x10',
+      serviceAccount: { name: '1e3' },
+      watchNamespaces: ['2026', 'on'],
+      networkPolicy: { enabled: true },
+      podDisruptionBudget: { enabled: true },
+      metrics: { serviceMonitor: known, prometheusRule: known, dashboards: { enabled: true } },
+      argocd: { healthChecks: { enabled: true, namespace: '7' } },
+    };
+    const text = await mustHelm(helm, ['template', '123', CHART, '--namespace=456'], { values });
+    const all = loadAll(text, { schema: YAML11_SCHEMA }).filter((object) => object !== null) as Rendered[];
+    for (const { kind, metadata } of all) {
+      const texts = [metadata.name, metadata.namespace ?? '', ...Object.values(metadata.labels)];
+      expect([kind, texts.filter((each) => typeof each !== 'string')]).toEqual([kind, []]);
+    }
+    const deployment = all.find(({ kind }) => kind === 'Deployment');
+    expect(deployment?.['spec']).toMatchObject({
+      selector: { matchLabels: { 'app.kubernetes.io/name': '0x10', 'app.kubernetes.io/instance': '123' } },
+      template: { spec: { serviceAccountName: '1e3' } },
+    });
+    const monitor = all.find(({ kind }) => kind === 'ServiceMonitor');
+    expect(monitor?.['spec']).toMatchObject({ namespaceSelector: { matchNames: ['456'] } });
+  });
+
   test('another namespace takes all that has one, and what refers to it', async () => {
     const text = await rendered({ namespaceOverride: 'elsewhere', networkPolicy: { enabled: true } });
     expect(text).not.toContain('harbour');
     expect(text).toContain('http://mooring.elsewhere.svc:8081/readyz');
   });
+});
+
+test('pods are spread by the labels that are named, and by those of the release where none are', async () => {
+  const zone = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };
+  const labelSelector = { matchLabels: { team: 'platform' } };
+  const { spec } = await only('Deployment', { topologySpreadConstraints: [{ ...zone, labelSelector }, zone] });
+  const { selector, template } = spec as { selector: unknown; template: { spec: Readonly<Record<string, unknown>> } };
+  expect(template.spec['topologySpreadConstraints']).toEqual([
+    { ...zone, labelSelector },
+    { ...zone, labelSelector: selector },
+  ]);
 });
 
 describe('the image', () => {
@@ -296,7 +333,11 @@ test('notes say the next step, and what is doubtful', async () => {
     return JSON.parse(await mustHelm(helm, args, { values })).info.notes as string;
   };
   expect(await notes({})).toContain('kubectl get mooring --all-namespaces');
-  expect(await notes({ watchNamespaces: ['orders'] })).toContain('orders');
+  const watched = await notes({ watchNamespaces: ['orders', 'billing'] });
+  expect(watched.match(/^ {2}kubectl (create|apply).* --namespace orders /gm)).toHaveLength(3);
+  expect(watched).toContain('\n\n  helm test mooring --namespace harbour\n\n');
+  for (const off of [{ tests: { enabled: false } }, { service: { enabled: false } }])
+    expect(await notes(off)).toContain('\n\n  kubectl rollout status deployment/mooring --namespace harbour\n\n');
   const image = { registry: 'registry.example.com' };
   expect(await notes({ image })).not.toMatch(/WARNING|\bruns\b/);
   expect(await notes({ image: { repository: 'registry.example.com/mooring' } })).not.toContain('WARNING');

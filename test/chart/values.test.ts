@@ -84,11 +84,25 @@ describe('what contradicts itself is refused, with what to do', () => {
       { strategy: { type: 'RollingUpdate' }, leaderElection: { enabled: false } },
       'set leaderElection.enabled to true, or strategy.type to Recreate',
     ],
+    [
+      { strategy: { rollingUpdate: { maxUnavailable: 1 } }, leaderElection: { enabled: false } },
+      'strategy.type RollingUpdate lets two pods run at once',
+    ],
     [{ strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } }, 'strategy.rollingUpdate has no meaning'],
     [{ podDisruptionBudget: { enabled: true, minAvailable: 1, maxUnavailable: 1 } }, 'not both: remove one of them'],
     [{ podDisruptionBudget: { enabled: true, minAvailable: 1 } }, 'keeps every node from being drained'],
     [{ podDisruptionBudget: { enabled: true, minAvailable: '100%' }, replicaCount: 3 }, 'minAvailable 100% with'],
+    [
+      { podDisruptionBudget: { enabled: true, minAvailable: '50%' } },
+      'minAvailable 50% with replicaCount 1 keeps every',
+    ],
+    [{ podDisruptionBudget: { enabled: true, minAvailable: '51%' }, replicaCount: 2 }, 'keeps every node from being'],
     [{ podDisruptionBudget: { enabled: true, maxUnavailable: 0 } }, 'maxUnavailable 0 keeps every node from being'],
+    [
+      { podDisruptionBudget: { enabled: true, maxUnavailable: 'half' } },
+      'podDisruptionBudget.maxUnavailable "half" is neither a number nor a percentage: write it such as 1 or 50%',
+    ],
+    [{ podDisruptionBudget: { enabled: true, minAvailable: '1' }, replicaCount: 2 }, 'minAvailable "1" is neither'],
     [{ serviceAccount: { create: false } }, 'name the ServiceAccount that is there'],
     [{ metrics: { serviceMonitor: { enabled: true } }, service: { enabled: false } }, 'needs the Service'],
     [
@@ -134,6 +148,7 @@ describe('what contradicts itself is refused, with what to do', () => {
       'extraArgs has --log-levl=debug, which the operator does not know, so that it would not start: see its flags in docs/operator.md',
     ],
     [{ extraArgs: ['-v'] }, 'extraArgs has -v, which the operator does not know'],
+    [{ extraArgs: ['--kubeconfig=a', 'b'] }, 'extraArgs has b, which the operator does not know'],
     [
       { leaderElection: { enabled: false, shardBySpace: true } },
       'leaderElection.shardBySpace shares nothing without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false',
@@ -161,9 +176,67 @@ test.each([
   { extraArgs: ['--kubeconfig=/etc/kubeconfig'] },
   { extraArgs: ['--kubeconfig', '/etc/kubeconfig'] },
   { podDisruptionBudget: { enabled: true, minAvailable: 1 }, replicaCount: 2 },
-  { podDisruptionBudget: { enabled: true, minAvailable: '50%' } },
+  { podDisruptionBudget: { enabled: true, minAvailable: '50%' }, replicaCount: 2 },
+  { podDisruptionBudget: { enabled: true, minAvailable: 0 }, replicaCount: 0 },
+  { strategy: { type: 'Recreate' }, leaderElection: { enabled: false } },
 ])('%j is taken', async (values) => {
   expect(await helm(['template', 'mooring', CHART], { values })).toMatchObject({ code: 0, stderr: '' });
+});
+
+describe('null', () => {
+  const values = readValues(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
+  const isEmpty = ({ about, preset }: (typeof values)[number]) =>
+    about !== undefined && (preset === null || typeof preset === 'object' || preset === '');
+  /** Helm takes what is null for what is not there. */
+  const nested = (paths: readonly (readonly string[])[], value: (path: readonly string[]) => unknown) => {
+    const root: Record<string, unknown> = {};
+    for (const path of paths) {
+      let inner = root;
+      for (const key of path.slice(0, -1)) {
+        inner[key] ??= {};
+        inner = inner[key] as Record<string, unknown>;
+      }
+      inner[path.at(-1) ?? ''] = value(path);
+    }
+    return root;
+  };
+
+  test('is as good as empty where a value may be empty, as of a key whose lines are commented out', async () => {
+    const empty = values.filter(isEmpty).map(({ path }) => path);
+    const enabled = [
+      ...['serviceMonitor', 'prometheusRule'].map((each) => `--set=metrics.${each}.enabled=true`),
+      ...['serviceMonitor', 'prometheusRule'].map((each) => `--set=metrics.${each}.renderMode=alwaysRender`),
+      '--set=metrics.dashboards.enabled=true',
+      '--set=argocd.healthChecks.enabled=true',
+      '--set=networkPolicy.enabled=true',
+      '--set=podDisruptionBudget.enabled=true',
+    ];
+    const rendered = (given: unknown) => helm(['template', 'mooring', CHART, ...enabled], { values: given });
+    const presets = new Map(values.map(({ path, preset }) => [path, preset]));
+    const nothing = (path: readonly string[]) => {
+      const preset = presets.get(path);
+      return Array.isArray(preset) ? [] : typeof preset === 'string' ? '' : null;
+    };
+    const [ofNull, ofEmpty] = [await rendered(nested(empty, () => null)), await rendered(nested(empty, nothing))];
+    expect(ofNull).toMatchObject({ code: 0, stderr: '' });
+    expect(ofNull.stdout).toBe(ofEmpty.stdout);
+  });
+
+  test('is refused by name everywhere else', async () => {
+    const others = values.filter((value) => !isEmpty(value));
+    const [groups, leavesOf] = [true, false].map((is) => others.filter(({ about }) => (about === undefined) === is));
+    const top = groups?.filter(({ path }) => path.length === 1) ?? [];
+    for (const some of [top, leavesOf ?? []]) {
+      const text = await refusal(
+        nested(
+          some.map(({ path }) => path),
+          () => null,
+        ),
+      );
+      expect(some.length).toBeGreaterThan(8);
+      for (const { path } of some) expect(text).toMatch(new RegExp(`missing propert.*'${path.at(-1)}'`));
+    }
+  });
 });
 
 test('what the operator can start with is taken', async () => {

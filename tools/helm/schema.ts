@@ -41,7 +41,18 @@ function group(path: readonly string[], values: readonly Value[], named: Named):
     const schema = value.about === undefined ? group(value.path, values, named) : leaf(value, named);
     return [value.path.at(-1) ?? '', schema] as const;
   });
-  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
+  const required = children.filter(isRequired).map(({ path: keys }) => keys.at(-1));
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(properties),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** Null takes a default away: of these nothing is left to go by. Of lists, maps and texts that may be empty, it means that. */
+function isRequired({ about, preset }: Value): boolean {
+  return about === undefined || (preset !== '' && ['string', 'number', 'boolean'].includes(typeof preset));
 }
 
 function leaf({ path, about, type, preset }: Value, named: Named): Schema {

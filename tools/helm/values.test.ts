@@ -87,6 +87,13 @@ describe('schemaOf()', () => {
     });
   });
 
+  test('has whatever null would take away but for what may be empty', () => {
+    expect(schema).toMatchObject({
+      required: ['replicas', 'image', 'mode', 'enabled'],
+      properties: { image: { required: ['repository'] } },
+    });
+  });
+
   test('has the types of Kubernetes that are used, and those that they use', () => {
     expect(Object.keys(schema['definitions'] as object)).toEqual(['Affinity', 'NodeAffinity']);
   });

@@ -4,10 +4,12 @@
 {{- if and (gt (int .Values.replicaCount) 1) (not $elects) }}
 {{- fail "replicaCount is more than 1 without leader election, so that several would act at once: set leaderElection.enabled to true, or replicaCount to 1" }}
 {{- end }}
-{{- if and (eq (default "" .Values.strategy.type) "RollingUpdate") (not $elects) }}
+{{- $strategy := default dict .Values.strategy }}
+{{- $type := default "RollingUpdate" $strategy.type }}
+{{- if and $strategy (eq $type "RollingUpdate") (not $elects) }}
 {{- fail "strategy.type RollingUpdate lets two pods run at once, which needs leader election: set leaderElection.enabled to true, or strategy.type to Recreate" }}
 {{- end }}
-{{- if and (eq (default "" .Values.strategy.type) "Recreate") .Values.strategy.rollingUpdate }}
+{{- if and (eq $type "Recreate") $strategy.rollingUpdate }}
 {{- fail "strategy.rollingUpdate has no meaning with strategy.type Recreate: remove one of them" }}
 {{- end }}
 {{- if and .Values.leaderElection.shardBySpace (not $elects) }}
@@ -48,12 +50,22 @@
 {{- if and (not (kindIs "invalid" .minAvailable)) (not (kindIs "invalid" .maxUnavailable)) }}
 {{- fail "podDisruptionBudget takes minAvailable or maxUnavailable, not both: remove one of them" }}
 {{- end }}
-{{- $isNumber := not (or (kindIs "invalid" .minAvailable) (kindIs "string" .minAvailable)) }}
-{{- $all := and $isNumber (ge (int .minAvailable) (int $.Values.replicaCount)) }}
-{{- if or $all (eq (toString .minAvailable) "100%") }}
+{{- range $name := list "minAvailable" "maxUnavailable" }}
+{{- $value := index $.Values.podDisruptionBudget $name }}
+{{- if and (kindIs "string" $value) (not (regexMatch "^(100|[0-9]{1,2})%$" $value)) }}
+{{- fail (printf "podDisruptionBudget.%s %q is neither a number nor a percentage: write it such as 1 or 50%%" $name $value) }}
+{{- end }}
+{{- end }}
+{{- /* A percentage is rounded up to whole pods. */ -}}
+{{- $pods := int $.Values.replicaCount }}
+{{- $stay := mul (int .minAvailable) 100 }}
+{{- if kindIs "string" .minAvailable }}
+{{- $stay = mul (trimSuffix "%" .minAvailable | int) $pods }}
+{{- end }}
+{{- if and $pods (gt (int $stay) (mul (sub $pods 1) 100 | int)) }}
 {{- fail (printf "podDisruptionBudget.minAvailable %v with replicaCount %v keeps every node from being drained: raise replicaCount, or set maxUnavailable instead" .minAvailable $.Values.replicaCount) }}
 {{- end }}
-{{- if has (toString .maxUnavailable) (list "0" "0%") }}
+{{- if has (toString .maxUnavailable) (list "0" "0%" "00%") }}
 {{- fail (printf "podDisruptionBudget.maxUnavailable %v keeps every node from being drained: set 1 or more" .maxUnavailable) }}
 {{- end }}
 {{- end }}
@@ -96,14 +108,16 @@
   "metrics-secure" "metrics.secure.enabled"
   "namespaces" "watchNamespaces"
   "secrets" "rbac.secrets" }}
+{{- $before := "" }}
 {{- range $argument := .Values.extraArgs }}
 {{- $flag := regexReplaceAll "^--(no-)?([^=]*).*$" $argument "${2}" }}
 {{- with get $flags $flag }}
 {{- fail (printf "extraArgs has %s, which the chart sets itself: set %s instead" $argument .) }}
 {{- end }}
-{{- if and (hasPrefix "-" $argument) (ne $flag "kubeconfig") }}
+{{- if and (ne $flag "kubeconfig") (or (hasPrefix "-" $argument) (ne $before "--kubeconfig")) }}
 {{- fail (printf "extraArgs has %s, which the operator does not know, so that it would not start: see its flags in docs/operator.md" $argument) }}
 {{- end }}
+{{- $before = $argument }}
 {{- end }}
 {{- end }}
 

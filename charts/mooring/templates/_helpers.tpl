@@ -22,8 +22,8 @@
 {{- end }}
 
 {{- define "mooring.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "mooring.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "mooring.name" . | toYaml }}
+app.kubernetes.io/instance: {{ toYaml .Release.Name }}
 app.kubernetes.io/component: operator
 {{- end }}
 
@@ -35,20 +35,20 @@ app.kubernetes.io/component: operator
   "app.kubernetes.io/version" ($root.Chart.AppVersion | replace "+" "_")
   "app.kubernetes.io/part-of" "mooring"
   "app.kubernetes.io/managed-by" $root.Release.Service -}}
-{{- include "mooring.labelsAndAnnotations" (list $root (merge $own (include "mooring.selectorLabels" $root | fromYaml) (index . 1)) (index . 2)) }}
+{{- include "mooring.labelsAndAnnotations" (list $root (merge $own (include "mooring.selectorLabels" $root | fromYaml) (default dict (index . 1))) (default dict (index . 2))) }}
 {{- end }}
 
 {{/* The same for pods, which a mere change of the chart's version must not replace. */}}
 {{- define "mooring.podMetadata" -}}
 {{- $root := index . 0 }}
-{{- include "mooring.labelsAndAnnotations" (list $root (merge (index . 1) (include "mooring.selectorLabels" $root | fromYaml) $root.Values.podLabels) (merge (index . 2) $root.Values.podAnnotations)) }}
+{{- include "mooring.labelsAndAnnotations" (list $root (merge (index . 1) (include "mooring.selectorLabels" $root | fromYaml) (default dict $root.Values.podLabels)) (merge (index . 2) (default dict $root.Values.podAnnotations))) }}
 {{- end }}
 
 {{- define "mooring.labelsAndAnnotations" -}}
 {{- $root := index . 0 -}}
 labels:
-  {{- toYaml (merge dict (index . 1) $root.Values.commonLabels) | nindent 2 }}
-{{- with merge dict (index . 2) $root.Values.commonAnnotations }}
+  {{- toYaml (merge dict (index . 1) (default dict $root.Values.commonLabels)) | nindent 2 }}
+{{- with merge dict (index . 2) (default dict $root.Values.commonAnnotations) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -56,7 +56,7 @@ annotations:
 
 {{- define "mooring.crdMetadata" -}}
 {{- $keep := ternary (dict "helm.sh/resource-policy" "keep") dict .Values.crds.keep }}
-{{- include "mooring.metadata" (list . dict (merge $keep .Values.crds.annotations)) }}
+{{- include "mooring.metadata" (list . dict (merge $keep (default dict .Values.crds.annotations))) }}
 {{- end }}
 
 {{- define "mooring.image" -}}
