@@ -269,7 +269,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'runtime/controller.ts',
-        'if (atLeastMs === undefined) this.queue.addRateLimited(key, BACKOFF);',
+        'if (atLeastMs === undefined) this.queue.addRateLimited(key, this.#missing.has(key) ? SOON_BACKOFF : BACKOFF);',
         'if (atLeastMs === undefined) this.queue.addAfter(key, 10);',
       ],
     ],
