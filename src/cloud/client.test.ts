@@ -370,3 +370,10 @@ test('CloudClient shows no secret that a server echoes in any form', async () =>
     for (const piece of [...pieces, 'write-token']) expect(text).not.toContain(piece);
   }
 });
+
+test('CloudClient.listAs() takes a space that the cloud does not know, or a page that says so, for no empty one', async () => {
+  for (const text of ['{"code":"space.unknown","message":"No such space"}', '<h1>Not Found</h1>']) {
+    const { client } = aClient(() => ({ status: 404, chunks: [Buffer.from(text)] }));
+    expect((await errorOf(client.listAs(new Memo(), (cluster) => cluster))).kind).toBe('notFound');
+  }
+});
