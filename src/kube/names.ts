@@ -16,10 +16,16 @@ export const SECRET_KEY = '^([-_a-zA-Z0-9]|[.][-_a-zA-Z0-9])[-._a-zA-Z0-9]*$';
 
 export const MAX_DNS_NAME = 253;
 
+const objectName = new RegExp(`^${DNS_NAME}$`);
 const labelKey = new RegExp(LABEL_KEY);
 const labelValue = new RegExp(LABEL_VALUE);
 const annotationKey = new RegExp(ANNOTATION_KEY);
 const secretKey = new RegExp(SECRET_KEY);
+
+/** Of the kinds that are read and written here. */
+export function isObjectName(name: string): boolean {
+  return name.length <= MAX_DNS_NAME && objectName.test(name);
+}
 
 export function isLabelKey(key: string): boolean {
   return isQualified(labelKey, key);

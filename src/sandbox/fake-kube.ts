@@ -4,15 +4,17 @@ import { instant } from '../base/instant.ts';
 import { type Random, uuid } from '../base/random.ts';
 import {
   type AnyObject,
+  EVENTS,
   type KubeApi,
   KubeError,
   type ListOptions,
   type ObjectRef,
   type Resource,
+  SECRETS,
   type WatchEvent,
   type WatchOptions,
 } from '../kube/api.ts';
-import { isAnnotationKey, isLabelKey, isLabelValue, isSecretKey } from '../kube/names.ts';
+import { isAnnotationKey, isLabelKey, isLabelValue, isObjectName, isSecretKey } from '../kube/names.ts';
 import { FakeHistory } from './fake-kube-history.ts';
 import { mergePatch } from './merge-patch.ts';
 
@@ -27,6 +29,8 @@ export interface FakeKubeOptions {
   readonly streamsLists?: boolean;
   /** Told of a patch that changed nothing. */
   readonly onUnchanged?: (resource: Resource, ref: ObjectRef) => void;
+  /** Told of an object that is gone. */
+  readonly onRemoved?: (object: FakeObject) => void;
 }
 
 /** An object as stored: what any kind may hold besides metadata is its own affair. */
@@ -98,7 +102,9 @@ export class FakeKube implements KubeApi {
     const { metadata, ...rest } = object as FakeObject & { metadata: { name?: string } };
     const name = metadata.name;
     if (name === undefined) throw refused(422, 'Invalid', 'metadata.name: Required value');
+    if (!isObjectName(name)) throw refused(422, 'Invalid', `metadata.name: Invalid value: "${name}"`);
     refuseWrongNames(object as FakeObject);
+    refuseLongNote(object as FakeObject);
     const path = pathOf(resource, { namespace, name });
     if (this.#terminating.has(namespace)) {
       const message = `namespace ${namespace} is being terminated`;
@@ -144,6 +150,7 @@ export class FakeKube implements KubeApi {
     const wanted = hasStatus ? { ...merged, status: before['status'] } : merged;
     refuseWrongMetadata(before, wanted);
     refuseWrongNames(wanted);
+    refuseOtherSecret(before, wanted);
     if (isDeepStrictEqual(wanted, before)) return this.#unchanged(resource, ref, before);
     const { metadata } = wanted;
     if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0) {
@@ -284,6 +291,7 @@ export class FakeKube implements KubeApi {
     const resourceVersion = this.#history.next();
     const last = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } });
     this.#history.record(resource.plural, { type: 'DELETED', object: last });
+    this.#options.onRemoved?.(object);
   }
 
   #store(
@@ -337,6 +345,25 @@ function refuseWrongNames({ metadata, data }: FakeObject): void {
     ...Object.keys(data ?? {}).filter((key) => !isSecretKey(key)),
   ];
   if (wrong.length > 0) throw refused(422, 'Invalid', `metadata or data: Invalid value: ${JSON.stringify(wrong[0])}`);
+}
+
+/** Of what a Secret is, nothing can change, and nothing of what it holds where somebody has made it so. */
+function refuseOtherSecret(before: FakeObject, after: FakeObject): void {
+  if (before['kind'] !== SECRETS.kind) return;
+  const forbid = (field: string, cause: string, message: string) => {
+    if (isDeepStrictEqual(before[field], after[field])) return;
+    const fields = [{ field, message }];
+    throw new KubeError(`${field}: ${message}`, { status: 422, reason: 'Invalid', causes: [cause], fields });
+  };
+  forbid('type', 'FieldValueInvalid', 'field is immutable');
+  if (before['immutable'] === true) forbid('data', 'FieldValueForbidden', 'field is immutable when `immutable` is set');
+}
+
+const MAX_NOTE_BYTES = 1024;
+
+function refuseLongNote({ kind, note }: FakeObject): void {
+  if (kind === EVENTS.kind && Buffer.byteLength(String(note ?? '')) > MAX_NOTE_BYTES)
+    throw refused(422, 'Invalid', `note: can have at most ${MAX_NOTE_BYTES} characters`);
 }
 
 function refused(status: number, reason: string, message: string): KubeError {

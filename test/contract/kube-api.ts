@@ -59,6 +59,51 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false]);
   });
 
+  test.each(['Capital', 'under_score', '-a', 'a.', 'a..b', '', 'a'.repeat(254)])(
+    'create() refuses "%s", which is no name',
+    async (name) => {
+      const { api, namespace } = await aCase(open);
+      for (const [resource, object] of [
+        [SECRETS, aSecret(name)],
+        [EVENTS, anEvent(name, namespace)],
+        [SPACES, aSpace(name)],
+      ] as const)
+        expect(statusOf(await errorOf(api.create(resource, namespace, object)))).toBe(422);
+    },
+  );
+
+  test('create() takes the longest name that there can be', async () => {
+    const { api, namespace } = await aCase(open);
+    const name = `${'a'.repeat(63)}.${'b'.repeat(189)}`;
+    expect((await api.create(SECRETS, namespace, aSecret(name))).metadata.name).toBe(name);
+  });
+
+  test('An Event says no more than 1,024 bytes', async () => {
+    const { api, namespace } = await aCase(open);
+    const said = (note: string) => api.create(EVENTS, namespace, { ...anEvent(`e${note.length}`, namespace), note });
+    expect(await said('x'.repeat(1024))).toMatchObject({ note: 'x'.repeat(1024) });
+    expect(statusOf(await errorOf(said(`${'x'.repeat(1022)}\u00e9\u00e9`)))).toBe(422);
+  });
+
+  test('The type of a Secret cannot be changed', async () => {
+    const { api, namespace } = await aCase(open);
+    await api.create(SECRETS, namespace, { ...aSecret('a'), type: 'Opaque' });
+    const change = api.patch(SECRETS, { namespace, name: 'a' }, { type: 'example.com/other' });
+    expect(statusOf(await errorOf(change))).toBe(422);
+  });
+
+  test('What an immutable Secret holds cannot be changed, and the refusal says so', async () => {
+    const { api, namespace } = await aCase(open);
+    await api.create(SECRETS, namespace, { ...aSecret('a', { a: '' }), immutable: true });
+    const patch = (change: object) => api.patch(SECRETS, { namespace, name: 'a' }, change);
+    expect(await errorOf(patch({ data: { b: '' } }))).toMatchObject({
+      status: 422,
+      causes: ['FieldValueForbidden'],
+      fields: [{ field: 'data' }],
+    });
+    expect((await patch({ metadata: { labels: { a: 'b' } } })).metadata.labels).toMatchObject({ a: 'b' });
+  });
+
   test.each<[string, object]>([
     ['a label key', { metadata: { labels: { 'bad key': 'x' } } }],
     ['a label key that is empty', { metadata: { labels: { '': 'x' } } }],
