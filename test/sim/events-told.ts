@@ -5,9 +5,12 @@ import type { World } from './world.ts';
 
 /** What was seen of one object's Ready. */
 interface Told {
+  readonly name: string;
   last: string;
   /** How often it came to have each reason. */
   readonly times: Map<string, number>;
+  /** Those that it has come to have where an Event could be written. */
+  readonly toBeTold: Set<string>;
 }
 
 /** Events of Ready, of which there is one at most for each change: some are lost, and none is told of what stayed as it was. */
@@ -27,7 +30,7 @@ export class EventsTold {
     const told = new Map<string, number>();
     for (const event of kube.all(EVENTS)) {
       const { regarding, reason, series } = event as unknown as Event;
-      const name = `${regarding.uid} ${reason}`;
+      const name = reasonOf({ regarding, reason });
       const count = (told.get(name) ?? 0) + (series?.count ?? 1);
       told.set(name, count);
       // Others tell of something else than Ready.
@@ -37,16 +40,29 @@ export class EventsTold {
     }
   }
 
+  /** Where nothing was lost, and nobody ended before it told. */
+  *untold(): Iterable<string> {
+    const told = new Set(this.#world.kube.all(EVENTS).map((event) => reasonOf(event as unknown as Event)));
+    for (const [uid, { name, toBeTold }] of this.#ready)
+      for (const reason of toBeTold)
+        if (!told.has(`${uid} ${reason}`)) yield `No Event tells that ${name} came to be ${reason}`;
+  }
+
   #look(object: FakeObject): void {
-    const { uid } = object.metadata;
+    const { uid, name, namespace } = object.metadata;
     const ready = statusOf(object).conditions?.find(({ type }) => type === 'Ready');
-    const seen = this.#ready.get(uid) ?? { last: '', times: new Map() };
+    const seen = this.#ready.get(uid) ?? { name, last: '', times: new Map(), toBeTold: new Set() };
     this.#ready.set(uid, seen);
     const now = `${ready?.status} ${ready?.reason}`;
     if (ready === undefined || now === seen.last) return;
     seen.last = now;
     seen.times.set(ready.reason, (seen.times.get(ready.reason) ?? 0) + 1);
+    if (!this.#world.people.isTerminating(namespace)) seen.toBeTold.add(ready.reason);
   }
+}
+
+function reasonOf({ regarding, reason }: Event): string {
+  return `${regarding.uid} ${reason}`;
 }
 
 interface Event {

@@ -4,7 +4,7 @@ import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 /** After these it is looked again, and only how soon is another. */
-const NO_ANSWER: readonly ReadFault[] = ['unauthorized', 'forbidden', 'throttled', 'hang'];
+const NO_ANSWER: readonly ReadFault[] = ['unauthorized', 'forbidden', 'throttled', 'misrouted', 'hang'];
 // Over HTTP nobody hears of namespaces.
 const OTHERS = SCENARIOS.filter((scenario) => !NAMESPACES_APART.includes(scenario))
   .map(({ name }) => name)

@@ -7,14 +7,14 @@ import { scenarioNamed } from './scenarios.ts';
 /** Plays a plan without faults, and then with every fault, or with these, at every effect. */
 export async function* playEvery(
   base: Plan,
-  faultsAt: (effect: Effect) => Iterable<Fault> = () => FAULT_NAMES,
+  faultsAt: (effect: Effect, clean: Run) => Iterable<Fault> = () => FAULT_NAMES,
 ): AsyncGenerator<Run> {
   const clean = await play(base);
   yield clean;
   if (clean.violations.length > 0) return;
   const { without = [], hasSeveral = false } = scenarioNamed(base.scenario);
   for (const effect of clean.effects) {
-    for (const fault of faultsAt(effect)) {
+    for (const fault of faultsAt(effect, clean)) {
       if (without.includes(fault) || !strikes(effect, fault)) continue;
       if (OF_SEVERAL.has(fault) && !hasSeveral) continue;
       if ((base.replicas ?? 1) === 1 && NOTHING_ALONE.has(fault)) continue;

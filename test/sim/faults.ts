@@ -7,8 +7,12 @@ export const FAULTS = {
   lostAnswer: 'the effect takes place, the answer is lost',
   lateLanding: 'the answer is lost, and the effect takes place half a minute later',
   gatewayTimeout: 'the effect takes place, and who stands before the other side answers 504',
+  truncated: 'the effect takes place, and its answer ends halfway',
   serverError: 'the other side answers 500 or 503 and does nothing',
   misrouted: 'a router before the other side answers 404 with a page, and nothing is done',
+  unauthorized: 'the other side answers 401, as if the token had ended, and does nothing',
+  forbidden: 'the other side answers 403, as a rule for access that came meanwhile, and does nothing',
+  throttled: 'the other side answers 429, with Retry-After: 30, and does nothing',
   reset: 'the connection breaks before the request arrives',
   conflict: 'a patch is refused with 409, as if somebody had written in between',
   flaky: 'for two minutes every third call fails',
@@ -31,6 +35,8 @@ export const FAULTS = {
   serverLeaves: 'as primaryMoves, and the one that took the changes is down for two minutes',
   edit: 'a person edits the object, without changing what it means',
   replace: 'a person replaces the object by its manifest, which takes away its finalizers',
+  mistake: 'a person makes a mistake in the manifest, and takes it back after five minutes',
+  sleep: 'a person has the cluster suspended, which the object is or is on, and takes that back after five minutes',
   pause: 'a person pauses the object for five minutes',
   meddle: 'another controller has a finalizer and a condition of its own on the object, for five minutes',
   wrongToken: 'a person replaces the API tokens by wrong ones, and puts them right after five minutes',
@@ -86,10 +92,17 @@ export interface Effect {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** Getting an access token, and a sign-in: no effects but for what they are answered. */
+export function isLogin({ what }: Pick<Effect, 'what'>): boolean {
+  return what.endsWith('/auth') || what.endsWith('/signin');
+}
+
 /** Whether a fault at this effect is something else than the same fault elsewhere. */
 export function strikes({ to, what }: Omit<Effect, 'index'>, fault: Fault): boolean {
   // Events are only told of, and can be lost: of these a crash is enough.
   if (what.startsWith('create events')) return fault === 'crashAfter';
-  if (fault === 'misrouted') return to === 'http';
+  if (fault === 'misrouted' || fault === 'truncated') return to === 'http';
+  // A login or a token that is refused is a wrong one.
+  if (fault === 'unauthorized' || fault === 'forbidden') return !isLogin({ what });
   return fault !== 'conflict' || (to === 'kube' && what.startsWith('patch'));
 }

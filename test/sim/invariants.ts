@@ -7,10 +7,12 @@ import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
 import { EventsTold } from './events-told.ts';
-import { OnServers } from './on-servers.ts';
+import { ownersOf } from './garbage.ts';
+import { OnServers, toldBy } from './on-servers.ts';
 import { clusterOf, FACTORY, isIdentity, isOurs, signsIn } from './owned.ts';
 import { tokenOf } from './people.ts';
-import { contentsOf, specOf, statusOf, USERS } from './view.ts';
+import { StatusesTold } from './statuses-told.ts';
+import { contentsOf, DATABASES, readyOf, specOf, statusOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
 /** What must hold after every effect, whatever goes wrong. Each has a name, by which docs/reliability.md tells of it. */
@@ -32,15 +34,18 @@ export const INVARIANTS = {
   'one writer': 'Nothing is changed by a process that can know by its clocks that it does not hold the Lease',
   'one writer a space': 'With shards, nobody changes anything in a space before its last writer let go of it',
   'no write without a change': 'No patch leaves an object as it was',
-  'told once': 'Of each change of Ready one Event tells at most, and of what stays as it was none',
+  'told whole': 'Each status is one that its CustomResourceDefinition takes, and each condition of ours says why',
+  'told once':
+    'Of each change of Ready one Event tells at most, without faults just one, and of what stays as it was none',
   'no secret shown':
-    'No password or token is in a status, an Event, a Lease, metadata, a log line or the labels of a metric',
+    'No password or token is in a status, an Event, a Lease, metadata, a log line, the labels of a metric or an address',
   'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
   'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
   'nothing needless':
     'No password is changed where the scenario gives no cause, and no request changes nothing but for a fault',
   'one List a space': 'At rest each space is listed once an interval, whoever and however many are in it',
-  'quiet at rest': 'When all is done, nothing is written and nothing asked for but to look',
+  'quiet at rest':
+    'When all is done, nothing is written, nothing asked for but to look, and that seldom; and what is Ready says nothing else',
   'it comes to an end':
     'Without faults within a minute and a half, but where a slow retry is needed; after faults, each object is Ready or says why not, within a bound',
   'the same end': 'After the faults, everything is as it would be without them',
@@ -54,6 +59,9 @@ export interface Violation {
   readonly message: string;
 }
 
+/** As the simulated cloud and its servers give them out, for a time. */
+const TOKEN = /\b(?:access|server)-[\w-]{24}/;
+
 /** As they are now, by namespace/name. */
 type Secrets = ReadonlyMap<string, FakeObject>;
 
@@ -66,6 +74,7 @@ export class Invariants {
   readonly #foreign = new Map<Cluster, string>();
   readonly #onServers: OnServers;
   readonly #events: EventsTold;
+  readonly #statuses: StatusesTold;
   readonly #known = new Set<Cluster>();
   /** Clusters that the operator created, and the uid of the object that asked for it. */
   readonly #createdFor = new Map<Cluster, string>();
@@ -91,6 +100,7 @@ export class Invariants {
     this.#world = world;
     this.#onServers = new OnServers(world, (invariant, message) => this.fail(invariant, message));
     this.#events = new EventsTold(world);
+    this.#statuses = new StatusesTold(world.view);
     world.simulator.onChange(() => this.#look());
     for (const level of ['read', 'write', 'admin']) this.#canaries.add(tokenOf(level));
   }
@@ -167,11 +177,19 @@ export class Invariants {
     for (const message of this.#world.people.meddling.missing()) this.fail('others left alone', message);
     this.#checkSecrets(objects, secrets);
     for (const user of this.#world.kube.all(USERS)) this.#checkUser(user, secrets);
+    for (const object of [...this.#world.kube.all(USERS), ...this.#world.kube.all(DATABASES)])
+      this.#checkSecured(object);
     for (const [cluster, was] of this.#foreign)
       if (cluster.gone || fingerprint(cluster) !== was)
         this.fail('others left alone', `Foreign cluster ${cluster.id} was touched`);
     this.#onServers.checkStatuses();
+    for (const message of this.#statuses.wrong()) this.fail('told whole', message);
     for (const message of this.#events.tooMany()) this.fail('told once', message);
+  }
+
+  /** Once, at the end of a run in which nothing went wrong. */
+  checkTold(): void {
+    for (const message of this.#events.untold()) this.fail('told once', message);
   }
 
   /** Once, at the end: it reads everything that was ever shown. */
@@ -180,6 +198,7 @@ export class Invariants {
       const encoded = Buffer.from(canary).toString('base64').replace(/=+$/, '');
       if (shown.includes(canary) || shown.includes(encoded)) this.fail('no secret shown', 'A secret value was shown');
     }
+    if (TOKEN.test(shown)) this.fail('no secret shown', 'An access token was shown');
   }
 
   #look(): void {
@@ -197,8 +216,8 @@ export class Invariants {
   /** What the manifest asks for concerns the cluster that is the object's. A request may arrive late: it stands. */
   #hear(object: FakeObject): void {
     const { createdAt } = statusOf(object);
-    const { deletionPolicy, state } = specOf(object);
-    const deleting = object.metadata.deletionTimestamp !== undefined;
+    const { deletionPolicy, deletionProtection, state } = specOf(object);
+    const deleting = object.metadata.deletionTimestamp !== undefined && deletionProtection !== true;
     const { target } = statusOf(object).operation ?? {};
     if (target !== undefined && deletionPolicy === 'Delete') this.#left.delete(target);
     else if (target !== undefined) this.#left.set(target, object.metadata.uid);
@@ -263,6 +282,15 @@ export class Invariants {
       this.fail('what is published works', `${name} is Ready, and the login in Secret ${secretName} does not sign in`);
   }
 
+  /** What is Ready on a server is led to by others, who trust it. */
+  #checkSecured(object: FakeObject): void {
+    const createdAt = toldBy(object)?.createdAt;
+    if (createdAt === undefined || !readyOf(object).startsWith('True')) return;
+    const cluster = this.#world.view.clusters().find((each) => isIdentity(createdAt, each));
+    if (cluster !== undefined && passwordIs(cluster.database, FACTORY.username, FACTORY.password))
+      this.fail('factory login retired', `${object.metadata.name} is Ready, and the factory login signs in`);
+  }
+
   #checkUser(user: FakeObject, secrets: Secrets): void {
     const { namespace = '', name, generation, deletionTimestamp } = user.metadata;
     const { observedGeneration, conditions = [] } = statusOf(user);
@@ -294,10 +322,8 @@ export class Invariants {
   }
 
   /** Of a user whose object goes or is gone, nobody needs the Secret any more: Kubernetes deletes it after its owner. */
-  #goesWithUser({ metadata }: FakeObject): boolean {
-    const owners = (metadata as { readonly ownerReferences?: readonly { kind: string; uid: string }[] })
-      .ownerReferences;
-    const owner = owners?.find(({ kind }) => kind === USERS.kind);
+  #goesWithUser(secret: FakeObject): boolean {
+    const owner = ownersOf(secret).find(({ kind }) => kind === USERS.kind);
     const user = this.#world.view.objects(USERS).find(({ metadata: { uid } }) => uid === owner?.uid);
     return owner !== undefined && (user === undefined || user.metadata.deletionTimestamp !== undefined);
   }

@@ -100,4 +100,74 @@ export const OF_PROMISES: readonly Mutation[] = [
     changes: [['cloud/client.ts', '      holder.tokens.drop(token);\n', '']],
     hunt: ['deploy'],
   },
+  {
+    name: 'cut-change-failed',
+    about: 'A change whose answer makes no sense counts as one that had no effect',
+    changes: [['base/api-error.ts', "kind === 'lost' || kind === 'badAnswer' || kind", "kind === 'lost' || kind"]],
+    hunt: ['deploy 4:truncated', 'deploy'],
+  },
+  {
+    name: 'protection-ignored',
+    about: 'A cluster is destroyed with its object, whatever deletionProtection says',
+    changes: [['kinds/databasecluster/decide-deletion.ts', 'if (spec.deletionProtection) {', 'if (nowMs < 0) {']],
+    hunt: ['protected'],
+  },
+  {
+    name: 'rotates-for-ever',
+    about: 'A password that was replaced at its time is due again at once',
+    changes: [
+      ['kinds/rotation.ts', 'new Date(nowMs).toISOString(), ...handled }', 'status.lastRotation, ...handled }'],
+    ],
+    hunt: ['rotate-by-itself'],
+  },
+  {
+    name: 'verify-each-minute',
+    about: 'Each login is verified once a minute, whatever the interval',
+    changes: [['kinds/verification.ts', 'if (intervalMs <= 0) return undefined;', 'intervalMs = 60_000;']],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'token-each-call',
+    about: 'Each call to the cloud exchanges the API token',
+    changes: [['cloud/token.ts', 'if (token !== undefined && (', "if (token?.value === '' && ("]],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'error-stays',
+    about: 'The last error is told of when all is well again',
+    changes: [
+      ['kube/failure.ts', 'if (failure === undefined) return null;', 'if (failure === undefined) return undefined;'],
+    ],
+    hunt: ['deploy 1:serverError'],
+  },
+  {
+    name: 'no-events',
+    about: 'No Event tells what Ready has become',
+    changes: [['runtime/controller.ts', '          this.#options.events.record(object, after);\n', '']],
+    hunt: ['deploy'],
+  },
+  {
+    name: 'says-nothing',
+    about: 'An object that waits for its cluster does not say what for',
+    changes: [
+      [
+        'kinds/server/dependents.ts',
+        'return { conditions: [...reconciling(reason, message), ...others] };\n}',
+        "return { conditions: [...reconciling(reason, ''), ...others] };\n}",
+      ],
+    ],
+    hunt: ['user-and-cluster-at-once'],
+  },
+  {
+    name: 'metrics-tell-tokens',
+    about: 'The label of a metric tells the access token',
+    changes: [
+      [
+        'base/api-call.ts',
+        'operation: this.#operation.name, code, durationMs',
+        "operation: this.#exchange.headers?.['authorization']?.match(/Bearer .*/)?.[0] ?? '', code, durationMs",
+      ],
+    ],
+    hunt: ['deploy'],
+  },
 ];

@@ -254,6 +254,27 @@ export const ON_SERVERS: readonly Mutation[] = [
     hunt: ['grant-withdrawn'],
   },
   {
+    name: 'secret-without-owner',
+    about: 'The Secret of a user stays when its object is gone',
+    changes: [
+      ['kinds/databaseuser/content.ts', 'ownerReferences: [owner], type', 'ownerReferences: [], type'],
+      ['kinds/databaseuser/content.ts', 'ownersOf(secret, wanted.owner);', 'undefined;'],
+    ],
+    hunt: ['user-delete'],
+  },
+  {
+    name: 'former-owner-stays',
+    about: 'The Secret of a user that was created again goes with the object before it',
+    changes: [
+      [
+        'kinds/databaseuser/content.ts',
+        'isDeepStrictEqual(identityOf(each), identityOf(owner))',
+        'isDeepStrictEqual(identityOf(each), identityOf({ ...owner, uid: each.uid }))',
+      ],
+    ],
+    hunt: ['user 2:recreate', 'user'],
+  },
+  {
     name: 'left-where-refused',
     about: 'The object of a user goes, and leaves the user, where its namespace is not admitted',
     changes: [

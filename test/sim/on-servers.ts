@@ -253,7 +253,7 @@ function userOf({ metadata: { namespace = '', labels } }: FakeObject): ObjectKey
 }
 
 /** Of what the status tells, and when the cluster was created that it is on. */
-function toldBy(object: FakeObject): { readonly name: string; readonly createdAt: string } | undefined {
+export function toldBy(object: FakeObject): { readonly name: string; readonly createdAt: string } | undefined {
   const { username, connection, name, cluster } = object['status'] as {
     readonly username?: string;
     readonly connection?: { readonly cluster: string };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION, GROUP } from '../../src/base/group.ts';
 import { OWNER_LABEL } from '../../src/kinds/secrets.ts';
 import { NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
@@ -7,7 +8,7 @@ import { CLUSTER_SPEC } from '../support/specs.ts';
 import { Meddling } from './meddling.ts';
 import { isOurs } from './owned.ts';
 import { UnheldObjects } from './unheld.ts';
-import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, referred, refOf, SPACES, USERS } from './view.ts';
+import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, referred, refOf, SPACES, specOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -131,6 +132,31 @@ export class People {
     await this.#patch(resource, name, { metadata: { finalizers: null } });
   }
 
+  /** Edits the object, and takes that back after five minutes, but for what was changed otherwise meanwhile. */
+  async detour(name: string, resource: Resource, spec: Fields): Promise<void> {
+    const object = this.#find(resource, name);
+    if (object === undefined) return;
+    const before = specOf(object);
+    this.#later(5 * MINUTE_MS, async () => {
+      const found = this.#find(resource, name);
+      if (found === undefined) return;
+      const left = Object.entries(spec).filter(([field, value]) => isDeepStrictEqual(specOf(found)[field], value));
+      await this.edit(
+        { spec: Object.fromEntries(left.map(([field]) => [field, before[field] ?? null])) },
+        name,
+        resource,
+      );
+    });
+    await this.edit({ spec }, name, resource);
+  }
+
+  /** For five minutes. */
+  async suspend(name: string, resource: Resource): Promise<void> {
+    const object = this.#find(resource, name);
+    const cluster = resource === CLUSTERS ? name : object && referred(object, 'clusterRef');
+    if (cluster !== undefined) await this.detour(cluster, CLUSTERS, { state: 'Suspended' });
+  }
+
   pause(name: string, resource: Resource): Promise<void> {
     this.#later(5 * MINUTE_MS, () => this.edit({ annotations: { [`${GROUP}/paused`]: null } }, name, resource));
     return this.edit({ annotations: { [`${GROUP}/paused`]: 'true' } }, name, resource);
@@ -171,6 +197,11 @@ export class People {
   loseSecrets(): void {
     this.#world.invariants.passwordIsLost = true;
     for (const secret of this.#world.kube.all(SECRETS)) if (isOurs(secret)) this.remove(keyOf(secret), SECRETS);
+  }
+
+  /** Nothing can be created in the namespace any more. */
+  isTerminating(namespace = NAMESPACE): boolean {
+    return this.#terminating.has(namespace);
   }
 
   /** Deletes the namespace: Kubernetes deletes what is in it, Secrets first, and creates nothing there any more. */

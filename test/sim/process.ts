@@ -15,7 +15,17 @@ import { Reachability } from '../../src/kube/reachability.ts';
 import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import type { Effect, Fault } from './faults.ts';
-import { answerWith, kubeAnswerWith, type Read, type ReadFault } from './reads.ts';
+import {
+  answerWith,
+  halfOf,
+  kubeAnswerWith,
+  page,
+  type Read,
+  type ReadFault,
+  refusal,
+  refusalOf,
+  STATUSES,
+} from './reads.ts';
 import type { Weather } from './weather.ts';
 
 /** One process of the operator. Once it is dead its calls have no effect and never end. */
@@ -99,7 +109,15 @@ async function released(process: Process, world: Surroundings): Promise<void> {
 }
 
 /** Faults after which nothing has been done. */
-const FAILURES: ReadonlySet<Fault> = new Set<Fault>(['serverError', 'misrouted', 'conflict', 'reset']);
+const FAILURES: ReadonlySet<Fault> = new Set<Fault>([
+  'serverError',
+  'misrouted',
+  'conflict',
+  'reset',
+  'unauthorized',
+  'forbidden',
+  'throttled',
+]);
 
 /** Carries out one effect, with what goes wrong with it. */
 async function carryOut<T>(
@@ -108,6 +126,7 @@ async function carryOut<T>(
   effect: Omit<Effect, 'index'>,
   work: (attended: boolean) => Promise<T>,
   failure: (fault: Fault) => T | undefined,
+  cut: (answer: T) => T = (answer) => answer,
 ): Promise<T> {
   await released(process, world);
   const fault = await world.before(process, effect);
@@ -133,6 +152,7 @@ async function carryOut<T>(
   await world.travel();
   await resumed(process);
   if (fault === 'lostAnswer') throw lost('The answer was lost');
+  if (fault === 'truncated') return cut(answer());
   return (fault === 'gatewayTimeout' && failure(fault)) || answer();
 }
 
@@ -153,6 +173,8 @@ function kubeFailure(fault: Fault): never {
       status: 504,
       reason: 'Timeout',
     });
+  const status = STATUSES[fault];
+  if (status !== undefined) throw refusalOf('write', status);
   if (fault === 'conflict')
     throw new KubeError('the object has been modified; please apply your changes to the latest version', {
       status: 409,
@@ -340,6 +362,7 @@ export function transportOf(
         // What lands late was given up by the one who asked.
         (attended) => send(attended ? request : unattended),
         (fault) => httpFailure(fault, request),
+        (answer) => ({ ...answer, body: halfOf(answer.body) }),
       );
     }
     await resumed(process);
@@ -362,12 +385,10 @@ const PAGES: Partial<Record<Fault, readonly [status: number, title: string]>> = 
 function httpFailure(fault: Fault, request: HttpRequest): HttpResponse | undefined {
   if (fault === 'conflict') return undefined;
   if (fault === 'reset') throw lost(`${request.method}: Connection broke before the request arrived`);
+  const refused = STATUSES[fault];
+  if (refused !== undefined) return refusal(refused);
   const [status, title] = PAGES[fault] ?? [503, 'Service Unavailable'];
-  return { status, headers: { 'content-type': 'text/html' }, body: textOf(`<h1>${title}</h1>`) };
-}
-
-async function* textOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
+  return page(status, title);
 }
 
 function metadataOf(object: unknown) {

@@ -1,5 +1,6 @@
 import { HttpError, type HttpRequest, type HttpResponse } from '../../src/base/http.ts';
 import { KubeError } from '../../src/kube/api.ts';
+import type { Fault } from './faults.ts';
 
 /** What goes wrong at one look: a GET to the cloud or to a server, or a get or list of the Kubernetes API. */
 export const READ_FAULTS = {
@@ -7,6 +8,7 @@ export const READ_FAULTS = {
   forbidden: 'it is answered 403',
   throttled: 'it is answered 429, with Retry-After: 30',
   failing: 'it is answered 500',
+  misrouted: 'a router before the other side answers 404 with a page',
   truncated: 'the answer ends halfway, as if that were all',
   misshapen: 'what it tells of has numbers where the names belong',
   hang: 'no answer comes for 20 s, from the Kubernetes API for 30 s',
@@ -19,7 +21,7 @@ export type ReadFault = keyof typeof READ_FAULTS;
 export const READ_FAULT_NAMES = Object.keys(READ_FAULTS) as readonly ReadFault[];
 
 /** The API server answers gets from what was agreed on, never from what is behind, and checks what it stores. */
-const HTTP_ONLY: ReadonlySet<ReadFault> = new Set<ReadFault>(['misshapen', 'missing', 'missingTwice']);
+const HTTP_ONLY: ReadonlySet<ReadFault> = new Set<ReadFault>(['misrouted', 'misshapen', 'missing', 'missingTwice']);
 
 /** Where each is struck. A server that fails is played with effects, and in flaky weather. */
 export const READ_FAULTS_OF: Readonly<Record<Read['to'], readonly ReadFault[]>> = {
@@ -27,9 +29,14 @@ export const READ_FAULTS_OF: Readonly<Record<Read['to'], readonly ReadFault[]>> 
   kube: READ_FAULT_NAMES.filter((name) => !HTTP_ONLY.has(name)),
 };
 
-/** Whether the fault at this look is something else than others there. That a List lies twice cannot be told from the truth. */
+/**
+ * Whether the fault at this look is something else than others there. That a List lies twice cannot be told from the truth, and a
+ * page of 404 is as good as an answer that there is none.
+ */
 export function strikesRead({ to, what }: Pick<Read, 'to' | 'what'>, fault: ReadFault): boolean {
-  return READ_FAULTS_OF[to].includes(fault) && (fault !== 'missingTwice' || /\/clusters\/[^/]+$/.test(what));
+  if (!READ_FAULTS_OF[to].includes(fault)) return false;
+  if (fault === 'misrouted') return EMPTY_LISTS.some(([path]) => path.test(what));
+  return fault !== 'missingTwice' || /\/clusters\/[^/]+$/.test(what);
 }
 
 /** A look, counted from 1 over all processes. */
@@ -52,7 +59,8 @@ const PATIENCE_MS = 20_000;
 /** As long as the real client of the Kubernetes API does. */
 const KUBE_PATIENCE_MS = 30_000;
 const AFTER_SECONDS = 30;
-const STATUSES: Partial<Record<ReadFault, number>> = {
+/** Of effects as well. */
+export const STATUSES: Readonly<Partial<Record<ReadFault | Fault, number>>> = {
   unauthorized: 401,
   forbidden: 403,
   throttled: 429,
@@ -96,12 +104,23 @@ export async function answerWith(
     throw new HttpError('lost', `${request.method}: No complete answer in time`);
   }
   if (fault === 'missing' || fault === 'missingTwice') return missing(request);
+  if (fault === 'misrouted') return page(404, 'Not Found');
   const status = STATUSES[fault];
   if (status === undefined) {
     const answer = await send();
     return { ...answer, body: fault === 'misshapen' ? misshapen(answer.body) : halfOf(answer.body) };
   }
-  const headers = fault === 'throttled' ? { 'retry-after': String(AFTER_SECONDS) } : {};
+  return refusal(status);
+}
+
+/** From whoever stands before the other side. */
+export function page(status: number, title: string): HttpResponse {
+  return { status, headers: { 'content-type': 'text/html' }, body: textOf(`<h1>${title}</h1>`) };
+}
+
+/** That nothing was done. */
+export function refusal(status: number): HttpResponse {
+  const headers = status === STATUSES.throttled ? { 'retry-after': String(AFTER_SECONDS) } : {};
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: halfOf([]) };
 }
 
@@ -112,10 +131,7 @@ export async function kubeAnswerWith(
   pause: (ms: number) => Promise<void>,
 ): Promise<never> {
   const status = STATUSES[fault];
-  if (status !== undefined) {
-    const retryAfterMs = fault === 'throttled' ? AFTER_SECONDS * 1000 : undefined;
-    throw new KubeError(`Cannot ${what}: HTTP ${status}`, { status, reason: KUBE_REASONS[status] ?? '', retryAfterMs });
-  }
+  if (status !== undefined) throw refusalOf(what, status);
   if (fault === 'hang') await pause(KUBE_PATIENCE_MS);
   throw new HttpError(
     'lost',
@@ -123,7 +139,13 @@ export async function kubeAnswerWith(
   );
 }
 
-async function* halfOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The same of the Kubernetes API. */
+export function refusalOf(what: string, status: number): KubeError {
+  const retryAfterMs = status === STATUSES.throttled ? AFTER_SECONDS * 1000 : undefined;
+  return new KubeError(`Cannot ${what}: HTTP ${status}`, { status, reason: KUBE_REASONS[status] ?? '', retryAfterMs });
+}
+
+export async function* halfOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const whole = await wholeOf(body);
   yield whole.subarray(0, Math.floor(whole.byteLength / 2));
 }

@@ -1,4 +1,4 @@
-import type { Effect } from './faults.ts';
+import { type Effect, isLogin } from './faults.ts';
 import type { Invariant } from './invariants.ts';
 import { MINUTE_MS } from './people.ts';
 import { isStruck, type Plan, textOf } from './plan.ts';
@@ -18,6 +18,8 @@ export interface Run {
   readonly effects: readonly Effect[];
   /** Those until then as well. */
   readonly reads: readonly Read[];
+  /** So many of both came until the scenario was at its end: what follows is done of all that is at rest. */
+  readonly ended: { readonly effects: number; readonly reads: number };
   readonly end: string;
 }
 
@@ -35,6 +37,8 @@ const TRACE_LINES = 30;
 const SOON_MS = 1.5 * MINUTE_MS;
 /** Of a pollInterval of one minute, a tenth goes by chance. */
 const SHORTEST_POLL_MINUTES = 0.9;
+/** For each object and minute, nearly twice as many as were ever seen: two sign-ins in ten minutes, and tokens that end. */
+const MOST_LOOKS = 0.25;
 const LIST = /^GET \S+\/spaces\/[^/]+\/clusters$/;
 
 /** Plays a scenario once. `expectedEnd`: what the run without faults ended in; absent where there may be others. */
@@ -44,6 +48,7 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   const { invariants } = world;
   let effects: readonly Effect[] = [];
   let reads: readonly Read[] = [];
+  let ended = { effects: 0, reads: 0 };
   try {
     await world.start();
     await scenario.prepare?.(world);
@@ -54,6 +59,7 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
     const isSlow = scenario.isSlow || plan.seed !== undefined || plan.secrets === 'get';
     const soonMs = isSlow ? undefined : SOON_MS;
     if (!world.isTurned) await world.wait(() => scenario.ends(world), `the end of ${scenario.name}`, soonMs);
+    ended = { effects: world.effects.length, reads: world.reads.length };
     effects = await aftermath(world, scenario, plan, expectedEnd);
     reads = [...world.reads];
     if (invariants.violations.length === 0) await quiet(world, !isStruck(plan));
@@ -68,11 +74,20 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   const repeated = world.haveTwoActed ? undefined : world.needless.problem(plan.strikes, plan.reads);
   if (repeated !== undefined) invariants.fail('nothing needless', repeated);
   invariants.check();
+  if (!isStruck(plan)) invariants.checkTold();
   invariants.checkSecrecy(world.shown());
   const end = world.view.summary();
   world.stop();
   const { violations } = invariants;
-  return { plan, violations, effects, reads, end, report: violations.length === 0 ? '' : reportOf(plan, world, end) };
+  return {
+    plan,
+    violations,
+    effects,
+    reads,
+    ended,
+    end,
+    report: violations.length === 0 ? '' : reportOf(plan, world, end),
+  };
 }
 
 /** Lets follow what follows, until all is as it should be in the end; returns the effects that a fault may strike. */
@@ -138,9 +153,36 @@ async function quiet(world: World, clean: boolean): Promise<void> {
   for (const [space, lists] of listsIn(world.reads.slice(looked)))
     if (!isUnderWay(world) && lists > minutes / SHORTEST_POLL_MINUTES + 1)
       world.invariants.fail('one List a space', `In ${minutes} quiet minutes ${lists} of ${space}`);
-  const noise = world.effects.slice(before).filter(({ what }) => !isLook(what));
+  const looks = [...world.effects.slice(before), ...world.reads.slice(looked)].filter(isOfOne).length;
+  const most = MOST_LOOKS * minutes * KINDS.flatMap((resource) => world.view.objects(resource)).length;
+  if (clean && looks > most)
+    world.invariants.fail('quiet at rest', `In ${minutes} quiet minutes ${looks} looks, of which ${most} are enough`);
+  const unfinished = unsettled(world);
+  if (unfinished !== undefined) world.invariants.fail('quiet at rest', unfinished);
+  const noise = world.effects.slice(before).filter((effect) => !isLogin(effect));
   for (const { what } of noise) world.invariants.fail('quiet at rest', `In a quiet time: ${what}`);
 }
+
+/** Of the cloud or of a server, and not of a space as a whole. */
+function isOfOne({ to, what }: Pick<Read, 'to' | 'what'>): boolean {
+  return to === 'http' && !LIST.test(what);
+}
+
+/** Which object is Ready, and says besides that something goes on, is wrong, or failed. */
+function unsettled({ view }: World): string | undefined {
+  for (const resource of KINDS) {
+    for (const object of view.objects(resource)) {
+      const { conditions = [], lastError } = statusOf(object);
+      const contrary = conditions.find(({ type, status }) => CONTRARY.has(type) && status === 'True')?.type;
+      const what = contrary ?? (lastError === undefined ? undefined : 'lastError');
+      if (readyOf(object).startsWith('True') && what !== undefined)
+        return `${resource.kind} ${object.metadata.name} is Ready, and its status has ${what}`;
+    }
+  }
+  return undefined;
+}
+
+const CONTRARY: ReadonlySet<string> = new Set(['Reconciling', 'Stalled']);
 
 /** What a server that is not up yet is looked at for. */
 function isUnderWay({ view }: World): boolean {
@@ -152,11 +194,6 @@ function listsIn(reads: readonly Read[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { what } of reads) if (LIST.test(what)) counts.set(what, (counts.get(what) ?? 0) + 1);
   return counts;
-}
-
-/** Getting an access token, and a sign-in to verify a login. */
-function isLook(what: string): boolean {
-  return what.endsWith('/auth') || what.endsWith('/signin');
 }
 
 function reportOf(plan: Plan, world: World, end: string): string {

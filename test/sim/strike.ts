@@ -30,6 +30,9 @@ export const LASTS_MS: Partial<Record<Fault, number>> = {
   apiOutage: 3 * MINUTE_MS,
   clockForward: CLOCK_OFF_MS,
   clockBack: CLOCK_OFF_MS,
+  throttled: MINUTE_MS,
+  mistake: 5 * MINUTE_MS,
+  sleep: 5 * MINUTE_MS,
   pause: 5 * MINUTE_MS,
   meddle: MEDDLING_MS,
   wrongToken: 5 * MINUTE_MS,
@@ -42,6 +45,13 @@ const WITHOUT_MEANING: Readonly<Record<string, Readonly<Record<string, unknown>>
   databaseclusters: { allowUnlisted: true },
   databaseusers: { deletionPolicy: 'Delete' },
   databases: { deletionPolicy: 'Retain' },
+};
+
+/** What the rules of the definitions let pass, and is wrong all the same. */
+const MISTAKES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  databaseclusters: { allowUnlisted: true, machineType: 'no-such-machine' },
+  databaseusers: { passwordSecretRef: { name: 'no-such-secret' } },
+  databases: { schema: [{ inline: 'define what nobody understands;' }] },
 };
 
 /** What a scenario is about: persons edit, pause and delete this object, and its namespace. */
@@ -115,6 +125,10 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
       return people.edit({ spec: WITHOUT_MEANING[resource.plural] ?? {} }, name, resource);
     case 'replace':
       return people.replace(name, resource);
+    case 'mistake':
+      return people.detour(name, resource, MISTAKES[resource.plural] ?? {});
+    case 'sleep':
+      return people.suspend(name, resource);
     case 'pause':
       return people.pause(name, resource);
     case 'meddle':

@@ -14,6 +14,7 @@ import { createSimulator, createTeam, type Simulator } from '../../src/simulator
 import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { statusFieldsOf } from '../support/status-fields.ts';
 import { type Effect, type Fault, TURNS } from './faults.ts';
+import { Garbage } from './garbage.ts';
 import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
 import { NeedlessRequests } from './needless.ts';
@@ -23,7 +24,7 @@ import { isStruck, type Plan } from './plan.ts';
 import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
 import { type Read, type ReadFault, strikesRead } from './reads.ts';
 import { LASTS_MS, LEASE_NAMESPACE, RESTART_MS, type Subject, strike } from './strike.ts';
-import { CLUSTERS, KINDS, View } from './view.ts';
+import { CLUSTERS, KINDS, USERS, View } from './view.ts';
 import { Weather } from './weather.ts';
 import { Writers } from './writers.ts';
 
@@ -66,7 +67,8 @@ export class World {
   readonly #chance;
   readonly #writers = new Writers(this);
   readonly #hotKeys = new HotKeys();
-  /** What the labels of metrics showed, each once. */
+  readonly #garbage: Garbage;
+  /** What the labels of metrics showed, and the addresses of requests, each once. */
   readonly #labels = new Set<string>();
   readonly #scrapes: (() => ScrapedState)[] = [];
   readonly #living = new Set<Process>();
@@ -121,7 +123,12 @@ export class World {
         if (resource.plural !== LEASES.plural && plan.without === undefined)
           this.invariants.unchanged(`${resource.plural}/${name}`);
       },
+      onRemoved: ({ kind }) => {
+        if (kind === USERS.kind) this.#garbage.collectSoon();
+      },
     });
+    const delay = () => (this.takesTime ? this.#chance.float() : 0);
+    this.#garbage = new Garbage(this.clock, this.kube, delay);
     this.view = new View(this.kube, this.simulator);
     this.people = new People(this);
     this.weather = new Weather(this.clock);
@@ -219,7 +226,10 @@ export class World {
     this.#living.add(process);
     const surroundings = this.#surroundings();
     const cloud = new URL(this.simulator.baseURL).origin;
-    const watched: HttpTransport = (request) => this.needless.watch(request, () => this.simulator.transport(request));
+    const watched: HttpTransport = (request) => {
+      this.#labels.add(request.url);
+      return this.needless.watch(request, () => this.simulator.transport(request));
+    };
     const log = createLog({
       level: 'debug',
       format: 'json',
@@ -288,6 +298,7 @@ export class World {
         if (isDeletion) this.people.lateDeletions++;
         this.clock.after(LANDING_MS, () => {
           this.#note(`late: ${what}`);
+          this.#garbage.collectSoon();
           if (isDeletion) this.people.lateDeletions--;
           work().then(
             () => this.invariants.check(),

@@ -1,4 +1,5 @@
 import { SECRETS } from '../../../src/kube/api.ts';
+import type { Fault } from '../faults.ts';
 import { isReady, NOT_WITH_REFUSALS, running, type Scenario, whileRefused } from '../scenario.ts';
 import type { World } from '../world.ts';
 
@@ -9,6 +10,9 @@ function isMovedTo(world: World, secretName: string): boolean {
   const { credentials, unverifiedSecretName } = world.view.status();
   return isReady(world) && credentials?.secretName === secretName && unverifiedSecretName === undefined;
 }
+
+/** What a person must mend does not keep a cluster from being suspended, and then no server runs that could be signed in to. */
+const NOT_SECURED: readonly Fault[] = ['sleep'];
 
 /** The admin login: replaced, moved, lost and found. */
 export const LOGINS: readonly Scenario[] = [
@@ -27,6 +31,18 @@ export const LOGINS: readonly Scenario[] = [
       await world.people.edit({ annotations: { 'mooring.dev/rotate-at': '2' } });
     },
     ends: (world) => isReady(world) && world.view.status().lastHandledRotateAt === '2',
+  },
+  {
+    name: 'rotate-by-itself',
+    isSlow: true,
+    prepare: running,
+    act: async (world) => {
+      const first = world.view.status().lastRotation;
+      await world.people.edit({ spec: { adminCredentials: { rotateEvery: '10m' } } });
+      await world.wait(() => world.view.status().lastRotation !== first, 'the password is another');
+      await world.people.edit({ spec: { adminCredentials: null } });
+    },
+    ends: isReady,
   },
   {
     name: 'rotate-refused',
@@ -104,6 +120,7 @@ export const LOGINS: readonly Scenario[] = [
     prepare: ({ people }) => people.putSecret('orders-admin', { username: 'somebody', password: 'something-else' }),
     act: ({ people }) => people.createCluster(),
     ends: ({ view }) => view.ready() === 'False SecretNotOurs',
+    without: NOT_SECURED,
   },
   {
     name: 'secret-in-the-way',
@@ -114,5 +131,6 @@ export const LOGINS: readonly Scenario[] = [
       world.people.remove('orders-admin', SECRETS);
     },
     ends: isReady,
+    without: NOT_SECURED,
   },
 ];

@@ -149,7 +149,10 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     subject,
     prepare: (world) => ready(world),
     act: async ({ people }) => people.remove(NAME, USERS),
-    ends: (world) => world.view.ready(NAME, USERS) === 'gone' && !hasUser(world),
+    ends: (world) =>
+      world.view.ready(NAME, USERS) === 'gone' &&
+      !hasUser(world) &&
+      world.view.object('app-connection', SECRETS) === undefined,
   },
   {
     name: 'user-retain',

@@ -1,0 +1,43 @@
+import type { Clock } from '../../src/base/clock.ts';
+import { SECRETS } from '../../src/kube/api.ts';
+import type { OwnerReference } from '../../src/kube/object.ts';
+import type { FakeKube, FakeObject } from '../../src/sandbox/fake-kube.ts';
+import { KINDS } from './view.ts';
+
+const SECOND_MS = 1_000;
+/** Of what is left without an owner, Kubernetes hears by its own watches, and so some time later. */
+const SOON_MS = 2 * SECOND_MS;
+const LATE_MS = 30 * SECOND_MS;
+
+/** Kubernetes' garbage collector: a Secret that has owners goes after the last of them. */
+export class Garbage {
+  readonly #clock: Clock;
+  readonly #kube: FakeKube;
+  /** From 0 to 1: how late it is. */
+  readonly #delay: () => number;
+
+  constructor(clock: Clock, kube: FakeKube, delay: () => number) {
+    this.#clock = clock;
+    this.#kube = kube;
+    this.#delay = delay;
+  }
+
+  /** Something may have lost its owner. */
+  collectSoon(): void {
+    this.#clock.after(SOON_MS + this.#delay() * (LATE_MS - SOON_MS), () => this.#collect());
+  }
+
+  /** By uid: an object that was created again under the name is no owner. */
+  #collect(): void {
+    const kube = this.#kube;
+    const living = new Set(KINDS.flatMap((resource) => kube.all(resource)).map(({ metadata: { uid } }) => uid));
+    for (const secret of kube.all(SECRETS)) {
+      const owners = ownersOf(secret);
+      if (owners.length > 0 && !owners.some(({ uid }) => living.has(uid))) kube.remove(SECRETS, secret.metadata);
+    }
+  }
+}
+
+export function ownersOf({ metadata }: FakeObject): readonly OwnerReference[] {
+  return (metadata as { readonly ownerReferences?: readonly OwnerReference[] }).ownerReferences ?? [];
+}
