@@ -97,12 +97,16 @@ export function isLogin({ what }: Pick<Effect, 'what'>): boolean {
   return what.endsWith('/auth') || what.endsWith('/signin');
 }
 
+/** A login or a token that is refused is a wrong one, which is no fault on the way: what follows from it is another scenario. */
+export function isWrongLogin(effect: Pick<Effect, 'what'>, fault: Fault): boolean {
+  return (fault === 'unauthorized' || fault === 'forbidden') && isLogin(effect);
+}
+
 /** Whether a fault at this effect is something else than the same fault elsewhere. */
 export function strikes({ to, what }: Omit<Effect, 'index'>, fault: Fault): boolean {
   // Events are only told of, and can be lost: of these a crash is enough.
   if (what.startsWith('create events')) return fault === 'crashAfter';
   if (fault === 'misrouted' || fault === 'truncated') return to === 'http';
-  // A login or a token that is refused is a wrong one.
-  if (fault === 'unauthorized' || fault === 'forbidden') return !isLogin({ what });
+  if (isWrongLogin({ what }, fault)) return false;
   return fault !== 'conflict' || (to === 'kube' && what.startsWith('patch'));
 }

@@ -13,7 +13,7 @@ import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam, type Simulator } from '../../src/simulator/simulator.ts';
 import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { statusFieldsOf } from '../support/status-fields.ts';
-import { type Effect, type Fault, TURNS } from './faults.ts';
+import { type Effect, type Fault, isWrongLogin, TURNS } from './faults.ts';
 import { Garbage } from './garbage.ts';
 import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
@@ -367,15 +367,17 @@ export class World {
     }
     const index = ++this.#count;
     this.effects.push({ ...given, index });
-    const fault: Fault | undefined = this.#crashNext
-      ? 'crashBefore'
-      : this.#areStrikesOver
-        ? undefined
-        : (this.#plan.strikes.find(({ at }) => at === index)?.fault ?? this.chance?.());
+    const fault = this.#crashNext ? 'crashBefore' : this.#faultAt(index, given);
     this.#crashNext = false;
     this.#note(`${who}${index}: ${given.what}${fault === undefined ? '' : `  <= ${fault}`}`);
     if (fault !== undefined) await this.#strike(process, fault);
     return fault;
+  }
+
+  #faultAt(index: number, given: Omit<Effect, 'index'>): Fault | undefined {
+    if (this.#areStrikesOver) return undefined;
+    const fault = this.#plan.strikes.find(({ at }) => at === index)?.fault ?? this.chance?.();
+    return fault === undefined || isWrongLogin(given, fault) ? undefined : fault;
   }
 
   #beforeRead({ number }: Process, read: Pick<Read, 'to' | 'what'>): ReadFault | undefined {
