@@ -15,9 +15,15 @@ export interface Mutation {
 const ROOT = new URL('../../', import.meta.url).href;
 const MARK = 'mutation';
 const mutations = new Map<string, Mutation>();
+/** Of each module of the project, by its URL, the text without types. */
+const stripped = new Map<string, string>();
+/** For each mutation, whether a module is another one with it. What is not stays loaded, and as fast as it has become. */
+const touched = new Map<string, Map<string, boolean>>();
+/** Of each module of the project, which others it imports. */
+const imported = new Map<string, readonly string[]>();
 let hooked = false;
 
-/** Loads this module, and all that it imports of the project, anew and with the mutation. */
+/** Loads this module anew and with the mutation, and of the project all that it imports and that depends on what is changed. */
 export function importMutated(mutation: Mutation, path: string): Promise<unknown> {
   mutations.set(mutation.name, mutation);
   if (!hooked) hook();
@@ -31,15 +37,59 @@ function hook(): void {
       const resolved = next(specifier, context);
       const name = nameIn(context.parentURL);
       if (name === undefined || !isOurs(resolved.url) || nameIn(resolved.url) !== undefined) return resolved;
-      return { ...resolved, url: `${resolved.url}?${MARK}=${name}` };
+      return isTouched(resolved.url, name) ? { ...resolved, url: `${resolved.url}?${MARK}=${name}` } : resolved;
     },
     load(url, context, next) {
       const mutation = mutations.get(nameIn(url) ?? '');
-      const file = pathOf(url).replace(`${ROOT}src/`, '');
-      if (mutation?.changes.some(([changed]) => changed === file) !== true) return next(url, context);
-      return { format: 'module', shortCircuit: true, source: stripTypeScriptTypes(mutated(mutation, file)) };
+      if (mutation === undefined) return next(url, context);
+      const file = pathOf(url);
+      const source = isChanged(mutation, file) ? stripTypeScriptTypes(mutated(mutation, inSrc(file))) : unchanged(file);
+      return { format: 'module', shortCircuit: true, source };
     },
   });
+}
+
+function isChanged({ changes }: Mutation, url: string): boolean {
+  return changes.some(([changed]) => changed === inSrc(url));
+}
+
+function inSrc(url: string): string {
+  return url.replace(`${ROOT}src/`, '');
+}
+
+function unchanged(url: string): string {
+  const known = stripped.get(url);
+  if (known !== undefined) return known;
+  const source = stripTypeScriptTypes(readFileSync(new URL(url), 'utf8'));
+  stripped.set(url, source);
+  return source;
+}
+
+/** Whether the mutation changes the module, or one that it comes to by its imports. */
+function isTouched(url: string, name: string): boolean {
+  const known = touched.get(name) ?? new Map<string, boolean>();
+  touched.set(name, known);
+  const mutation = mutations.get(name);
+  const is = known.get(url) ?? (mutation !== undefined && reachedFrom(url).some((each) => isChanged(mutation, each)));
+  known.set(url, is);
+  return is;
+}
+
+/** The module, and all that it comes to. */
+function reachedFrom(url: string): readonly string[] {
+  const reached = new Set([url]);
+  for (const each of reached) for (const next of importedBy(each)) reached.add(next);
+  return [...reached];
+}
+
+/** Of the project, and more where a text only looks like it. */
+function importedBy(url: string): readonly string[] {
+  const known = imported.get(url);
+  if (known !== undefined) return known;
+  const paths = unchanged(url).matchAll(/\b(?:from|import)[\s(]*'(\.[^']+\.ts)'/g);
+  const urls = [...paths].map(([, path = '']) => new URL(path, url).href);
+  imported.set(url, urls);
+  return urls;
 }
 
 /** The file with its changes. Throws an Error where a text to replace is not there, or more than once. */
