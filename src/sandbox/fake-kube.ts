@@ -157,10 +157,10 @@ export class FakeKube implements KubeApi {
       this.#remove(resource, path, wanted);
       return wanted;
     }
+    if (!counts(resource)) return this.#store(resource, path, 'MODIFIED', wanted);
     const generation =
       (before.metadata.generation ?? 0) + (isDeepStrictEqual(payload(wanted), payload(before)) ? 0 : 1);
-    const next = counts(resource) ? { ...wanted, metadata: { ...metadata, generation } } : wanted;
-    return this.#store(resource, path, 'MODIFIED', next);
+    return this.#store(resource, path, 'MODIFIED', { ...wanted, metadata: { ...metadata, generation } });
   }
 
   async delete(resource: Resource, ref: ObjectRef, preconditions: { readonly uid: string }): Promise<boolean> {
@@ -185,10 +185,9 @@ export class FakeKube implements KubeApi {
     const prefix = `${resource.plural}/${namespace === undefined ? '' : `${namespace}/`}`;
     const known = this.#collections.get(prefix);
     if (known !== undefined) return known;
-    const found = [...this.#objects]
-      .filter(([path]) => path.startsWith(prefix))
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([, object]) => object);
+    const paths: string[] = [];
+    for (const path of this.#objects.keys()) if (path.startsWith(prefix)) paths.push(path);
+    const found = paths.sort().flatMap((path) => this.#objects.get(path) ?? []);
     this.#collections.set(prefix, found);
     return found;
   }

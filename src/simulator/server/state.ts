@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Committed, Workspace } from './query/workspace.ts';
 
 export interface User {
@@ -61,7 +61,7 @@ const PASSWORD_BYTES = 72;
 
 /** A real server's check is slow on purpose; here a knob adds the time, and the hash only keeps passwords out of the state file. */
 export function hashPassword(password: string): string {
-  return createHash('sha256').update(Buffer.from(password, 'utf8').subarray(0, PASSWORD_BYTES)).digest('base64');
+  return hash('sha256', Buffer.from(password, 'utf8').subarray(0, PASSWORD_BYTES), 'base64');
 }
 
 export function setPassword(state: ServerState, username: string, password: string): void {
