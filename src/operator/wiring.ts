@@ -137,7 +137,8 @@ export class Wiring {
     return (key: ObjectKey, field: string, message: string): void => {
       this.#dependencies.metrics.driftCorrected(kind, field);
       const object = source.store.get(key);
-      if (object !== undefined) this.#recorder.record(object, { status: 'True', reason: 'DriftCorrected', message });
+      if (object !== undefined)
+        this.#recorder.record(object, { status: 'True', reason: 'DriftCorrected', message }, true);
     };
   }
 
@@ -147,7 +148,7 @@ export class Wiring {
       // In a namespace that goes no Event can be made any more.
       this.#dependencies.log.warn({ kind, ...splitKey(key), reason }, message);
       const object = source.store.get(key);
-      if (object !== undefined) this.#recorder.record(object, { status: 'False', reason, message });
+      if (object !== undefined) this.#recorder.record(object, { status: 'False', reason, message }, true);
     };
   }
 
