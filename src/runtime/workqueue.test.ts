@@ -366,6 +366,14 @@ test('WorkQueue has what is routine and in hand for long take the workers of wha
   expect(inHand()).toHaveLength(80 + 10);
 });
 
+test('WorkQueue has no substitute for what is routine and took a worker of what is slow: it left its own', async () => {
+  const { clock, add, inHand } = aBusyQueue(10);
+  await add(keysOf('hanging', 8), 'low');
+  await clock.advance(7_000);
+  await add(keysOf('crowd', 10), 'normal');
+  expect(inHand()).toHaveLength(8 + 8);
+});
+
 test('WorkQueue has no more substitutes than workers, whatever hangs, and hands out all when it ends', async () => {
   const { clock, add, inHand, end } = aBusyQueue(4);
   const keys = keysOf('', 40);

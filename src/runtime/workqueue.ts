@@ -266,11 +266,11 @@ export class WorkQueue {
     return { free, mayGrow };
   }
 
-  /** A key that waits and is not routine, where one is in hand for long, and each that a substitute has. */
+  /** A key that waits and is not routine, where one is in hand for long and keeps its worker, and each that a substitute has is. */
   #nextForSubstitute(): string | undefined {
     const inHand = [...this.#processing.values()];
     const substitutes = inHand.filter((each) => each.bySubstitute);
-    const mayBegin = inHand.some(({ isLong }) => isLong) && substitutes.every(({ isLong }) => isLong);
+    const mayBegin = inHand.some((each) => each.isLong && !each.isSlow) && substitutes.every(({ isLong }) => isLong);
     if (!mayBegin || substitutes.length >= (this.#options.workers ?? 0)) return undefined;
     return this.#levels.high.take(() => true) ?? this.#levels.normal.take(() => true);
   }
