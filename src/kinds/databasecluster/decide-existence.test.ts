@@ -375,6 +375,14 @@ describe('decideExistence()', () => {
     expect(reasons).toEqual(['AsSpecified', 'NotYet']);
   });
 
+  it('says nothing of the login of one that has vanished when another one is created in its place', () => {
+    const lost = aCluster().with({ recreatePolicy: 'Always' }).healthy();
+    const { subject } = lost.withCondition('CredentialsSecured', 'False', 'AdminLoginRefused');
+    const decision = decideCluster(subject, anObservation().missing().seen, NOW_MS);
+    expect(decision.status?.operation).toMatchObject({ type: 'Deploy' });
+    expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterMissing');
+  });
+
   it('records no backup settings for a clone, which is asked for with its id only', () => {
     const spec = { backup: { frequency: 'hourly' } };
     const deployed = decideCluster(aCluster().with(spec).announced().subject, foreign.seen, NOW_MS);

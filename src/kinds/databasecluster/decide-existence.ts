@@ -104,10 +104,14 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   if (operation?.target !== seen.id || outdated || operation.type !== type) {
     // Written down before the call: whoever finds the cluster afterwards, also after a crash, knows whose it is.
     const startedAt = new Date(nowMs).toISOString();
+    // What was said of the login of the former one says nothing of this one.
+    const anew = { ...subject, status: { ...status, credentials: undefined } };
     return {
       hold: true,
       conditions:
-        status.createdAt === undefined && isTriedAgain(subject) ? 'keep' : say(reconciling('Deploying', message)),
+        status.createdAt === undefined && isTriedAgain(subject)
+          ? 'keep'
+          : [...reconciling('Deploying', message), ...clusterConditions(anew, seen)],
       status: {
         operation: { type, target: desiredID(subject), startedAt, by: seen.self },
         place: seen.at,

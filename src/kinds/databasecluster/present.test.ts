@@ -163,6 +163,13 @@ describe('clusterConditions()', () => {
     expect(securedOf(never.subject, asleep)).toMatchObject({ status: 'False', reason: 'NotYet' });
   });
 
+  it('does not forget what is wrong with the login of one that is not to be seen for a moment', () => {
+    const wrong = { status: 'False', reason: 'SecuringCredentials' } as const;
+    const alive = healthy.withCondition('CredentialsSecured', wrong.status, wrong.reason);
+    expect(securedOf(alive.subject, anObservation().missing().seen)).toMatchObject(wrong);
+    expect(securedOf(alive.subject, foreign.seen)?.reason).toBe('ClusterNotOurs');
+  });
+
   it('says of one that is being created that its login is not retired yet', () => {
     expect(securedOf(aCluster().announced().subject, anObservation().missing().seen)?.reason).toBe('NotYet');
   });

@@ -125,6 +125,9 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     const message = `Cluster "${seen.id}" is not this object's, and no login is tried there`;
     return { type, status: 'False', reason: 'ClusterNotOurs', message };
   } else if (!isBeingCreated(subject, seen)) {
+    // If it comes back, what was wrong with its login is so still, and nobody else remembers that.
+    const known = subject.status.credentials && keptFrom(subject, type);
+    if (known?.status === 'False') return known;
     const message = `There is no cluster "${seen.id}" to sign in to`;
     return { type, status: 'False', reason: 'ClusterMissing', message };
   }
