@@ -234,4 +234,14 @@ describe('dryRun()', () => {
       problems: [expect.stringContaining('spec.storageSizeGB cannot be -1')],
     });
   });
+
+  it('leaves the annotations of others where nobody may be asked', async () => {
+    const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
+    const manifest = manifestOf(CLUSTER_SPEC);
+    const named = { ...manifest, metadata: { ...manifest.metadata, annotations: { team: 'shop' } } };
+    const paused = liveOf({ annotations: { 'mooring.dev/paused': 'true' } });
+    expect(await dryRun(api, databaseClusterDefinition, named, paused, new Set(), signal)).toMatchObject({
+      object: { metadata: { annotations: { 'mooring.dev/paused': 'true', team: 'shop' } } },
+    });
+  });
 });

@@ -42,7 +42,8 @@ export async function dryRun(
     if (problems.length > 0) return { problems };
     const note = `${definition.kind} ${namespace}/${name} was not checked by the API server: ${error.message.trim()}`;
     const parsed = definition.spec.safeParse(spec);
-    const metadata = { ...live?.metadata, ...manifest.metadata };
+    const annotations = { ...live?.metadata.annotations, ...manifest.metadata.annotations };
+    const metadata = { ...live?.metadata, ...manifest.metadata, annotations };
     return { object: { metadata, spec: parsed.success ? parsed.data : spec } as unknown as AnyObject, note };
   }
 }
