@@ -185,7 +185,7 @@ test.each([
     await bench.clock.runUntil(() => bench.find(CLUSTERS, 'orders') === undefined, 'it goes', 2 * MINUTE_MS);
     await bench.clock.advance(1_000);
     const left = bench.kube.all(EVENTS).filter((event) => event['reason'] === 'ClusterLeft');
-    const note = expect.stringContaining(`nothing is ${end} any more`);
+    const note = expect.stringContaining(`was to be ${end} with this object`);
     expect(left).toMatchObject([{ type: 'Warning', note, regarding: { kind: 'DatabaseCluster', name: 'orders' } }]);
     expect(clusterNamed(bench.simulator, 'orders')?.status).toBe('running');
     bench.stop();

@@ -158,11 +158,11 @@ function isMissed({ status }: ClusterSubject): boolean {
   return status.createdAt !== undefined && !status.observedOnly && status.state !== 'destroying';
 }
 
-/** It is taken for gone, and may come back: whoever pays for it must hear that nobody ended it. */
+/** It is taken for gone, and may come back: whoever pays for it must hear that nobody saw it end, be it that the answer to that was lost. */
 function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readonly ClusterStep[] {
   const { id, place, cluster, claimedBy } = seen;
   if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
-  const message = `Cluster "${id}" in ${place} was to be ${end} with this object, and the cloud does not show it: it is taken for gone, so nothing is ${end} any more. If it comes back, look after it in the cloud's console`;
+  const message = `Cluster "${id}" in ${place} was to be ${end} with this object, and the cloud does not show it: it is taken for gone, and nothing more is asked for. If it comes back, look after it in the cloud's console`;
   return [{ do: 'TellLeft', id, message }];
 }
 

@@ -145,7 +145,7 @@ describe('Deleting a DatabaseCluster', () => {
     await goOn(bench);
     expect(isGone(bench)).toBe(true);
     expect(bench.told.at(-1)).toMatch(
-      /^left: Cluster "orders" in .* was to be destroyed with this object, and the cloud does not show it: .* nothing is destroyed any more\. .*console$/,
+      /^left: Cluster "orders" in .* was to be destroyed with this object, and the cloud does not show it: .* nothing more is asked for\. .*console$/,
     );
     const told = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     await hide(told);
