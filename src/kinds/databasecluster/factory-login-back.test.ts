@@ -57,6 +57,24 @@ describe('The login that new clusters come with, where another one worked before
     expect([puts(bench), isFactorys(bench)]).toEqual([0, true]);
   });
 
+  it.each([
+    ['does not take another password', 500],
+    ['says that it took another password, which does not sign in', 200],
+  ])('is told of as long as the server %s', async (_what, status) => {
+    const bench = await runningBench(VERIFY_SOON);
+    bench.simulator.setPassword('orders', 'admin', FACTORY_PASSWORD);
+    bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status });
+    await bench.clock.advance(80_000);
+    for (let n = 0; n < 4; n++) await bench.pass();
+    const secured = bench.status().conditions?.find(({ type }) => type === 'CredentialsSecured');
+    expect([puts(bench), isFactorys(bench), secured?.reason]).toEqual([
+      status === 200 ? 1 : 3,
+      true,
+      'SecuringCredentials',
+    ]);
+    expect(bench.ready()).not.toMatch(/^True/);
+  });
+
   it('is replaced where the cluster is the same, as the cloud says', async () => {
     const bench = await runningBench(VERIFY_SOON);
     bench.simulator.setPassword('orders', 'admin', FACTORY_PASSWORD);

@@ -210,7 +210,8 @@ export async function observeLogin(
       replacedInMs: untilReplaced(world, subject, known, factoryAlive === true ? 'factory' : working),
       working,
       ...(found?.of === undefined ? {} : { workingOf: found.of }),
-      factoryAlive,
+      // Where it came back, it is what stands in the Secret until another one takes its place.
+      factoryAlive: factoryAlive ?? (isFactorysLogin(known, working) ? true : undefined),
       acceptsAny,
       powerless,
       managedBy: isOther ? found?.login.username : undefined,
@@ -358,6 +359,11 @@ function isOfAnother({ factory }: KnownLogins, login: Login | undefined): boolea
 async function isFactoryAlive(logins: Logins, known: KnownLogins, signal: AbortSignal): Promise<boolean> {
   const verdict: Verdict = await logins.attempt(known.factory, signal);
   return verdict === 'accepted';
+}
+
+/** What works is the login that new clusters come with, under the name of our own. */
+function isFactorysLogin({ current, factory }: KnownLogins, working: WorkingLogin): boolean {
+  return working === 'current' && current !== undefined && digestOf(current) === digestOf(factory);
 }
 
 /** The coming password takes the place of one that nobody else knows. */
