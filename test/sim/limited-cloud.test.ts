@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { jain, servedWhileContended } from '../bench/measure/fairness.ts';
 import { RateLimit } from '../bench/rate-limit.ts';
 import { aCrowd, type Front } from './crowd.ts';
@@ -57,6 +57,25 @@ test('A limit of the cloud on all spaces is kept to, and shared by them, whateve
   expect(Math.max(...waits)).toBeLessThan(15_000);
   // Nothing of the limit is left unused while there is something to do.
   expect(Math.max(...deploys.map(({ at }) => at)) - begin).toBeLessThan(1.3 * 100 * requests.length);
+}, 120_000);
+
+test('Where the first looks at many spaces wait for their turn, no cluster is written more often for it', async () => {
+  const spaces = Array.from({ length: 100 }, (_, index) => `space-${index}`);
+  const crowd = await aCrowd(spaces);
+  const { clock, kube, setting } = crowd;
+  setting.front = limitedTo(50, clock.now);
+  const patches = vi.spyOn(kube, 'patch');
+  const names = spaces.flatMap((space) => [1, 2, 3].map((index) => ({ space, name: `${space}-${index}` })));
+  for (const { name, space } of names) await crowd.createCluster(name, space);
+  void crowd.start();
+  // Clusters begin to be looked at long before.
+  await clock.advance(5_000);
+  expect(spaces.filter((space) => crowd.readyOf(SPACES_RESOURCE, space) === undefined).length).toBeGreaterThan(50);
+  await clock.runUntil(() => names.every(({ name }) => crowd.isReady(name)), 'all are Ready', 300_000);
+  crowd.stop();
+  const written = patches.mock.calls.flatMap(([{ plural }, { name }]) => (plural === CLUSTERS.plural ? [name] : []));
+  // Its finalizer, the operation, what was deployed, and Ready.
+  for (const { name } of names) expect(written.filter((each) => each === name)).toHaveLength(4);
 }, 120_000);
 
 test('Without a limit nobody waits, and 190 clusters are deployed as fast as ever', async () => {

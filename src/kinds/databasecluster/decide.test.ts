@@ -75,6 +75,11 @@ describe('decideCluster() without the space', () => {
     });
   });
 
+  it('says nothing of one that is new before the space has had its first look', () => {
+    const waiting = { ...noSpace('waiting'), untoldMs: 9_000 };
+    expect(decideCluster(aCluster().subject, waiting, NOW_MS)).toEqual({ conditions: 'keep', requeueAfterMs: 9_000 });
+  });
+
   it('waits with one whose spec has changed', () => {
     const { subject } = healthy.generation(2);
     expect(outline(decideCluster(subject, noSpace('waiting'), NOW_MS)).ready).toBe('Unknown WaitingForSpace');

@@ -88,6 +88,9 @@ function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObser
     const outage = known.status === 'True' && observation.reason === 'WaitingForSpace';
     if (outage || observation.starting === true) return { conditions: 'keep' };
   }
+  // It would be a write more for each of a thousand clusters, only to say that nothing is known yet.
+  if (observation.space === 'waiting' && observation.untoldMs !== undefined)
+    return { conditions: 'keep', requeueAfterMs: observation.untoldMs };
   const mustAct = observation.space !== 'waiting';
   const say = mustAct ? stalled : reconciling;
   const conditions = [...say(observation.reason, observation.message), ...unobserved(subject, observation.reason)];

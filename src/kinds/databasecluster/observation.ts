@@ -16,6 +16,8 @@ export type ClusterObservation =
       readonly message: string;
       /** This process has just begun, and nothing says that the space does not work. */
       readonly starting?: boolean;
+      /** For so long nothing need be told: nothing was yet, and the space is only about to be looked at; undefined: that is not so. */
+      readonly untoldMs?: number | undefined;
     }
   /** The space does not admit this object. */
   | { readonly space: 'refused'; readonly reason: string; readonly message: string }

@@ -47,6 +47,46 @@ describe('observeCluster() looks for the space and', () => {
     expect(seen).toMatchObject({ space: 'waiting', reason: 'WaitingForSpace' });
   });
 
+  describe('while it waits for its first look', () => {
+    const unseen = { spec: aSpace().subject.spec, ready: undefined };
+    const observed = { ...unseen, ready: { status: 'True', reason: 'Observed', message: '' } };
+    const refused = { ...unseen, ready: { status: 'False', reason: 'CredentialsInvalid', message: '' } };
+    const told = aCluster().withCondition('Ready', 'Unknown', 'SpaceNotFound');
+
+    it.each([
+      ['has it say nothing for a minute', aCluster(), unseen, 60_000],
+      ['of a process that is new, too', aCluster(), observed, 60_000],
+      ['has it say what is wrong with the space', aCluster(), refused, undefined],
+      ['has it say so where it said something else before', told, unseen, undefined],
+    ])('%s', async (_what, given, space, untoldMs) => {
+      const bench = await kindBench();
+      bench.world().connections.disconnect('shop/production');
+      expect(await observe(bench, given, { space: () => space })).toMatchObject({ space: 'waiting', untoldMs });
+    });
+
+    it('has it say so after that minute, and anew where it waits another time', async () => {
+      const bench = await kindBench();
+      const world = { ...bench.world(), space: () => unseen, connections: { get: () => undefined } as never };
+      const left = async () => await observe(bench, aCluster(), world);
+      await left();
+      await bench.clock.advance(59_000);
+      expect(await left()).toMatchObject({ untoldMs: 1_000 });
+      await bench.clock.advance(1_000);
+      expect(await left()).toMatchObject({ untoldMs: undefined });
+      expect(await observe(bench, aCluster())).toMatchObject({ space: 'seen' });
+      expect(await left()).toMatchObject({ untoldMs: 60_000 });
+    });
+
+    it('has it say so after ten seconds of a look that goes on', async () => {
+      const bench = await kindBench();
+      const connection = { ...bench.world().connections.get('shop/production'), poller: { has: () => false } };
+      const looked = { space: () => unseen, connections: { get: () => connection } as never };
+      expect(await observe(bench, aCluster(), looked)).toMatchObject({ untoldMs: 10_000 });
+      await bench.clock.advance(10_000);
+      expect(await observe(bench, aCluster(), looked)).toMatchObject({ untoldMs: undefined });
+    });
+  });
+
   it('begins nothing new while something is wrong with it, and goes on with what has begun', async () => {
     const bench = await kindBench();
     const amiss = {

@@ -135,12 +135,36 @@ async function findConnection(
   // A space with something wrong, such as one refused token of several, goes on with what it has, and takes nothing new.
   const admitted = space.ready?.status === 'True' || hasBegun(subject);
   const isShown = connection?.poller.listedAtMs !== undefined || connection?.poller.has(currentID(subject));
-  if (connection !== undefined && isShown && admitted) return connection;
+  if (connection !== undefined && isShown && admitted) {
+    world.memory.waiting.forget(subject.key);
+    return connection;
+  }
   // Its reason only: its message may change often, and hundreds of objects must not be written because of that.
   const why = space.ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${space.ready.reason}`;
   const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
-  return { space: 'waiting', reason: 'WaitingForSpace', message, starting: space.ready?.status === 'True' };
+  const starting = space.ready?.status === 'True';
+  const isFirstLook = space.ready === undefined || starting;
+  const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
+  return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs };
 }
+
+/** Of a cluster that tells nothing yet; undefined: it is to tell now. */
+function untilTold(
+  { clock, memory }: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection | undefined,
+): number | undefined {
+  if (subject.status.conditions !== undefined) return undefined;
+  const isLookedAt = connection !== undefined && connection.poller.listedAtMs === undefined;
+  const leftMs = TOLD_AFTER_MS[isLookedAt ? 'lookedAt' : 'queued'] - memory.waiting.forMs(subject, clock.monotonic());
+  return leftMs > 0 ? leftMs : undefined;
+}
+
+/**
+ * How long a space may wait for its turn to be looked at for the first time, and how long that may take. Where the cloud limits requests
+ * the looks at a hundred spaces take most of a minute.
+ */
+const TOLD_AFTER_MS = { queued: 60_000, lookedAt: 10_000 };
 
 function hasBegun({ status, deleting }: ClusterSubject): boolean {
   return deleting || mayExist({ status });

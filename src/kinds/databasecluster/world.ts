@@ -77,6 +77,8 @@ export class ClusterMemory {
   readonly #notes = new Map<ObjectKey, { readonly secretName: string; readonly times: number }>();
   /** That its last call is to have been made at a time that is yet to come. */
   readonly ahead = new Elapsed();
+  /** That its space waits for its first look. */
+  readonly waiting = new Elapsed();
   /** That the object goes. */
   readonly going = new Elapsed();
   /** That another Secret is there beside the one that the login was verified in. */
@@ -129,6 +131,7 @@ export class ClusterMemory {
   forget(key: ObjectKey, why: Forgotten): void {
     this.absences.forget(key);
     this.ahead.forget(key);
+    this.waiting.forget(key);
     this.going.forget(key);
     this.left.forget(key);
     this.unreachable.forget(key);
