@@ -143,7 +143,7 @@ test('Only src/main.ts, src/commands and the kubeconfig read the environment', (
 test('After a colon a message goes on with a small letter, unless a name follows', () => {
   const CAPITAL = /(?<!\b[a-z]+[A-Z]\w*): (?!Mooring\b)[A-Z][a-z]+ [a-z]+/g;
   const wrong = product
-    .filter((path) => path.startsWith('src/kinds/') && !path.startsWith('src/kinds/databasespace/'))
+    .filter((path) => path.startsWith('src/kinds/'))
     .flatMap((path) => [...codeOf(path).matchAll(CAPITAL)].map(([found]) => `${path}${found}`));
   expect(wrong).toEqual([]);
 });

@@ -102,7 +102,14 @@ describe('statusText()', () => {
       'Cannot deploy cluster "a": refused (HTTP 400, version: 9 is not there). Change it',
       'Cannot deploy cluster "a": refused (HTTP 400, version: 9 is not there)',
     ],
-    ['Secret "cloud-write" is not there: Create it in namespace "shop"', 'Secret "cloud-write" is not there'],
+    [
+      'Secret "cloud-write" is not there: create it in namespace "shop"',
+      'Secret "cloud-write" is not there: create it in namespace "shop"',
+    ],
+    [
+      'Waiting until what is on the cluster and goes too is deleted there: DatabaseUser "app". It is waited for two minutes at most',
+      'Waiting until what is on the cluster and goes too is deleted there: DatabaseUser "app"',
+    ],
     ['Cluster "orders" rests; it goes on later', 'Cluster "orders" rests'],
     [
       'Cannot destroy cluster "a": the other side failed (HTTP 503, busy: Try later. It is so). Wait',
@@ -116,7 +123,7 @@ describe('statusText()', () => {
       'Cluster "a" rests, and the spec says state: Running. Set Suspended',
       'Cluster "a" rests, and the spec says state: Running',
     ],
-  ])('of %j shows the reason, and not what to do', (message, shown) => {
+  ])('of %j shows the first sentence', (message, shown) => {
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['False', 'Odd', message] })];
     expect(show(items)[1]).toMatch(/False +Odd +2h +/);
     expect(show(items)[1]?.endsWith(`  ${shown}`)).toBe(true);

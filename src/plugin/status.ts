@@ -94,10 +94,9 @@ const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go
 
 /** A status line is one line; `explain` shows the rest. */
 function firstSentence(message: string): string {
-  // What follows a colon is a remedy where it begins like a sentence, and else the reason. What is in brackets is one word,
-  // and so is a field of the spec with its value.
-  const words = message.replace(/\([^)]*\)|\b(?:state|[a-z]+[A-Z]\w*): [A-Z]/g, (one) => '_'.repeat(one.length));
-  const end = words.search(/[.;] [A-Za-z]|: [A-Z]/);
+  // What follows a colon belongs to it: the reason, the remedy in a few words, or a name. What is in brackets is one word.
+  const words = message.replace(/\([^)]*\)/g, (one) => '_'.repeat(one.length));
+  const end = words.search(/[.;] [A-Za-z]/);
   return end < 20 ? message : message.slice(0, end);
 }
 

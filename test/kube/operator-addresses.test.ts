@@ -19,7 +19,7 @@ test('a space at the metadata service of the machine is stalled, and mends', asy
     status: 'False',
     reason: 'BaseURLNotAllowed',
     message:
-      /^baseURL "169\.254\.169\.254" is a link-local address, .*: Use a public address, or have it added to .*--allowed-networks$/,
+      /^baseURL "169\.254\.169\.254" is a link-local address, .*: use a public address, or have it added to .*--allowed-networks$/,
   });
   expect(status?.conditions?.[1]).toMatchObject({ type: 'Stalled', status: 'True' });
 

@@ -131,7 +131,7 @@ describe.concurrent('the space', () => {
     const { status } = await site.until('DatabaseSpace', {
       status: 'False',
       reason: 'BaseURLNotAllowed',
-      message: /is not https: Use https, or start the operator with --allow-http/,
+      message: /is not https: use https, or start the operator with --allow-http/,
     });
     expect(status?.conditions?.[1]).toMatchObject({ type: 'Stalled', status: 'True' });
     await staysQuiet(site);

@@ -209,7 +209,7 @@ function meaningOf(
   const message = messageOf(error);
   if (error instanceof ApiError) {
     if (error.kind === 'notFound') {
-      const remedy = `The cloud knows no ${place}: Check teamID, spaceID and baseURL`;
+      const remedy = `The cloud knows no ${place}: check teamID, spaceID and baseURL`;
       return ['stalled', { word: 'SpaceNotFound', message: `${message}. ${remedy}` }];
     }
     if (error.kind === 'forbidden') {

@@ -63,7 +63,7 @@ describe('refusalOfURL()', () => {
     ['https://user@10.96.0.1', '"10.96.0.1" is a private address'],
   ])('refuses %s in a pod, however it is written, and says how to have it allowed', (url, text) => {
     expect(refusalOfURL(url, inPod)).toContain(text);
-    expect(refusalOfURL(url, inPod)).toMatch(/: Use a public address, or have it added to the .*--allowed-networks$/);
+    expect(refusalOfURL(url, inPod)).toMatch(/: use a public address, or have it added to the .*--allowed-networks$/);
   });
 
   it('lets an address through whose network is allowed, or which is itself among the allowed base URLs', () => {
@@ -106,14 +106,14 @@ describe('refusalOfServerURL()', () => {
   ])('sends logins to hosts only that a listed cloud named: %s for %s: %s', (url, host, allowed) => {
     const refusal = refusalOfServerURL(url, host, listed);
     expect(refusal === undefined).toBe(allowed);
-    if (!allowed) expect(refusal).toContain(`is not at "${host}", the address that the cloud gave: Use {host} alone`);
+    if (!allowed) expect(refusal).toContain(`is not at "${host}", the address that the cloud gave: use {host} alone`);
   });
 
   it.each([
     ['https://10.1.2.3:8443', '10.1.2.3', '"10.1.2.3" is a private address'],
     ['https://169.254.169.254', '169.254.169.254', '"169.254.169.254" is a link-local address'],
     ['http://db-1', 'db-1', 'is not https'],
-    ['https://db 1', 'db 1', 'is not a URL: Check serverURL'],
+    ['https://db 1', 'db 1', 'is not a URL: check serverURL'],
   ])('refuses %s, also where the cloud itself gave that address', (url, host, text) => {
     expect(refusalOfServerURL(url, host, inPod)).toContain(text);
     expect(refusalOfServerURL(url, host, listed)).toContain(text);

@@ -19,13 +19,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** Why the base URL is not allowed, as a text that follows the field's name; undefined if it is. */
 export function refusalOfURL(text: string, policy: UrlPolicy): string | undefined {
   const url = URL.parse(text);
-  if (url === null) return `"${text}" is not a URL: Write one such as https://cloud.example.com`;
+  if (url === null) return `"${text}" is not a URL: write one such as https://cloud.example.com`;
   const refusal = refusalOfScheme(text, url, policy);
   if (refusal !== undefined) return refusal;
   const allowed = policy.allowedBaseURLs;
   if (allowed === undefined) return refusalOfLiteral(url, policy);
   if (isListed(url, allowed)) return undefined;
-  return `"${text}" is not among the operator's --allowed-base-urls (${allowed.join(', ')}): Use one of these, or have it added`;
+  return `"${text}" is not among the operator's --allowed-base-urls (${allowed.join(', ')}): use one of these, or have it added`;
 }
 
 /**
@@ -34,14 +34,14 @@ export function refusalOfURL(text: string, policy: UrlPolicy): string | undefine
  */
 export function refusalOfServerURL(text: string, host: string, policy: UrlPolicy): string | undefined {
   const url = URL.parse(text);
-  if (url === null) return `"${text}" is not a URL: Check serverURL of the DatabaseSpace`;
+  if (url === null) return `"${text}" is not a URL: check serverURL of the DatabaseSpace`;
   const refusal = refusalOfScheme(text, url, policy);
   if (refusal !== undefined) return refusal;
   const allowed = policy.allowedBaseURLs;
   if (allowed !== undefined) {
     if (isListed(url, allowed)) return undefined;
     if (url.hostname !== URL.parse(`${url.protocol}//${host}`)?.hostname) {
-      return `"${text}" is not at "${host}", the address that the cloud gave: Use {host} alone as the host in serverURL, or have the URL added to the operator's --allowed-base-urls`;
+      return `"${text}" is not at "${host}", the address that the cloud gave: use {host} alone as the host in serverURL, or have the URL added to the operator's --allowed-base-urls`;
     }
   }
   return refusalOfLiteral(url, policy);
@@ -61,7 +61,7 @@ export function connectionGuard(policy: UrlPolicy): ConnectionGuard | undefined 
 function refusalOfScheme(text: string, url: URL, { allowHTTP }: UrlPolicy): string | undefined {
   const mayBeHTTP = url.protocol === 'http:' && (LOOPBACK.test(url.hostname) || allowHTTP);
   if (url.protocol === 'https:' || mayBeHTTP) return undefined;
-  return `"${text}" is not https: Use https, or start the operator with --allow-http`;
+  return `"${text}" is not https: use https, or start the operator with --allow-http`;
 }
 
 /** Of an address in the URL itself: what a name means is seen when a connection is made. */
@@ -80,7 +80,7 @@ function refusalOfAddress(host: string, address: string, allowed: BlockList): st
   const word = specialUseOf(address, allowed);
   if (word === undefined) return undefined;
   const where = host === address ? `"${host}" is ${word}` : `"${host}" is at ${address}, ${word}`;
-  return `${where}, where the operator sends nothing unless told to: Use a public address, or have it added to the operator's --allowed-networks`;
+  return `${where}, where the operator sends nothing unless told to: use a public address, or have it added to the operator's --allowed-networks`;
 }
 
 function isListed(url: URL, bases: readonly string[]): boolean {
