@@ -138,6 +138,15 @@ describe('observeSpace()', () => {
     expect(simulator.count('list')).toBe(0);
   });
 
+  it('does not wait with the List because one token is refused and the cloud does not answer to the next', async () => {
+    const { simulator, put, observe } = await bench();
+    await put('cloud-read', { clientID: 'read-id', clientSecret: 'wrong-secret-value' });
+    simulator.faults.add({ match: { operation: 'exchangeToken' }, effect: '5xx', skip: 1, times: 1 });
+    const { cloud } = await observe();
+    expect(cloud?.refused.map(({ secretName }) => secretName)).toEqual(['cloud-read']);
+    expect(cloud).toMatchObject({ exchanged: false, inventory: { total: 0 } });
+  });
+
   it('is whole also where the versions cannot be asked for', async () => {
     const { simulator, observe } = await bench();
     simulator.faults.add({ match: { operation: 'listVersions' }, effect: '5xx' });

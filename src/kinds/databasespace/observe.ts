@@ -118,11 +118,11 @@ async function observeCloud(
   const connection = await connected(world, subject, signal);
   if ('missing' in connection) return connection;
   if (subject.lookNow) connection.client.forgetRefusals();
-  const { refused, held, unanswered } = await exchange(connection, subject.spec, signal);
+  const { refused, unanswered } = await exchange(connection, subject.spec, signal);
   const { poller } = connection;
   // The first List; from then on the poller goes on by itself, also when it fails. Tokens that are right are enough for it.
   const started = poller.listedAtMs !== undefined || poller.error !== undefined;
-  const useless = held === 0 && refused.length > 0;
+  const useless = refused.length === subject.spec.apiTokens.length;
   if (!useless && (!started || subject.lookNow)) await poller.refresh();
   return {
     place: placeName(connection.place),
@@ -194,8 +194,6 @@ export function secretNames(spec: DatabaseSpaceSpec): readonly string[] {
 
 interface Exchanged {
   readonly refused: readonly RefusedToken[];
-  /** How many tokens were exchanged. */
-  readonly held: number;
   /** Why not all were tried: the cloud did not say whether they are right. */
   readonly unanswered: ApiError | undefined;
 }
@@ -215,11 +213,11 @@ async function exchange(
       await connection.client.authenticate(level, signal);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (!isRefusedExchange(error)) return { refused, held: 0, unanswered: error };
+      if (!isRefusedExchange(error)) return { refused, unanswered: error };
       refused.push({ secretName: secretRef.name, error });
     }
   }
-  return { refused, held: apiTokens.length - refused.length, unanswered: undefined };
+  return { refused, unanswered: undefined };
 }
 
 /**
