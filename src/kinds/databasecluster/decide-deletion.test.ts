@@ -5,6 +5,7 @@ import {
   type ClusterBuilder,
   CREATED_AT,
   CREATED_MS,
+  conditionOf,
   NOW_MS,
   noSpace,
   outline,
@@ -58,6 +59,18 @@ const cases: readonly Case[] = [
     given: leaving('Delete'),
     seen: running.status('destroying').seen,
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+  },
+  {
+    name: 'says of one that was to be suspended, and that somebody else destroys, that it is',
+    given: leaving('Suspend'),
+    seen: running.status('destroying').seen,
+    thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+  },
+  {
+    name: 'tells nothing of a cluster that was to be suspended, and was seen to end',
+    given: leaving('Suspend').withStatus({ state: 'destroying' }),
+    seen: gone.seen,
+    thus: { steps: [], released: true },
   },
   {
     name: 'deletes the Secret of a cluster that is gone, and tells that it did not end it',
@@ -189,6 +202,12 @@ const cases: readonly Case[] = [
 describe('decideDeletion()', () => {
   it.each(cases)('$name', ({ given, seen, thus }) => {
     expect(outline(decideCluster(given.subject, seen, NOW_MS))).toMatchObject(thus);
+  });
+
+  it('says who destroys a cluster that was to be suspended', () => {
+    const decision = decideCluster(leaving('Suspend').subject, running.status('destroying').seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(/is being destroyed, though not by this object/);
+    expect(decision.status).toMatchObject({ state: 'destroying' });
   });
 
   it('keeps the identity of a cluster that it found', () => {

@@ -100,6 +100,14 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (cluster === undefined || !isOursToEnd(subject, seen))
     return { conditions: 'keep', steps: tellLeft(subject, seen, 'suspended'), release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
+  if (cluster.status === 'destroying') {
+    const message = `Cluster "${seen.id}" is being destroyed, though not by this object, so it cannot be suspended: this object goes when it is gone`;
+    // Once it is gone, that it was seen to end has nobody look for it, or be told that it was left.
+    return {
+      conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
+      status: shown(seen),
+    };
+  }
   const message = `Cluster "${seen.id}" is being suspended before this object goes`;
   const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
   if (cluster.status !== 'running') return { conditions };
