@@ -74,7 +74,7 @@ describe('decideSpace()', () => {
     const conditions = [...(ready.subject.status.conditions ?? []), { ...known, lastTransitionTime: '' }];
     const given = ready.but({ status: { ...ready.subject.status, conditions } });
     const needs = { neededBy: ['shop/orders'], freeSecrets: ['cloud-admin'] };
-    const seen = { ...aSpaceObservation({}, needs), cloud: { missing } };
+    const seen = { ...aSpaceObservation({}, needs), cloud: { why: missing, lacksToken: true } };
     const decision = decideSpace(given.subject, seen);
     expect(outline(decision)).toMatchObject({ ready: said, summary, comesBack: '0 ms' });
     expect(conditionOf(decision, 'CredentialsValid')).toMatchObject({
@@ -90,6 +90,19 @@ describe('decideSpace()', () => {
     expect(conditionOf(going, 'Ready')).toMatchObject({
       message: expect.stringMatching(/^Secret "a" .*\. This space, which is being deleted, .*: shop\/orders$/),
     });
+  });
+
+  it('says nothing of the tokens where something else keeps the space from being connected', () => {
+    const known = { type: 'CredentialsValid', status: 'True', reason: 'TokensExchanged', message: '' } as const;
+    const conditions = [...(ready.subject.status.conditions ?? []), { ...known, lastTransitionTime: '' }];
+    const given = ready.but({ status: { ...ready.subject.status, conditions } });
+    const needs = { neededBy: ['shop/orders'], freeSecrets: ['cloud-admin'] };
+    const why = new TerminalError('BaseURLNotAllowed', 'baseURL "http://a" is not https');
+    const decision = decideSpace(given.subject, { ...aSpaceObservation({}, needs), cloud: { why, lacksToken: false } });
+    expect(outline(decision)).toMatchObject({ ready: 'False BaseURLNotAllowed', summary: 'Stalled' });
+    expect(conditionOf(decision, 'CredentialsValid')).toMatchObject({ status: 'Unknown', reason: 'NotExchanged' });
+    // What deleting the clusters needs is kept all the same.
+    expect(decision.status?.keptSecrets).toEqual(['cloud-admin']);
   });
 
   it.each<[ApiErrorKind, string, string]>([

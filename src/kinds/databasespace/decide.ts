@@ -5,7 +5,7 @@ import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kub
 import { failureOf } from '../../kube/failure.ts';
 import { failed, failing, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
-import type { CloudSeen, SpaceObservation, SpaceSubject, WithoutTokens } from './observe.ts';
+import type { CloudSeen, NotConnected, SpaceObservation, SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
 export type SpaceDecision = Decision<DatabaseSpaceStatus, SpaceStep>;
@@ -32,8 +32,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   const keep = toKeep.filter((name) => announced.has(name)).map((name): SpaceStep => ({ do: 'KeepSecret', name }));
   const steps = needed ? [...keep, ...free(staleSecrets)] : freeAll;
   const names = [...keptSecrets, ...staleSecrets, ...toKeep].toSorted();
-  const { retry, ...decided } =
-    'missing' in cloud ? withoutTokens(cloud) : decideCloud(subject, observation, cloud, nowMs);
+  const { retry, ...decided } = 'why' in cloud ? notConnected(cloud) : decideCloud(subject, observation, cloud, nowMs);
   const isToldFirst = keep.length < toKeep.length;
   const decision = {
     ...decided,
@@ -69,13 +68,17 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 }
 
-/** Those who go on with the tokens that there were are not to believe that these are there. */
-function withoutTokens({ missing }: WithoutTokens): SpaceDecision {
-  const { reason, message } = missing;
-  const failure = failureOf(missing);
-  const conditions = failed([credentials('False', reason, message)], failure);
+/** Those who go on with the tokens that there were are not to believe that these are there, or right. */
+function notConnected({ why, lacksToken }: NotConnected): SpaceDecision {
+  const { reason, message } = why;
+  const failure = failureOf(why);
+  const valid = lacksToken ? credentials('False', reason, message) : credentials('Unknown', 'NotExchanged', NOT_ASKED);
+  const conditions = failed([valid], failure);
   return { conditions, retry: failure.lasting === 'terminal' ? 'slowly' : 'soon' };
 }
+
+const NOT_ASKED =
+  'The API tokens are not tried as long as the space cannot be connected, for the reason that Ready has';
 
 /** While the space cannot be listed, its own poller goes on trying and tells when that changes. */
 function decideCloud(

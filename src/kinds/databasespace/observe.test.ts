@@ -45,7 +45,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
   /** Of a space whose tokens are there. */
   const observe = async (given?: SpaceBuilder) => {
     const { cloud, ...rest } = await observeAny(given);
-    if (cloud !== undefined && 'missing' in cloud) throw cloud.missing;
+    if (cloud !== undefined && 'why' in cloud) throw cloud.why;
     return { ...rest, cloud };
   };
   return { simulator, world, kube, put, observe, observeAny };
@@ -183,17 +183,23 @@ describe('observeSpace()', () => {
     const { kube, put, observeAny: observe } = await bench();
     await observe();
     await put('cloud-read', { clientID: 'read-id' });
-    expect((await observe()).cloud).toMatchObject({ missing: { reason: 'SecretKeyMissing' } });
+    expect((await observe()).cloud).toMatchObject({ why: { reason: 'SecretKeyMissing' }, lacksToken: true });
     kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
-    expect((await observe()).cloud).toMatchObject({ missing: { reason: 'SecretNotFound' } });
+    expect((await observe()).cloud).toMatchObject({ why: { reason: 'SecretNotFound' }, lacksToken: true });
     await put('cloud-read', { clientID: 'read-id', clientSecret: 'read-secret-0123456789' });
     expect((await observe()).cloud).toMatchObject({ exchanged: true });
   });
 
   it('names a Secret of the login that new clusters come with that is missing', async () => {
-    const { kube, observe } = await bench();
+    const { kube, observeAny: observe } = await bench();
     kube.remove(SECRETS, { namespace: 'shop', name: 'factory-login' });
-    await expect(observe()).rejects.toMatchObject({ reason: 'SecretNotFound' });
+    expect((await observe()).cloud).toMatchObject({ why: { reason: 'SecretNotFound' }, lacksToken: false });
+  });
+
+  it('tells of a URL that is not allowed', async () => {
+    const { observeAny: observe } = await bench();
+    const { cloud } = await observe(aSpace().with({ baseURL: 'http://cloud.example.com' }));
+    expect(cloud).toMatchObject({ why: { reason: 'BaseURLNotAllowed' }, lacksToken: false });
   });
 
   it('asks an address where no token is exchanged once, not for the tokens and for the List', async () => {

@@ -33,7 +33,7 @@ export interface SpaceObservation {
   /** Secrets that the spec names and that somebody has deleted: they go when nothing keeps them any more. */
   readonly leavingSecrets: readonly string[];
   /** Undefined: not looked at, as the object is going and nothing needs it. */
-  readonly cloud: CloudSeen | WithoutTokens | undefined;
+  readonly cloud: CloudSeen | NotConnected | undefined;
 }
 
 export interface RefusedToken {
@@ -42,9 +42,11 @@ export interface RefusedToken {
   readonly error: ApiError;
 }
 
-/** A Secret or a key of an API token is not there: SecretNotFound, or SecretKeyMissing. */
-export interface WithoutTokens {
-  readonly missing: TransientError | TerminalError;
+/** The space cannot be connected: a Secret or a key in one is not there, or the URL is not allowed. */
+export interface NotConnected {
+  readonly why: TransientError | TerminalError;
+  /** An API token is not there. If not, the cloud was asked for nothing. */
+  readonly lacksToken: boolean;
 }
 
 export interface CloudSeen {
@@ -81,10 +83,7 @@ export interface SpaceWorld {
 
 const MAX_UNMANAGED = 50;
 
-/**
- * What is known of the space, and what it is needed for. Throws where the connection cannot be made: the login that new clusters
- * come with is missing, the URL is not allowed.
- */
+/** What is known of the space, and what it is needed for. */
 export async function observeSpace(
   world: SpaceWorld,
   subject: SpaceSubject,
@@ -114,9 +113,9 @@ async function observeCloud(
   world: SpaceWorld,
   subject: SpaceSubject,
   signal: AbortSignal,
-): Promise<CloudSeen | WithoutTokens> {
+): Promise<CloudSeen | NotConnected> {
   const connection = await connected(world, subject, signal);
-  if ('missing' in connection) return connection;
+  if ('why' in connection) return connection;
   if (subject.lookNow) connection.client.forgetRefusals();
   const { refused, unanswered } = await exchange(connection, subject.spec, signal);
   const { poller } = connection;
@@ -142,7 +141,7 @@ async function connected(
   world: SpaceWorld,
   subject: SpaceSubject,
   signal: AbortSignal,
-): Promise<SpaceConnection | WithoutTokens> {
+): Promise<SpaceConnection | NotConnected> {
   const { key, metadata, spec } = subject;
   const namespace = metadata.namespace ?? '';
   const names = secretNames(spec);
@@ -157,26 +156,23 @@ async function connected(
   const contents = new Map(
     await Promise.all(names.map(async (name) => [name, await world.secrets.read(namespace, name, signal)] as const)),
   );
-  const credentials = orMissing(() => credentialsFrom(spec, contents, namespace));
-  if ('missing' in credentials) return credentials;
-  const ref = spec.defaultCredentialsSecretRef;
-  const factory = contents.get(ref.name);
-  const login = loginFrom(factory, ref, namespace);
-  if (factory !== undefined && isManaged(factory)) throw mistaken(ref.name);
-  world.connections.connect(key, spec, credentials, login, factory?.resourceVersion ?? '');
+  let lacksToken = true;
+  try {
+    const credentials = credentialsFrom(spec, contents, namespace);
+    lacksToken = false;
+    const ref = spec.defaultCredentialsSecretRef;
+    const factory = contents.get(ref.name);
+    const login = loginFrom(factory, ref, namespace);
+    if (factory !== undefined && isManaged(factory)) throw mistaken(ref.name);
+    world.connections.connect(key, spec, credentials, login, factory?.resourceVersion ?? '');
+  } catch (error) {
+    if (error instanceof TransientError || error instanceof TerminalError) return { why: error, lacksToken };
+    throw error;
+  }
   world.connectedWith.set(key, state);
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
   return connection;
-}
-
-function orMissing<T>(read: () => T): T | WithoutTokens {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof TransientError || error instanceof TerminalError) return { missing: error };
-    throw error;
-  }
 }
 
 /** Each rotation would change what counts as the login that new clusters come with, and ask for the next one. */
