@@ -13,7 +13,14 @@ import {
   type LoginObservation,
   type SpaceSeen,
 } from './observation.ts';
-import { type ClusterDecision, clusterConditions, factoryLoginRetired, type Rule, verifiedLogin } from './present.ts';
+import {
+  type ClusterDecision,
+  clusterConditions,
+  factoryLoginRetired,
+  loginWorks,
+  type Rule,
+  verifiedLogin,
+} from './present.ts';
 
 /**
  * The last rule, of a cluster that runs: its login, then what it should look like, and then it is Ready. Whatever the cloud
@@ -255,11 +262,6 @@ function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUp
   const available = loginWorks(seen);
   const message = `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`;
   return [...settled(subject, seen, 'Running', message), ...clusterConditions(subject, seen, { secured, available })];
-}
-
-function loginWorks({ endpoint = '' }: SpaceSeen): ConditionUpdate {
-  const message = `The server at ${endpoint} answers, and the login works`;
-  return { type: 'Available', status: 'True', reason: 'LoginWorks', message };
 }
 
 function running(

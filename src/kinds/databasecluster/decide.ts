@@ -15,6 +15,7 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } from './present.ts';
+import { decideMeanwhile } from './verify-alone.ts';
 
 /**
  * First answer wins. The order is behaviour:
@@ -79,14 +80,17 @@ function withShown(
 
 /**
  * An outage of the cloud, or a broken token, is the space's to report. A cluster that is as it should be is not made
- * less so by it: hundreds of objects must not change because one connection did, and none because this process is new.
+ * less so by it: hundreds of objects must not change because one connection did, and none because this process is new. That its
+ * login works is verified all the same.
  */
 function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObservation, SpaceSeen>): ClusterDecision {
   const { status, metadata } = subject;
   const known = findStatusCondition(status.conditions, 'Ready');
   if (observation.space === 'waiting' && known !== undefined && status.observedGeneration === metadata.generation) {
     const outage = known.status === 'True' && observation.reason === 'WaitingForSpace';
-    if (outage || observation.starting === true) return { conditions: 'keep' };
+    const meanwhile = decideMeanwhile(subject, observation, outage);
+    if (meanwhile !== undefined) return meanwhile;
+    if (observation.starting === true) return { conditions: 'keep' };
   }
   // It would be a write more for each of a thousand clusters, only to say that nothing is known yet.
   if (observation.space === 'waiting' && observation.untoldMs !== undefined)

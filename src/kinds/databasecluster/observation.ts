@@ -9,16 +9,7 @@ export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>
 
 /** What was seen of one cluster; no passwords in it. Variants, so that nothing impossible can be written. */
 export type ClusterObservation =
-  /** The space says nothing yet, or its object is missing. */
-  | {
-      readonly space: 'waiting';
-      readonly reason: string;
-      readonly message: string;
-      /** This process has just begun, and nothing says that the space does not work. */
-      readonly starting?: boolean;
-      /** For so long nothing need be told: nothing was yet, and the space is only about to be looked at; undefined: that is not so. */
-      readonly untoldMs?: number | undefined;
-    }
+  | WaitingForSpace
   /** The space does not admit this object. */
   | { readonly space: 'refused'; readonly reason: string; readonly message: string }
   /** The space is not where the cluster is. */
@@ -26,6 +17,19 @@ export type ClusterObservation =
   /** Its object goes, and users and databases on it that go too still need its server, for so long at most. */
   | { readonly space: 'needed'; readonly reason: string; readonly message: string; readonly forMs: number }
   | SpaceSeen;
+
+/** The space says nothing yet, or its object is missing. */
+export interface WaitingForSpace {
+  readonly space: 'waiting';
+  readonly reason: string;
+  readonly message: string;
+  /** This process has just begun, and nothing says that the space does not work. */
+  readonly starting?: boolean;
+  /** For so long nothing need be told: nothing was yet, and the space is only about to be looked at; undefined: that is not so. */
+  readonly untoldMs?: number | undefined;
+  /** Of a cluster that is or was Ready (verify-alone.ts). `untriable`: it is time to, and there is no way to. */
+  readonly login?: LoginObservation | { readonly login: 'untriable' } | undefined;
+}
 
 export interface SpaceSeen {
   readonly space: 'seen';

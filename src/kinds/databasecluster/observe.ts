@@ -24,6 +24,7 @@ import { observeLogin } from './observe-login.ts';
 import { isOnlyObserved } from './present.ts';
 import { clusterRecordOf } from './record.ts';
 import { CLONE_OF_ITSELF } from './rules.ts';
+import { loginMeanwhile } from './verify-alone.ts';
 import type { ClusterWorld } from './world.ts';
 
 /**
@@ -145,7 +146,8 @@ async function findConnection(
   const starting = space.ready?.status === 'True';
   const isFirstLook = space.ready === undefined || starting;
   const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
-  return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs };
+  const login = await loginMeanwhile(world, subject, space.spec, connection, signal);
+  return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
 }
 
 /** Of a cluster that tells nothing yet; undefined: it is to tell now. */

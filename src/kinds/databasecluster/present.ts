@@ -110,6 +110,11 @@ export function factoryLoginRetired(secretName: string): ConditionUpdate {
   };
 }
 
+export function loginWorks({ endpoint = '' }: Pick<SpaceSeen, 'endpoint'>): ConditionUpdate {
+  const message = `The server at ${endpoint} answers, and the login works`;
+  return { type: 'Available', status: 'True', reason: 'LoginWorks', message };
+}
+
 function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const type = 'CredentialsSecured';
   const silent = untold(subject);

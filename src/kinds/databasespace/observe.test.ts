@@ -190,6 +190,22 @@ describe('observeSpace()', () => {
     expect((await observe()).cloud).toMatchObject({ exchanged: true });
   });
 
+  it('connects to servers, and asks nothing of the cloud, where a token was missing from the start', async () => {
+    const { simulator, world, kube, put, observeAny: observe } = await bench();
+    const connection = () => world.connections.get(aSpace().subject.key);
+    kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
+    expect((await observe()).cloud).toMatchObject({ why: { reason: 'SecretNotFound' }, lacksToken: true });
+    expect(connection()?.factoryLogin.username).toBe('admin');
+    expect(simulator.inspect().requests).toEqual([]);
+    await put('cloud-read', { clientID: 'read-id', clientSecret: 'read-secret-0123456789' });
+    expect((await observe()).cloud).toMatchObject({ exchanged: true, inventory: { total: 0 } });
+    // From then on it keeps what it had.
+    const before = connection();
+    kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
+    await observe();
+    expect(connection()).toBe(before);
+  });
+
   it('names a Secret of the login that new clusters come with that is missing', async () => {
     const { kube, observeAny: observe } = await bench();
     kube.remove(SECRETS, { namespace: 'shop', name: 'factory-login' });

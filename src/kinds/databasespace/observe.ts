@@ -156,23 +156,33 @@ async function connected(
   const contents = new Map(
     await Promise.all(names.map(async (name) => [name, await world.secrets.read(namespace, name, signal)] as const)),
   );
-  let lacksToken = true;
-  try {
-    const credentials = credentialsFrom(spec, contents, namespace);
-    lacksToken = false;
+  const credentials = orWhy(() => credentialsFrom(spec, contents, namespace), true);
+  const connected = orWhy(() => {
     const ref = spec.defaultCredentialsSecretRef;
     const factory = contents.get(ref.name);
     const login = loginFrom(factory, ref, namespace);
     if (factory !== undefined && isManaged(factory)) throw mistaken(ref.name);
-    world.connections.connect(key, spec, credentials, login, factory?.resourceVersion ?? '');
-  } catch (error) {
-    if (error instanceof TransientError || error instanceof TerminalError) return { why: error, lacksToken };
-    throw error;
-  }
+    const version = factory?.resourceVersion ?? '';
+    if (!('why' in credentials)) world.connections.connect(key, spec, credentials, login, version);
+    // Logins are verified without the cloud. What was connected before goes on as it was.
+    else if (!world.connectedWith.has(key)) world.connections.connect(key, spec, [], login, version);
+    return {};
+  }, false);
+  if ('why' in credentials) return credentials;
+  if ('why' in connected) return connected;
   world.connectedWith.set(key, state);
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
   return connection;
+}
+
+function orWhy<T extends object>(work: () => T, lacksToken: boolean): T | NotConnected {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TransientError || error instanceof TerminalError) return { why: error, lacksToken };
+    throw error;
+  }
 }
 
 /** Each rotation would change what counts as the login that new clusters come with, and ask for the next one. */
