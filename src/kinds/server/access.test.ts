@@ -175,8 +175,13 @@ describe('the server of a cluster', () => {
     ],
     [
       'while it goes and is destroyed',
-      () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: without('Available') } }),
+      () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: telling('Destroying') } }),
       { why: 'leaving', reason: 'ClusterDeleting', destroyed: true },
+    ],
+    [
+      'while it is to be destroyed, and nobody has looked yet whether it can be',
+      () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: without('Available') } }),
+      { why: 'notReady', destroyed: false },
     ],
     [
       'while it goes and stays in the cloud',

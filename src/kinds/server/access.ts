@@ -109,8 +109,10 @@ function openOf(
     // What is protected, paused or blocked may stay after all, with all that is on it: what should go from there waits.
     const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
     const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
-    if (leaving && !held && !blocked) {
-      const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+    // Nor does it go because it is to: before it says that it is being destroyed, it may yet say that it cannot be.
+    const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+    const goes = !destroyed || ready?.reason === 'Destroying';
+    if (leaving && !held && !blocked && goes) {
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
     }
     // Also while it is on its way there: what was right stays so, and nobody is to wait for it.
