@@ -116,6 +116,17 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
+  it('whose commit runs out of time may have been kept, which is said, and is looked at', async () => {
+    const bench = await readyBench({ dialect });
+    const match = { operation: 'commitTransaction' } as const;
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 408, times: 1 });
+    await bench.edit(SOURCES);
+    await bench.until('Unknown SchemaTimedOut');
+    expect(message(bench)).toContain('whether it was kept is not known');
+    expect(message(bench)).not.toContain('nothing of it was kept');
+    await bench.until('True DatabaseReady');
+  });
+
   it('is given up where each answer comes in time, and all of them together do not', async () => {
     const bench = await readyBench({ dialect });
     const slow = {

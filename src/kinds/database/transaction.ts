@@ -42,9 +42,10 @@ export async function runInTransaction(
       if (refusal !== undefined) return refusal;
     }
     if (end === 'close') return undefined;
-    const refusal = await refusalOf('all of them together, at the commit', () =>
-      world.servers.asAdmin(access, (client, token) => client.commitTransaction(token, id, signal), signal),
-    );
+    const committed = world.servers
+      .asAdmin(access, (client, token) => client.commitTransaction(token, id, signal), signal)
+      .catch(unknownIfTimedOut);
+    const refusal = await refusalOf('all of them together, at the commit', () => committed);
     open_ = refusal !== undefined;
     return refusal;
   } finally {
@@ -90,6 +91,13 @@ async function close({ servers }: DatabaseWorld, access: OpenServer, id: string)
 function timedOut(source: string, why: string, cause?: ApiError): TransientError {
   const message = `Schema source ${source} ran out of time, and nothing of it was kept: it is tried again. ${why}`;
   return new TransientError('SchemaTimedOut', message, { cause });
+}
+
+/** Of a query that ran out of time nothing is kept; a commit may have been carried out all the same. */
+function unknownIfTimedOut(error: unknown): never {
+  if (!(error instanceof ApiError) || error.status !== 408) throw error;
+  const message = `The commit of the schema ran out of time, and whether it was kept is not known: it is looked at, and tried again if need be. ${error.message}`;
+  throw new TransientError('SchemaTimedOut', message, { cause: error });
 }
 
 /** What the server says against it; other failures are thrown. */
