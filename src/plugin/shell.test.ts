@@ -54,6 +54,29 @@ describe('Shell', () => {
     expect(await type('match $p isa person;', '')).toContain('0 rows');
   });
 
+  it('takes \\commit right after a query as the end of it', async () => {
+    const { shell, type } = aShell();
+    await type('\\begin schema', 'define', 'entity person;');
+    expect(await type('\\commit ')).toBe('Done.\nCommitted.\n');
+    expect(await type('match $p isa person;', '\\quit')).toContain('0 rows');
+    await type('\\begin schema', 'nonsense');
+    expect(await type('\\commit')).toMatch(/\n\\commit was not done, as the query failed\n$/);
+    expect(shell.prompt).toBe('orders (schema)> ');
+  });
+
+  it.each([
+    [408, true],
+    [502, true],
+    [404, false],
+  ])('says of a commit that is answered %i whether what became of it is unknown: %s', async (status, isUnknown) => {
+    const { type, simulator } = aShell();
+    await type('\\begin schema', 'define entity person;', '');
+    simulator.faults.add({ match: { operation: 'commitTransaction' }, effect: 'errorBefore', status, times: 1 });
+    const text = await type('\\commit');
+    expect(text).toContain(`HTTP ${status}`);
+    expect(text.includes('Whether it was kept is not known: look before you do it again')).toBe(isUnknown);
+  });
+
   it('ends a read with \\commit as well, which keeps nothing and is no commit', async () => {
     const { shell, type, simulator } = aShell();
     await type('\\begin read', 'match $p isa person;', '');

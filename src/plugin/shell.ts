@@ -1,3 +1,4 @@
+import { ApiError } from '../base/api-error.ts';
 import { messageOf } from '../base/errors.ts';
 import type { QueryAnswer } from '../database/query-answer.ts';
 import type { Session } from '../database/session.ts';
@@ -5,7 +6,7 @@ import { answerText } from './answer.ts';
 import { INTERRUPTED } from './exit-code.ts';
 import { TRANSACTION_TYPES, type TransactionType, withTypeHelp } from './query-type.ts';
 
-export const SHELL_HELP = `Queries go over as many lines as they need, and end with an empty line.
+export const SHELL_HELP = `Queries go over as many lines as they need, and end with an empty line, or with \\commit, \\rollback or \\quit.
   \\begin read|write|schema   opens a transaction, for all queries until it ends
   \\commit                    keeps what was changed in it
   \\rollback                  discards it
@@ -15,6 +16,9 @@ export const SHELL_HELP = `Queries go over as many lines as they need, and end w
 Outside of a transaction each query has one of its own: a read, unless \\write or \\schema stands before it; these are
 committed.
 `;
+
+/** Right after a query these end it, as an empty line does: as a part of it, none would ever be meant. */
+const ENDS_QUERY = /^\\(commit|rollback|quit|q)\s*$/;
 
 /** What a line that was typed leads to. */
 export type Reply = { readonly text: string; readonly ended?: boolean; readonly failed?: boolean };
@@ -60,6 +64,13 @@ export class Shell {
 
   /** Never throws: what goes wrong is in the reply. */
   async line(line: string, end: AbortSignal): Promise<Reply> {
+    if (this.#lines.length > 0 && ENDS_QUERY.test(line)) {
+      const query = await this.line('', end);
+      // Whoever typed it did not know that the query fails.
+      if (query.failed) return { ...query, text: `${query.text}${line.trim()} was not done, as the query failed\n` };
+      const reply = await this.line(line, end);
+      return { ...reply, text: `${query.text}${reply.text}` };
+    }
     const running = new AbortController();
     const signal = AbortSignal.any([end, running.signal]);
     this.#running = running;
@@ -178,7 +189,14 @@ export class Shell {
       return { text: 'Ended: nothing was changed in it.\n' };
     }
     this.#transaction = undefined;
-    await this.#session.use((client, token) => client.commitTransaction(token, open.id, signal), signal);
+    try {
+      await this.#session.use((client, token) => client.commitTransaction(token, open.id, signal), signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.effectUnknown) throw error;
+      throw new Error(`${error.message}\nWhether it was kept is not known: look before you do it again`, {
+        cause: error,
+      });
+    }
     return { text: 'Committed.\n' };
   }
 
