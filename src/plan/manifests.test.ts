@@ -29,6 +29,34 @@ describe('documentsIn()', () => {
     });
   });
 
+  // What kubectl 1.37 made of each, with `annotate --local -o json`.
+  it.each([
+    ['0100', 64],
+    ['-0100', -64],
+    ['1_000', 1000],
+    ['-1_0', -10],
+    ['+12', 12],
+    ['0x1F', 31],
+    ['+0x_1f', 31],
+    ['0b101', 5],
+    ['-0B11', -3],
+    ['0o17', 15],
+    ['0O17', 15],
+    ['00', 0],
+    ['08', 8],
+    ['09_1', 91],
+    ['1_0.5', 10.5],
+    ['1_e3', 1000],
+    ['.5', 0.5],
+    ['1:30', '1:30'],
+    ['2001-01-01', '2001-01-01'],
+    ['5e', '5e'],
+    ['"0100"', '0100'],
+  ])('reads the number %s as kubectl does', (text, value) => {
+    const { documents } = documentsIn('a.yaml', `${OURS}spec: {a: ${text}}\n`);
+    expect(documents[0]?.manifest.spec).toEqual({ a: value });
+  });
+
   it('finds Namespaces, as objects may be in one that is not there yet', () => {
     const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n';
     expect(read(`${namespace}---\n${OURS}`).names).toEqual(['a.yaml, document 1: shop', 'a.yaml, document 2: app']);

@@ -1,6 +1,16 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { boolYaml11Tag, CORE_SCHEMA, loadAll, mergeTag, YAMLException } from 'js-yaml';
+import {
+  boolYaml11Tag,
+  CORE_SCHEMA,
+  defineScalarTag,
+  floatCoreTag,
+  intCoreTag,
+  loadAll,
+  mergeTag,
+  NOT_RESOLVED,
+  YAMLException,
+} from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { isOfGroup } from '../base/group.ts';
 import { definitions } from '../kinds/definitions.ts';
@@ -72,8 +82,24 @@ function textOf(path: string): string {
   }
 }
 
-/** What `kubectl apply` takes besides YAML 1.2: `<<: *others`, and `yes` for true. */
-const AS_KUBECTL = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag);
+/** `0100` is octal, and `1_000` one number; js-yaml's own of YAML 1.1 take `1:30` for 90 as well. */
+const INTEGER = /^([-+]?)(0b[01]+|0x[0-9a-f]+|0o?[0-7]+|0|[1-9]\d*)$/i;
+const intOfGo = defineScalarTag(intCoreTag.tagName, {
+  ...intCoreTag,
+  resolve(source) {
+    const [, sign, digits] = INTEGER.exec(source.replaceAll('_', '')) ?? [];
+    if (digits === undefined) return NOT_RESOLVED;
+    const value = Number(digits.replace(/^0o?(?=[0-7])/i, '0o'));
+    return sign === '-' ? -value : value;
+  },
+});
+const floatOfGo = defineScalarTag(floatCoreTag.tagName, {
+  ...floatCoreTag,
+  resolve: (source, ...how) => floatCoreTag.resolve(source.replaceAll('_', ''), ...how),
+});
+
+/** What `kubectl apply` takes besides YAML 1.2: `<<: *others`, `yes` for true, and numbers as Go writes them. */
+const AS_KUBECTL = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag, intOfGo, floatOfGo);
 
 /** Exported for its test. `file`: for the places. */
 export function documentsIn(file: string, text: string): Documents {
