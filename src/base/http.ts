@@ -3,7 +3,14 @@ import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from './errors.ts';
 import { tracedTransport } from './trace.ts';
-import { Agent, buildConnector, type Connector, type Interceptor, request as undiciRequest } from './undici.ts';
+import {
+  Agent,
+  buildConnector,
+  type Connector,
+  type Interceptor,
+  proxyAgent,
+  request as undiciRequest,
+} from './undici.ts';
 
 /** One HTTP exchange. The seam through which everything outside the process is reached. */
 export type HttpTransport = (request: HttpRequest) => Promise<HttpResponse>;
@@ -98,6 +105,8 @@ export interface UndiciTransportOptions {
   /** Name to verify the server's certificate against, where it is not the URL's host. */
   readonly serverName?: string | undefined;
   readonly insecureSkipVerify?: boolean | undefined;
+  /** URL of the proxy that all goes through, with its login if it has one. `guard` and `lookup` have no say in what that connects to. */
+  readonly proxy?: string | undefined;
   /** Connections per origin at most. */
   readonly connections?: number;
   /** How long a connection that nobody uses is kept. Default: 30 s, or less where the server says so. */
@@ -131,14 +140,22 @@ export function createUndiciTransport(
   options: UndiciTransportOptions = {},
 ): HttpTransport & { close(): Promise<void> } {
   const keepAliveMs = options.keepAliveMs ?? 30_000;
-  const agent = new Agent({
+  const pool = {
     connections: options.connections ?? 16,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     // What a server offers counts otherwise, up to ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
-    connect: connectorOf(options),
-  });
+  };
+  const agent =
+    options.proxy === undefined
+      ? new Agent({ ...pool, connect: connectorOf(options) })
+      : proxyAgent({
+          ...pool,
+          uri: options.proxy,
+          requestTls: settingsOf(options),
+          connectTimeout: CONNECT_TIMEOUT_MS,
+        });
 
   const transport: HttpTransport = async (request) => {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
@@ -179,10 +196,10 @@ function askingFirst(refusal: () => string | undefined): Interceptor {
   };
 }
 
-function connectorOf(options: UndiciTransportOptions): Connector {
-  const { ca, cert, key } = options;
-  if (typeof ca === 'function') return renewedConnector(ca, (given) => connectorOf({ ...options, ca: given }));
-  const settings = {
+function settingsOf(options: UndiciTransportOptions) {
+  const { cert, key } = options;
+  const ca = typeof options.ca === 'function' ? options.ca() : options.ca;
+  return {
     allowH2: false,
     timeout: CONNECT_TIMEOUT_MS,
     // Once for all connections: to read all certificates of a system takes some 60 ms, in which nothing else happens.
@@ -190,6 +207,12 @@ function connectorOf(options: UndiciTransportOptions): Connector {
     ...(options.serverName === undefined ? {} : { servername: options.serverName }),
     ...(options.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
   };
+}
+
+function connectorOf(options: UndiciTransportOptions): Connector {
+  const { ca } = options;
+  if (typeof ca === 'function') return renewedConnector(ca, (given) => connectorOf({ ...options, ca: given }));
+  const settings = settingsOf(options);
   const { guard, lookup = systemLookup } = options;
   const free = buildConnector(settings);
   if (guard === undefined) return free;

@@ -23,6 +23,16 @@ const require = createRequire(import.meta.url);
 export const Agent: typeof undici.Agent = require('undici/lib/dispatcher/agent.js');
 export const buildConnector: typeof undici.buildConnector = require('undici/lib/core/connect.js');
 
+/** What it needs is loaded only where there is a proxy. */
+export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
+  const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
+  const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
+  const connect: Dispatcher['connect'] = require('undici/lib/api/api-connect.js');
+  // undici's index gives every dispatcher this.
+  const clientFactory = (origin: URL, given: object) => Object.assign(new Pool(origin, given), { connect });
+  return new ProxyAgent({ ...options, clientFactory });
+}
+
 const requestOf: Dispatcher['request'] = require('undici/lib/api/api-request.js');
 
 /** As undici's `request`. `url`: absolute; rejects with the code ERR_INVALID_URL where it is not. */

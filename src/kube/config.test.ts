@@ -56,6 +56,15 @@ test('loadKubeConnection() uses namespace default, and checks certificates unles
   });
 });
 
+test('loadKubeConnection() takes the proxy that the kubeconfig names', async () => {
+  await withKubeconfig({ cluster: { 'proxy-url': 'http://proxy.test:3128' } }, async (path) => {
+    expect((await loadKubeConnection(virtualClock(), path)).tls.proxy).toBe('http://proxy.test:3128/');
+  });
+  await withKubeconfig({ cluster: { 'proxy-url': 'socks5://proxy.test:1080' } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('by http:// and https:// only');
+  });
+});
+
 test('loadKubeConnection() says that there is no kubeconfig', async () => {
   vi.stubEnv('KUBECONFIG', undefined);
   vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);

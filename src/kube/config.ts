@@ -6,10 +6,11 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { UndiciTransportOptions } from '../base/http.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
+import { proxyFor } from './proxy.ts';
 
 export interface KubeConnection {
   readonly server: string;
-  readonly tls: Pick<UndiciTransportOptions, 'ca' | 'cert' | 'key' | 'serverName' | 'insecureSkipVerify'>;
+  readonly tls: Pick<UndiciTransportOptions, 'ca' | 'cert' | 'key' | 'serverName' | 'insecureSkipVerify' | 'proxy'>;
   readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
   /** The namespace of the context, or of the pod. */
   readonly namespace: string;
@@ -66,6 +67,7 @@ async function loadFileConnection(
   )
     throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
 
+  const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
   const readOptions = async (refused = false) => {
     // A login that was refused may still be in the library's cache, which knows nothing of refusals.
     if (refused) config = load();
@@ -84,6 +86,7 @@ async function loadFileConnection(
       key: toPem(initial.key),
       serverName: initial.servername,
       insecureSkipVerify: initial.rejectUnauthorized === false,
+      proxy,
     },
     authorize: renewed(clock, toHeaders(initial), async (refused) => toHeaders(await readOptions(refused))),
   };
