@@ -178,6 +178,17 @@ test('A command says of a right that is missing in the whole cluster how to do w
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(/, or leave out --all-namespaces$/);
 });
 
+test.each([
+  ['Cannot list databaseclusters: the server could not find the requested resource', true],
+  ['Cannot list databaseclusters: 404 page not found', true],
+  ['Cannot patch databaseclusters: databaseclusters.mooring.dev "orders" not found', false],
+  ['Cannot apply databaseclusters: namespaces "shop" not found', false],
+])('A command says of "%s" whether the resources are not installed: %s', (message, isMissing) => {
+  const told = explained(new KubeError(message, { status: 404 }));
+  expect(told.includes('The resources of Mooring are not installed here')).toBe(isMissing);
+  expect(told).toContain(message);
+});
+
 test('A command does not say of an answer that is too large that there was none', () => {
   expect(explained(new HttpError('tooLarge', 'Answer is larger than 256 bytes'))).toBe(
     'Answer is larger than 256 bytes',

@@ -142,7 +142,8 @@ export function explained(error: unknown): string {
   if (!(error instanceof KubeError)) return message;
   if (error.status === 403)
     return `${message}\nYou lack a right: have it granted${roleFor(message)}${elsewhere(message)}`;
-  if (error.status === 404)
+  // Of a resource that it does not know the API server names nothing.
+  if (error.status === 404 && !/"[^"]+" not found/.test(message))
     return `${message}\nThe resources of Mooring are not installed here: mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401) return `${message}\nThe API server does not accept this login: check the kubeconfig`;
   return message;
