@@ -98,7 +98,9 @@ export function createOperator(given: OperatorDependencies): Operator {
   gauges.watch(DATABASES.kind, informers.databases);
   metrics.onScrape(() => ({
     ...gauges.told(clock.now()),
-    spaces: [...connections.all()].flatMap(([key, { poller }]) => observedAt(key, poller.listedAtMs)),
+    spaces: [...connections.all()].flatMap(([key, { poller }]) =>
+      observedAt(key, poller.listedAtMs, poller.intervalMs),
+    ),
     leader: acts(),
   }));
 

@@ -100,6 +100,10 @@ export class SpacePoller {
     return this.#isPartial;
   }
 
+  get intervalMs(): number {
+    return this.#intervalMs;
+  }
+
   set intervalMs(intervalMs: number) {
     if (intervalMs === this.#intervalMs) return;
     this.#intervalMs = intervalMs;

@@ -102,8 +102,8 @@ function rotateEveryOf(spec: unknown): string | undefined {
   return every !== undefined && DURATION_PATTERN.test(every) ? every : undefined;
 }
 
-export function observedAt(key: ObjectKey, observedAtMs: number | undefined) {
+export function observedAt(key: ObjectKey, observedAtMs: number | undefined, intervalMs: number) {
   if (observedAtMs === undefined) return [];
   const slash = key.indexOf('/');
-  return [{ namespace: key.slice(0, slash), name: key.slice(slash + 1), observedAtMs }];
+  return [{ namespace: key.slice(0, slash), name: key.slice(slash + 1), observedAtMs, intervalMs }];
 }

@@ -32,6 +32,7 @@ const NAMES = [
   'mooring_kube_requests_total',
   'mooring_resources',
   'mooring_space_last_observed_timestamp_seconds',
+  'mooring_space_poll_interval_seconds',
   'mooring_drift_corrected_total',
   'mooring_unsecured_clusters',
   'mooring_rotation_overdue_seconds',
@@ -108,7 +109,7 @@ test('Metrics of objects and spaces show what is there now, and nothing that was
   const ready = { kind: 'Toy', condition: 'Ready', status: 'True', reason: 'Done' };
   const state = {
     resources: [{ ...ready, count: 2 }],
-    spaces: [{ namespace: 'ns', name: 'production', observedAtMs: 5_000 }],
+    spaces: [{ namespace: 'ns', name: 'production', observedAtMs: 5_000, intervalMs: 60_000 }],
     leader: true,
     unsecuredClusters: 3,
     rotationOverdueMs: { Toy: 90_000 },
@@ -117,6 +118,7 @@ test('Metrics of objects and spaces show what is there now, and nothing that was
   const text = await metrics.text();
   expect(text).toContain('mooring_resources{kind="Toy",condition="Ready",status="True",reason="Done"} 2\n');
   expect(text).toContain('mooring_space_last_observed_timestamp_seconds{namespace="ns",name="production"} 5\n');
+  expect(text).toContain('mooring_space_poll_interval_seconds{namespace="ns",name="production"} 60\n');
   expect(text).toContain('mooring_leader 1\n');
   expect(text).toContain('mooring_unsecured_clusters 3\n');
   expect(text).toContain('mooring_rotation_overdue_seconds{kind="Toy"} 90\n');
@@ -124,6 +126,7 @@ test('Metrics of objects and spaces show what is there now, and nothing that was
   const after = await metrics.text();
   expect(after).not.toContain('mooring_resources{');
   expect(after).not.toContain('mooring_space_last_observed_timestamp_seconds{');
+  expect(after).not.toContain('mooring_space_poll_interval_seconds{');
   expect(after).toContain('mooring_leader 0\n');
 });
 

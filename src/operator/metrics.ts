@@ -17,7 +17,7 @@ export interface Metrics {
 
 export interface ScrapedState {
   readonly resources: Iterable<{ kind: string; condition: string; status: string; reason: string; count: number }>;
-  readonly spaces: Iterable<{ namespace: string; name: string; observedAtMs: number }>;
+  readonly spaces: Iterable<{ namespace: string; name: string; observedAtMs: number; intervalMs: number }>;
   readonly leader: boolean;
   /** Clusters that run while the login that they came with may still work. */
   readonly unsecuredClusters: number;
@@ -55,6 +55,11 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
     'namespace',
     'name',
   ]);
+  const interval = registry.gauge(
+    'mooring_space_poll_interval_seconds',
+    'How often the space is listed when nothing is under way.',
+    ['namespace', 'name'],
+  );
   const unsecured = registry.gauge(
     'mooring_unsecured_clusters',
     'Clusters that run while the login that they came with may still work.',
@@ -84,8 +89,11 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
         resources.reset();
         for (const { count, ...labels } of state.resources) resources.set(labels, count);
         observed.reset();
-        for (const { namespace, name, observedAtMs } of state.spaces)
+        interval.reset();
+        for (const { namespace, name, observedAtMs, intervalMs } of state.spaces) {
           observed.set({ namespace, name }, observedAtMs / 1000);
+          interval.set({ namespace, name }, intervalMs / 1000);
+        }
         leader.set(state.leader ? 1 : 0);
         unsecured.set(state.unsecuredClusters);
         for (const [kind, ms] of Object.entries(state.rotationOverdueMs)) overdue.set({ kind }, ms / 1000);

@@ -49,6 +49,8 @@ test('The dashboard shows every metric of docs/metrics.md, but those that are pa
     'workqueue_adds_total',
     'workqueue_work_duration_seconds',
     'workqueue_unfinished_work_seconds',
+    // What an alert goes by.
+    'mooring_space_poll_interval_seconds',
   ]);
 });
 

@@ -98,7 +98,7 @@ test('Nothing fires while all is well, and the dashboard shows it', async () => 
 
 test('Series have the labels that alerts and their texts go by', async () => {
   const notObserved = alerts().find(({ alert }) => alert === 'MooringSpaceNotObserved')?.expr ?? '';
-  const [found] = await query(notObserved.replace('> 900', '> 0'));
+  const [found] = await query(notObserved.replace('> 840', '> -900'));
   expect(found?.metric).toEqual({
     ...OWN,
     job: 'mooring',
