@@ -49,6 +49,7 @@ describe('a typing error is refused, and named', () => {
     [{ watchNamespaces: ['Orders'] }, "at '/watchNamespaces/0'"],
     [{ watchNamespaces: 'orders' }, "at '/watchNamespaces': got string, want array"],
     [{ allowedBaseURLs: ['cloud.example.com'] }, "at '/allowedBaseURLs/0'"],
+    [{ allowedBaseURLs: ['https://cloud.example.com', 'https://'] }, "at '/allowedBaseURLs/1'"],
     [{ leaderElection: { leaseDuration: '15min' } }, "at '/leaderElection/leaseDuration'"],
     [{ crds: { keep: 'yes' } }, "at '/crds/keep': got string, want boolean"],
     [{ commonLabels: { a: 1 } }, "at '/commonLabels/a': got number, want string"],
@@ -76,6 +77,10 @@ describe('a typing error is refused, and named', () => {
 
 describe('what contradicts itself is refused, with what to do', () => {
   test.each<readonly [unknown, string]>([
+    [
+      { rbac: { aggregateToAdmin: false } },
+      "rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the cluster's role admin holds all that edit holds: set aggregateToEdit to false, or aggregateToAdmin to true",
+    ],
     [
       { replicaCount: 2, leaderElection: { enabled: false } },
       'set leaderElection.enabled to true, or replicaCount to 1',

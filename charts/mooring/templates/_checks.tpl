@@ -73,6 +73,9 @@
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}
 {{- fail "serviceAccount.create is false and serviceAccount.name is not set: name the ServiceAccount that is there" }}
 {{- end }}
+{{- if and .Values.rbac.aggregateToEdit (not .Values.rbac.aggregateToAdmin) }}
+{{- fail "rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the cluster's role admin holds all that edit holds: set aggregateToEdit to false, or aggregateToAdmin to true" }}
+{{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.service.enabled) }}
 {{- fail "metrics.serviceMonitor needs the Service: set service.enabled to true, or use metrics.podMonitor" }}
 {{- end }}
