@@ -43,6 +43,21 @@ describe('readSecrets()', () => {
     expect(seen.get('shop/own')?.keys).toEqual(new Set(['password']));
   });
 
+  it('says which keys of one in the manifests have another value than in the cluster, and no value', async () => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    const there = { password: base64('canary-old'), same: base64('s'), other: base64('o') };
+    const object = { metadata: { name: 'own', uid: 'u', resourceVersion: '1' }, type: 'Opaque', data: there };
+    const get: KubeApi['get'] = async (_resource, { name }) => (name === 'own' ? (object as AnyObject) : undefined);
+    const manifest = { kind: 'Secret', metadata: { name: 'own' }, data: { same: there.same, more: base64('m') } };
+    const stringData = { password: 'canary-new' };
+    const { notes } = await read(get, [{ where: 'a.yaml', manifest: { ...manifest, stringData } }]);
+    expect(notes).toEqual([
+      'Secret shop/own is another one in the files than in the cluster (more, password): what follows from that, such as a new password on a server, is not in this plan',
+    ]);
+    const same = { ...manifest, data: { same: there.same } };
+    expect((await read(get, [{ where: 'a.yaml', manifest: same }])).notes).toEqual([]);
+  });
+
   it('says once of a namespace that its Secrets may not be read', async () => {
     const { seen, notes } = await read(async () => {
       throw new KubeError('no', { status: 403 });

@@ -47,18 +47,20 @@ export async function readSecrets(
     given.documents
       .map(({ manifest }) => manifest)
       .filter(({ kind }) => kind === SECRETS.kind)
-      .map((manifest) => [
-        objectKey(manifest.metadata.namespace ?? given.namespace, manifest.metadata.name),
-        ofManifest(manifest),
-      ]),
+      .map((manifest) => [objectKey(manifest.metadata.namespace ?? given.namespace, manifest.metadata.name), manifest]),
   );
   const seen = new Map<ObjectKey, SeenSecret | undefined>();
   const refused = new Set<string>();
+  const changed: string[] = [];
   await Promise.all(
     [...secretsOf(objects)].map(async (key) => {
       const { namespace, name } = splitKey(key);
+      const manifest = written.get(key);
+      if (manifest !== undefined) seen.set(key, ofManifest(manifest));
       try {
-        seen.set(key, written.get(key) ?? withoutValues(await readSecret(api, namespace, name, signal)));
+        const there = await readSecret(api, namespace, name, signal);
+        if (manifest === undefined) seen.set(key, withoutValues(there));
+        else if (there !== undefined) changed.push(...changesOf(key, manifest, there));
       } catch (error) {
         if (!(error instanceof KubeError) || error.status !== 403) throw error;
         refused.add(namespace);
@@ -69,7 +71,21 @@ export async function readSecrets(
     notes.push(
       `Secrets of namespace ${namespace} may not be read by you (get secrets): those that objects name are taken to be there, with logins that work`,
     );
+  notes.push(...changed.toSorted());
   return seen;
+}
+
+/** Told, as the plan's copy has values of its own: of a new password or token it knows nothing. */
+function changesOf(key: ObjectKey, { data, stringData }: Manifest, there: SecretContents): readonly string[] {
+  const decoded = Object.entries(data ?? {}).map(
+    ([name, value]) => [name, Buffer.from(String(value), 'base64').toString()] as const,
+  );
+  const values = new Map([...decoded, ...Object.entries(stringData ?? {})]);
+  const names = [...values].filter(([name, value]) => there.data.get(name) !== value).map(([name]) => name);
+  if (names.length === 0) return [];
+  return [
+    `Secret ${key} is another one in the files than in the cluster (${names.join(', ')}): what follows from that, such as a new password on a server, is not in this plan`,
+  ];
 }
 
 function withoutValues(secret: SecretContents | undefined): SeenSecret | undefined {
