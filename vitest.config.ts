@@ -7,11 +7,14 @@ const shared = { pool: 'forks', maxWorkers: 2, experimental: { viteModuleRunner:
 /** No test measures time: these only end what hangs, also on a machine that has much else to do. */
 const UNIT_TIMEOUT_MS = 30_000;
 
+const LONG =
+  /sim\/(?:every-|seeds|document)|chart\/install|process\/(?:bench|demo|guides|kill)|kube\/(?:databases|operator-bad-input)/;
+
 /** Files that take a minute and more begin first, so that in the end no core waits for the last of them. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => /sim\/(?:every-|seeds|document)/.test(moduleId);
+    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
