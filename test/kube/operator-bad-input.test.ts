@@ -114,7 +114,7 @@ describe.concurrent('the space', () => {
       await site.apply(...wholeSpace(site.cloud, wrong), cluster());
       await site.until('DatabaseSpace', {
         status: 'False',
-        message: /Check teamID, spaceID and baseURL|Give the space a token/,
+        message: /check teamID, spaceID and baseURL|Give the space a token/,
       });
       await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace' });
       await staysQuiet(site);
