@@ -54,7 +54,8 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
   await kube.create(SECRETS, 'shop', { metadata: { name: 'orders-admin' }, data: encoded(login) });
   const secrets = createSecrets(kube, secretsOf(kube));
   const logins = new Logins('', () => serverClientOf(setting));
-  const serverURL = (address: string) => `https://${address}`;
+  // As the space of that very server would have it, be it http.
+  const serverURL = () => setting.baseURL;
   const connection = { factoryLogin: login, verifyIntervalMs: 0, logins: () => logins, serverURL };
   const shared: ServerWorld = {
     // Of a space only what leads to the server matters here.

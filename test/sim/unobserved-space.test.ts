@@ -39,3 +39,33 @@ test('After a restart without API tokens what is Ready is verified all the same,
   expect([...readiness(), invariants.violations]).toEqual([...well, []]);
   world.stop();
 });
+
+test('After a restart without the cloud another Secret that is named for the login does not stop what is on the server', async () => {
+  const world = new World({ scenario: 'unobserved-space', strikes: [{ at: 1, fault: 'crashAfter' }] });
+  const { clock, people, simulator, invariants } = world;
+  await world.start();
+  await people.createCluster();
+  await people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+  await clock.advance(20 * MINUTE_MS);
+  expect(world.view.ready('app', USERS)).toBe('True LoginWorks');
+
+  const fault = simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
+  world.beginCounting();
+  await world.until(() => world.effects.length > 0, 'the process dies as it tells of the outage');
+  await clock.advance(3 * MINUTE_MS);
+  await people.edit({ spec: { adminCredentials: { secretName: 'other' } } });
+  await people.create(USERS, 'second', { clusterRef: { name: 'orders' } });
+  await clock.advance(5 * MINUTE_MS);
+  const onServer = () => ['app', 'second'].map((name) => world.view.ready(name, USERS));
+  expect(onServer()).toEqual(['True LoginWorks', 'True LoginWorks']);
+
+  simulator.faults.remove(fault);
+  await clock.advance(20 * MINUTE_MS);
+  expect([world.ready('orders'), ...onServer(), invariants.violations]).toEqual([
+    'True Running',
+    'True LoginWorks',
+    'True LoginWorks',
+    [],
+  ]);
+  world.stop();
+});

@@ -12,6 +12,7 @@ import {
   type ClusterSubject,
   type LoginObservation,
   type SpaceSeen,
+  type TriedLogin,
 } from './observation.ts';
 import {
   type ClusterDecision,
@@ -21,6 +22,7 @@ import {
   type Rule,
   verifiedLogin,
 } from './present.ts';
+import { whatIsWrong } from './wrong-login.ts';
 
 /**
  * The last rule, of a cluster that runs: its login, then what it should look like, and then it is Ready. Whatever the cloud
@@ -126,12 +128,10 @@ function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   return { conditions: [...reconciling('WaitingForServer', message), ...clusterConditions(subject, seen)] };
 }
 
-type Tried = Extract<LoginObservation, { login: 'tried' }>;
-
 /** So often a coming password that somebody else wrote is tried. */
 const FOREIGN_TRIED_MS = 30_000;
 
-function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: number): ClusterDecision {
+function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowMs: number): ClusterDecision {
   const { working, workingOf, factoryAlive, replacedInMs, secretName } = login;
   const hasNext = login.next === 'ours';
   const from = workingOf === undefined ? {} : { of: workingOf };
@@ -157,20 +157,21 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
     // Written down before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
   });
-  if (login.acceptsAny) return anyPassword(subject, seen);
+  const wrong = whatIsWrong(subject, seen.endpoint ?? '', login);
+  if (wrong !== undefined) {
+    const { reason, message } = wrong;
+    return { conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, wrong)], retry: 'slowly' };
+  }
   // Nothing is news before the Secret has it.
   if (working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
   // Of several machines not all may know of the change, so for a moment neither password may sign in.
-  if (hasNext && login.isAwaited) {
+  if (working === 'none' || (hasNext && login.isAwaited)) {
     const doing =
       'the server said that it took the new password, which does not sign in yet: it is tried again. If it stays so, look at the server';
     return { conditions: waiting(doing), hold: true, mayPass: working === 'none', retry: 'soon' };
   }
-  if (working === 'none') return noLogin(subject, seen, login);
   if (hasNext)
     return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the server is given the new password');
-  if (login.managedBy !== undefined) return mistaken(subject, seen, login, login.managedBy);
-  if (login.powerless !== undefined && factoryAlive !== true) return powerless(subject, seen, login, login.powerless);
   if (replacedInMs !== undefined) {
     const doing = `somebody else wrote the nextPassword in Secret "${secretName}". In case that is on its way to the server, it is left there for ten minutes, and is not given to it`;
     return { conditions: waiting(doing), requeueAfterMs: Math.min(replacedInMs, FOREIGN_TRIED_MS) };
@@ -189,70 +190,23 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: Tried, nowMs: nu
   return { ...decision, steps: [{ do: 'RetireSecret', names: retire, credentials }, ...steps] };
 }
 
-/** Nothing is written: each new password would seem to work at once, and the one that the server really has might be lost. */
-function anyPassword(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
-  const reason = 'AnyPasswordAccepted';
-  const message = `The server at ${seen.endpoint ?? ''} signs in with any password, also with one that it was never given, so no login of it is safe, and no password is replaced: see whether its authentication is switched off, or something before it answers instead`;
-  const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
-  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
-  return {
-    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
-    retry: 'slowly',
-  };
-}
-
-/** Only the default user may manage others: so another one's login is not what new clusters come with, and is left to whoever uses it. */
-function mistaken(
-  subject: ClusterSubject,
-  seen: SpaceSeen,
-  { secretName, working }: Tried,
-  user: string,
-): ClusterDecision {
-  const reason = 'DefaultLoginMistaken';
-  const message = `The login that the space names in defaultCredentialsSecretRef signs in, but is of another user than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if it is that one, give its user another password`;
-  const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
-  const available: ConditionUpdate =
-    working === 'current' ? loginWorks(seen) : { type: 'Available', status: 'False', reason, message };
-  return {
-    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
-    retry: 'slowly',
-  };
-}
-
-/** The login is of no use to anything on the cluster, and its password is left to whoever uses it. */
-function powerless(
-  subject: ClusterSubject,
-  seen: SpaceSeen,
-  { working, secretName }: Tried,
-  user: string,
-): ClusterDecision {
-  const reason = 'AccessDenied';
-  const secret = working === 'existing' ? '' : `, and delete Secret "${secretName}"`;
-  const message = `The login of user "${user}" works, but may not manage users, as only the server's default user may: put that one's login into a Secret and name it in adminCredentials.existingSecretRef${secret}`;
-  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
-  return {
-    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { available })],
-    retry: 'slowly',
-  };
-}
-
 /** A login that was found to be as it should be is being replaced: at every moment one of the Secret's passwords works. */
-function isRotation(subject: ClusterSubject, login: Tried): boolean {
+function isRotation(subject: ClusterSubject, login: TriedLogin): boolean {
   return wasInOrder(subject, login) && login.working === 'current' && !isMoving(subject, login);
 }
 
 /** The same, and the new password comes to be in another Secret. */
-function isMove(subject: ClusterSubject, login: Tried): boolean {
+function isMove(subject: ClusterSubject, login: TriedLogin): boolean {
   const isKnown = ['current', 'inherited', 'inheritedNext'].includes(login.working);
   return wasInOrder(subject, login) && isKnown && isMoving(subject, login);
 }
 
-function wasInOrder({ status }: ClusterSubject, { factoryAlive }: Tried): boolean {
+function wasInOrder({ status }: ClusterSubject, { factoryAlive }: TriedLogin): boolean {
   const was = (type: string) => isStatusConditionTrue(status.conditions, type);
   return factoryAlive !== true && was('CredentialsSecured') && was('Available');
 }
 
-function isMoving({ status }: ClusterSubject, { secretName }: Tried): boolean {
+function isMoving({ status }: ClusterSubject, { secretName }: TriedLogin): boolean {
   return status.credentials !== undefined && status.credentials.secretName !== secretName;
 }
 
@@ -267,7 +221,7 @@ function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUp
 function running(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  { verifyInMs, retire }: Pick<Tried, 'verifyInMs' | 'retire'>,
+  { verifyInMs, retire }: Pick<TriedLogin, 'verifyInMs' | 'retire'>,
   status: NonNullable<ClusterDecision['status']>,
   nowMs: number,
 ): ClusterDecision {
@@ -312,55 +266,6 @@ function unreachable(
     mayPass: !heldBack && status.credentials?.endpoint === seen.endpoint,
     retry: 'soon',
   };
-}
-
-/** Nothing that we know signs in. A password is never reset by guessing, and there is no way to. */
-function noLogin(subject: ClusterSubject, seen: SpaceSeen, login: Tried): ClusterDecision {
-  const [reason, what] = whatIsRefused(subject, login);
-  const existing = subject.spec.adminCredentials?.existingSecretRef?.name;
-  const tried =
-    existing === undefined
-      ? ''
-      : `. The login in Secret "${existing}" (existingSecretRef) does not work either${lineBreak(login, 'existing')}`;
-  const message = `${what}${tried}. Or put a login that works into a Secret and name it in adminCredentials.existingSecretRef`;
-  const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
-  const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
-  return {
-    conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, { secured, available })],
-    retry: 'slowly',
-  };
-}
-
-/** The commonest mistake in a Secret that a person wrote, told without what stands there. */
-function lineBreak({ lineBreakIn }: Tried, of: 'current' | 'existing' | 'factory'): string {
-  if (lineBreakIn?.includes(of) !== true) return '';
-  return ` (its username or password ends with a line break, as \`echo\` writes one and \`printf %s\` does not)`;
-}
-
-function whatIsRefused({ spec, status }: ClusterSubject, login: Tried): readonly [string, string] {
-  const { secretName, secretVersion } = login;
-  if (secretVersion !== undefined)
-    return [
-      'AdminLoginRefused',
-      `The server refuses the password in Secret "${secretName}"${lineBreak(login, 'current')}: it was changed elsewhere. Set it back there`,
-    ];
-  if (status.credentials !== undefined)
-    return [
-      'AdminLoginLost',
-      `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by)`,
-    ];
-  const which = `the login that new clusters come with${lineBreak(login, 'factory')}`;
-  return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
-}
-
-/** What the login of a cluster may be that never had one of ours. */
-function unknownLogin({ cloneFrom }: ClusterSubject['spec']): string {
-  const orWrong = 'or the Secret that the space names in defaultCredentialsSecretRef is wrong';
-  if (cloneFrom?.clusterRef !== undefined)
-    return `, and the one that DatabaseCluster "${cloneFrom.clusterRef.name}" has now: its password was replaced while the clone was made, and the clone has the one before, which a backup of that Secret may hold; ${orWrong}. Make another clone`;
-  if (cloneFrom !== undefined)
-    return `: it has the login that cluster "${cloneFrom.clusterID ?? ''}" had when it was cloned, which is looked up only where cloneFrom.clusterRef names a DatabaseCluster; ${orWrong}. Correct that Secret`;
-  return `: it was changed before, ${orWrong}. Correct that Secret`;
 }
 
 function notSecured(doing: string): ConditionUpdate {

@@ -7,8 +7,8 @@ import {
   type ClusterStep,
   type ClusterSubject,
   desiredID,
-  type LoginObservation,
   type SpaceSeen,
+  type TriedLogin,
 } from './observation.ts';
 import {
   bringing,
@@ -84,7 +84,7 @@ function isBeingSecured(subject: ClusterSubject, seen: SpaceSeen): boolean {
 }
 
 /** No password may or can be replaced: that lasts until a person mends it, and holds up nothing. */
-export function needsPerson(login: Extract<LoginObservation, { login: 'tried' }>): boolean {
+export function needsPerson(login: TriedLogin): boolean {
   const isPowerless = login.powerless !== undefined && login.factoryAlive !== true;
   return isPowerless || login.managedBy !== undefined || login.acceptsAny === true;
 }

@@ -34,7 +34,9 @@ export function decideCluster(
   const followed = decideFollowed(subject, observation);
   if (followed !== undefined) return followed;
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
-  return observation.space === 'seen' ? decideSeen(subject, observation, nowMs) : withoutSpace(subject, observation);
+  return observation.space === 'seen'
+    ? decideSeen(subject, observation, nowMs)
+    : withoutSpace(subject, observation, nowMs);
 }
 
 function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
@@ -83,12 +85,16 @@ function withShown(
  * less so by it: hundreds of objects must not change because one connection did, and none because this process is new. That its
  * login works is verified all the same.
  */
-function withoutSpace(subject: ClusterSubject, observation: Exclude<ClusterObservation, SpaceSeen>): ClusterDecision {
+function withoutSpace(
+  subject: ClusterSubject,
+  observation: Exclude<ClusterObservation, SpaceSeen>,
+  nowMs: number,
+): ClusterDecision {
   const { status, metadata } = subject;
   const known = findStatusCondition(status.conditions, 'Ready');
   if (observation.space === 'waiting' && known !== undefined && status.observedGeneration === metadata.generation) {
     const outage = known.status === 'True' && observation.reason === 'WaitingForSpace';
-    const meanwhile = decideMeanwhile(subject, observation, outage);
+    const meanwhile = decideMeanwhile(subject, observation, outage, nowMs);
     if (meanwhile !== undefined) return meanwhile;
     if (observation.starting === true) return { conditions: 'keep' };
   }

@@ -144,6 +144,8 @@ export type LoginObservation =
       readonly lineBreakIn?: readonly ('current' | 'existing' | 'factory')[];
     };
 
+export type TriedLogin = Extract<LoginObservation, { login: 'tried' }>;
+
 /** One effect. */
 export type ClusterStep =
   | { readonly do: 'Deploy'; readonly id: string }

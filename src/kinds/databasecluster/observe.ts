@@ -141,9 +141,10 @@ async function findConnection(
     return connection;
   }
   // Its reason only: its message may change often, and hundreds of objects must not be written because of that.
-  const why = space.ready === undefined ? 'it was not looked at yet' : `its condition Ready says ${space.ready.reason}`;
-  const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
   const starting = space.ready?.status === 'True';
+  const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${space.ready?.reason}`;
+  const why = space.ready === undefined ? 'it was not looked at yet' : known;
+  const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
   const isFirstLook = space.ready === undefined || starting;
   const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
   const login = await loginMeanwhile(world, subject, space.spec, connection, signal);

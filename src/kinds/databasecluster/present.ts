@@ -85,7 +85,7 @@ export type VerifiedLogin = {
 /** What is recorded of a login that was tried; undefined: it is not known that the published one works and the factory's does not. */
 export function verifiedLogin(
   subject: ClusterSubject,
-  { login, endpoint }: SpaceSeen,
+  { login, endpoint }: Pick<SpaceSeen, 'login' | 'endpoint'>,
   nowMs: number,
 ): VerifiedLogin | undefined {
   if (login.login !== 'tried' || endpoint === undefined) return undefined;

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { aCluster, anObservation, conditionOf as decided, noSpace, outline } from '../../../test/support/builders.ts';
 import { FACTORY, type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { SECRETS } from '../../kube/api.ts';
+import { decideCluster } from './decide.ts';
+import type { LoginObservation } from './observation.ts';
+import { DATABASE_CLUSTERS } from './resource.ts';
 
 const SPACE = 'shop/production';
 const INTERVAL_MS = 10 * 60_000;
@@ -7,9 +12,25 @@ const INTERVAL_MS = 10 * 60_000;
 /** A cluster that is Ready, and a space that is not listed: of its tokens none is there, or nothing is. */
 async function unobserved(connected = true): Promise<KindBench> {
   const bench = await runningBench();
+  loseSight(bench, connected);
+  return bench;
+}
+
+function loseSight(bench: KindBench, connected = true, factoryVersion = '1'): void {
   const { connections, space } = bench.world();
   connections.disconnect(SPACE);
-  if (connected) connections.connect(SPACE, space(SPACE)?.spec ?? expect.unreachable(), [], FACTORY, '1');
+  if (connected) connections.connect(SPACE, space(SPACE)?.spec ?? expect.unreachable(), [], FACTORY, factoryVersion);
+}
+
+/** As a process left it that ended between the server's taking a new password and the Secret's having it in place. */
+async function amidRotation(): Promise<KindBench> {
+  const bench = await runningBench();
+  const { password = '' } = bench.secret() ?? {};
+  await bench.annotate('mooring.dev/rotate-at', 'now');
+  for (let n = 0; n < 20 && bench.simulator.passwordIs('orders', 'admin', password); n++) await bench.pass();
+  expect(bench.secret()).toMatchObject({ password, nextPassword: expect.any(String) });
+  await bench.restart();
+  bench.forgetCalls();
   return bench;
 }
 
@@ -39,9 +60,9 @@ describe('A cluster whose space is not observed', () => {
     await verify(bench);
     expect(bench.ready()).toBe('Unknown WaitingForSpace');
     expect(conditionOf(bench, 'Ready')?.message).toMatch(
-      /^Waiting for .*\. The server at .* refuses the login in Secret "orders-admin"$/,
+      /^Waiting for .*: this process has not listed it yet\. The server refuses the password in Secret "orders-admin": .*Set it back there/,
     );
-    expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'False', reason: 'NotVerified' });
+    expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'False', reason: 'AdminLoginRefused' });
     expect(new Set(bench.calls)).toEqual(new Set(['server signIn']));
     const told = bench.status();
     await verify(bench);
@@ -85,7 +106,7 @@ describe('A cluster whose space is not observed', () => {
     expect(outcome).toMatchObject({ next: 'settled', requeueAfterMs: expect.any(Number) });
     await verify(bench);
     expect(bench.ready()).toBe('Unknown WaitingForSpace');
-    expect(conditionOf(bench, 'Ready')?.message).toMatch(/cannot be tried at .* while the space is not connected$/);
+    expect(conditionOf(bench, 'Ready')?.message).toMatch(/cannot be tried at .* before the space is observed$/);
     expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'Unknown', reason: 'NotVerified' });
   });
 
@@ -102,5 +123,116 @@ describe('A cluster whose space is not observed', () => {
     await verify(bench);
     expect(bench.calls).toEqual([]);
     expect(bench.ready()).toBe('Unknown WaitingForSpace');
+  });
+
+  it('has the new password put in place that its server has taken already', async () => {
+    const bench = await amidRotation();
+    loseSight(bench);
+    for (let n = 0; n < 4; n++) await bench.pass();
+    expect(bench.ready()).toBe('True Running');
+    const { password = '', nextPassword } = bench.secret() ?? {};
+    expect([bench.simulator.passwordIs('orders', 'admin', password), nextPassword]).toEqual([true, undefined]);
+    expect(bench.calls).not.toContain('server updateUser');
+  });
+
+  it('is not Ready where its server signs in with any password, and no password is put in place', async () => {
+    const bench = await amidRotation();
+    bench.simulator.setKnobs({ acceptsAnyPassword: true });
+    loseSight(bench);
+    for (let n = 0; n < 3; n++) await bench.pass();
+    expect(bench.ready()).toBe('Unknown WaitingForSpace');
+    expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'False', reason: 'AnyPasswordAccepted' });
+    expect(bench.secret()?.['nextPassword']).toBeDefined();
+  });
+
+  it('stays available to what is on it where another Secret is named, which cannot get the login now', async () => {
+    const bench = await unobserved();
+    await bench.edit({ adminCredentials: { secretName: 'other' } });
+    for (let n = 0; n < 4; n++) await bench.pass();
+    expect(bench.ready()).toBe('Unknown WaitingForSpace');
+    expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
+    expect(conditionOf(bench, 'CredentialsSecured')?.status).toBe('True');
+    expect(bench.status().credentials?.secretName).toBe('orders-admin');
+  });
+
+  it('says of a Secret that is gone what to do, and not that it is refused', async () => {
+    const bench = await runningBench();
+    await bench.restart();
+    loseSight(bench);
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.pass();
+    expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'False', reason: 'AdminLoginLost' });
+  });
+
+  it('remembers that the login works with other versions of the Secrets, and does not try it at each pass', async () => {
+    const bench = await runningBench();
+    loseSight(bench, true, 'another version');
+    bench.forgetCalls();
+    for (let n = 0; n < 5; n++) {
+      await bench.pass();
+      await bench.clock.advance(1_000);
+    }
+    expect(bench.calls.length).toBeLessThanOrEqual(2);
+    expect(bench.ready()).toBe('True Running');
+  });
+
+  it('has its login sent to no address that the space does not make of a server of its own', async () => {
+    const bench = await runningBench();
+    const { credentials, endpoint: allowed = '' } = bench.status();
+    // As a process with --allow-http, with another serverURL, or whoever may write the status left it.
+    const endpoint = allowed.replace('https:', 'http:');
+    const [object] = bench.kube.all(DATABASE_CLUSTERS);
+    await bench.kube.patch(
+      DATABASE_CLUSTERS,
+      { namespace: 'shop', name: 'orders' },
+      {
+        metadata: { resourceVersion: object?.metadata.resourceVersion ?? '' },
+        status: { endpoint, credentials: { ...credentials, endpoint } },
+      },
+      { subresource: 'status' },
+    );
+    loseSight(bench);
+    bench.forgetCalls();
+    await verify(bench);
+    expect(bench.calls).toEqual([]);
+    expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'Unknown', reason: 'NotVerified' });
+  });
+});
+
+describe('decideCluster() of what was found of a login while the space is not observed', () => {
+  const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
+  type Tried = Extract<LoginObservation, { login: 'tried' }>;
+  const running = () => aCluster().healthy().withStatus({ state: 'running' });
+  const waiting = (login: LoginObservation, starting = false) => {
+    const observation = noSpace('waiting', starting);
+    return observation.space === 'waiting' ? { ...observation, login } : expect.unreachable();
+  };
+  const tried = (found: Partial<Tried>) => anObservation().tried(found).seen.login;
+
+  it.each<[string, Partial<Tried>]>([
+    ['any password is accepted', { working: 'next', next: 'ours', factoryAlive: undefined, acceptsAny: true }],
+    ['its user may not manage others', { powerless: 'ops' }],
+    ['the login that new clusters come with is of another user', { factoryAlive: true, managedBy: 'ops' }],
+    ['the login that new clusters come with is the one that works', { working: 'factory', factoryAlive: undefined }],
+    ['only a session goes on', { working: 'held', factoryAlive: undefined }],
+  ])('is not Ready where %s', (_what, found) => {
+    const decision = decideCluster(running().subject, waiting(tried(found)), NOW_MS);
+    expect(outline(decision).ready).toBe('Unknown WaitingForSpace');
+    expect(decision.status?.credentials).toBeUndefined();
+  });
+
+  it('claims no factory login for retired that was not tried', () => {
+    const { subject } = running()
+      .withCondition('Ready', 'Unknown', 'WaitingForSpace')
+      .withCondition('CredentialsSecured', 'False', 'NotYet');
+    const login = tried({ working: 'current', next: 'ours', factoryAlive: undefined });
+    const decision = decideCluster(subject, waiting(login), NOW_MS);
+    expect(decided(decision, 'CredentialsSecured')?.status).toBe('False');
+  });
+
+  it('writes nothing anew of what waited before, while a new process is only about to list the space', () => {
+    const { subject } = running().withCondition('Ready', 'Unknown', 'WaitingForSpace');
+    const decision = decideCluster(subject, waiting({ login: 'settled', verifyInMs: 1 }, true), NOW_MS);
+    expect(outline(decision).ready).toBe('as before');
   });
 });

@@ -1,13 +1,15 @@
 import { parseDuration } from '../../base/duration.ts';
+import { TerminalError } from '../../base/errors.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { reconciling } from '../../kube/summary.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import { untilVerification } from '../verification.ts';
-import type { ClusterSubject, LoginObservation, WaitingForSpace } from './observation.ts';
+import type { ClusterSubject, TriedLogin, WaitingForSpace } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
-import { type ClusterDecision, factoryLoginRetired, loginWorks, unobserved } from './present.ts';
+import { type ClusterDecision, factoryLoginRetired, loginWorks, unobserved, verifiedLogin } from './present.ts';
 import type { ClusterWorld } from './world.ts';
+import { whatIsWrong } from './wrong-login.ts';
 
 /*
  * A cluster that was Ready stays so while its space is not observed. What Ready promises is asked of its server all the same, which
@@ -24,11 +26,22 @@ export async function loginMeanwhile(
 ): Promise<WaitingForSpace['login']> {
   const endpoint = subject.status.credentials?.endpoint;
   if (endpoint === undefined || !isToWork(subject)) return undefined;
-  if (connection !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
+  if (connection !== undefined && isServerOf(connection, subject, endpoint))
+    return observeLogin(world, subject, connection, endpoint, signal);
   const lastMs = world.memory.verifications.lastAtMs(subject.key);
   const intervalMs = parseDuration(space?.verifyInterval ?? '0s');
   const verifyInMs = untilVerification(subject.metadata.uid, intervalMs, lastMs, world.clock.now());
   return verifyInMs === undefined || verifyInMs > 0 ? { login: 'settled', verifyInMs } : { login: 'untriable' };
+}
+
+/** What the status tells is no reason to send a login there: it must still be what the space makes of an address, and allowed. */
+function isServerOf(connection: SpaceConnection, { status }: ClusterSubject, endpoint: string): boolean {
+  try {
+    return status.servers?.some(({ address }) => connection.serverURL(address) === endpoint) ?? false;
+  } catch (error) {
+    if (error instanceof TerminalError) return false;
+    throw error;
+  }
 }
 
 /** Its server ran, with a login that worked, and it is to. */
@@ -45,65 +58,87 @@ function isToWork({ metadata, spec, status, deleting }: ClusterSubject): boolean
   );
 }
 
-/** Of a cluster that is or was Ready. Nothing is mended before the cloud says which cluster it is. */
+/**
+ * Of a cluster that is or was Ready. Nothing is mended before the cloud says which cluster it is; but a new password that the server
+ * has already is put where applications look for it.
+ */
 export function decideMeanwhile(
   subject: ClusterSubject,
-  { reason, message, login }: WaitingForSpace,
+  { reason, message, starting, login }: WaitingForSpace,
   isReady: boolean,
+  nowMs: number,
 ): ClusterDecision | undefined {
   if (login === undefined) return isReady ? { conditions: 'keep' } : undefined;
-  const found = meaningOf(subject, login);
-  const verifyInMs = login.login === 'settled' || login.login === 'tried' ? login.verifyInMs : undefined;
-  const when = verifyInMs === undefined ? {} : { requeueAfterMs: verifyInMs };
-  const again = login.login === 'unreachable' ? ({ retry: 'soon' } as const) : when;
+  const { conditions = [], credentials } = subject.status;
+  const endpoint = credentials?.endpoint ?? '';
+  const isTried = login.login === 'tried';
+  const found = isTried ? meaningOf(subject, endpoint, login) : meaningUntried(endpoint, login);
   const failing = found.find(({ status }) => status !== 'True');
-  if (isReady && failing === undefined) return { conditions: 'keep', ...again };
+  if (isTried && failing === undefined && login.working === 'next')
+    return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
+  const verified = isTried && failing === undefined ? verifiedLogin(subject, { login, endpoint }, nowMs) : undefined;
+  const status = verified === undefined ? {} : { status: verified };
+  const isAwaited = isTried && login.working === 'none' && login.isAwaited;
+  const mayPass = login.login === 'unreachable' ? !login.heldBack : isAwaited;
+  const isSoon = login.login === 'unreachable' || isAwaited;
+  const verifyInMs = login.login === 'settled' || isTried ? login.verifyInMs : undefined;
+  const again = isSoon ? ({ retry: 'soon' } as const) : verifyInMs === undefined ? {} : { requeueAfterMs: verifyInMs };
+  const isNews = found.some(({ type, status: is }) => findStatusCondition(conditions, type)?.status !== is);
+  if ((isReady && failing === undefined) || (starting && !isNews)) return { conditions: 'keep', ...status, ...again };
   const types = new Set(found.map(({ type }) => type));
   const others = unobserved(subject, reason).filter(({ type }) => !types.has(type));
-  const told = failing ?? others.find(({ type, status }) => type === 'Available' && status !== 'True');
+  const told = failing ?? others.find(({ type, status: is }) => type === 'Available' && is !== 'True');
   return {
     conditions: [
       ...reconciling(reason, told === undefined ? message : `${message}. ${told.message}`),
       ...others,
       ...found,
     ],
+    ...status,
     ...again,
-    ...(login.login === 'unreachable' ? { mayPass: !login.heldBack } : {}),
+    ...(mayPass ? { mayPass } : {}),
   };
 }
 
-/** The conditions that it changes. */
-function meaningOf(
-  { status }: ClusterSubject,
-  login: LoginObservation | { readonly login: 'untriable' },
+/** The conditions that a try of the logins changes. */
+function meaningOf(subject: ClusterSubject, endpoint: string, login: TriedLogin): readonly ConditionUpdate[] {
+  const { working, workingOf, factoryAlive, secretName } = login;
+  const wrong = whatIsWrong(subject, endpoint, login);
+  if (wrong !== undefined) return wrong.secured === undefined ? [wrong.available] : [wrong.available, wrong.secured];
+  if (working === 'next') return [];
+  if (factoryAlive === true || working === 'factory') {
+    const message = `The login that new clusters come with works at ${endpoint}`;
+    return [notVerified(message), { type: 'CredentialsSecured', status: 'False', reason: 'NotYet', message }];
+  }
+  const works = loginWorks({ endpoint });
+  if (working === 'current') return factoryAlive === false ? [works, factoryLoginRetired(secretName)] : [works];
+  // Who is on the cluster goes by the Secret that the status tells of, until the login has moved.
+  if (working === 'inherited' && workingOf === subject.status.credentials?.secretName) return [works];
+  if (working === 'none')
+    return [notVerified(`The server at ${endpoint} said that it took the new password, which does not sign in yet`)];
+  return [notVerified(`Secret "${secretName}" holds no login that works: it gets one once the space is observed`)];
+}
+
+/** The same where none was tried. */
+function meaningUntried(
+  endpoint: string,
+  login: Exclude<NonNullable<WaitingForSpace['login']>, TriedLogin>,
 ): readonly ConditionUpdate[] {
-  const endpoint = status.credentials?.endpoint;
-  const not = (what: string, known: 'False' | 'Unknown' = 'False'): ConditionUpdate => ({
-    type: 'Available',
-    status: known,
-    reason: 'NotVerified',
-    message: what,
-  });
   switch (login.login) {
     case 'untriable':
-      return [not(`The login cannot be tried at ${endpoint} while the space is not connected`, 'Unknown')];
+      return [notVerified(`The login cannot be tried at ${endpoint} before the space is observed`, 'Unknown')];
     case 'unreachable':
       // What is held back, or put off, says nothing new.
       return login.heldBack || login.isThrottled
         ? []
-        : [not(`The server at ${endpoint} cannot be used: ${login.message}`)];
+        : [notVerified(`The server at ${endpoint} cannot be used: ${login.message}`)];
     case 'secretTaken':
-      return [not(`Secret "${login.secretName}" does not hold the login of this cluster any more`)];
-    case 'tried': {
-      if (login.factoryAlive === true) {
-        const message = `The login that new clusters come with works at ${endpoint}`;
-        return [not(message), { type: 'CredentialsSecured', status: 'False', reason: 'NotYet', message }];
-      }
-      if (login.working !== 'current' && login.working !== 'next')
-        return [not(`The server at ${endpoint} refuses the login in Secret "${login.secretName}"`)];
-      return [loginWorks({ endpoint }), factoryLoginRetired(login.secretName)];
-    }
+      return [notVerified(`Secret "${login.secretName}" does not hold the login of this cluster any more`)];
     default:
       return [];
   }
+}
+
+function notVerified(message: string, status: 'False' | 'Unknown' = 'False'): ConditionUpdate {
+  return { type: 'Available', status, reason: 'NotVerified', message };
 }

@@ -101,9 +101,17 @@ describe('the server of a cluster', () => {
       { address: 'b.test:1', status: 'running' },
     ];
     const withOwn = [...servers, { address: own, status: 'running' }];
-    expect(await look({ cluster: { status: { servers } } })).toMatchObject({ addresses: ['b.test:1', 'a.test:1'] });
     const status = { servers: withOwn };
     expect(await look({ cluster: { status } })).toMatchObject({ addresses: [own, 'b.test:1', 'a.test:1'] });
+  });
+
+  it('is not worked on at an address that the space does not make of any of its servers', async () => {
+    const servers = [{ address: 'b.test:1', status: 'running' }];
+    const elsewhere = await look({ cluster: { status: { servers } } });
+    expect(elsewhere).toMatchObject({ server: 'waiting', reason: 'WaitingForCluster', starting: true });
+    expect(elsewhere).toMatchObject({ message: expect.stringMatching(/its login is tried at another address now$/) });
+    const unknown = await look({ cluster: { status: { servers: [] } } });
+    expect(unknown).toMatchObject({ message: expect.stringMatching(/its status lacks servers/) });
   });
 
   const cases: readonly (readonly [string, () => Case, Fields])[] = [

@@ -141,6 +141,13 @@ function openOf(
   const others = known.filter((server) => server.status !== 'running');
   const byUse = [...running, ...others].map(({ address }) => address);
   const used = byUse.find((address) => connection.serverURL(address) === endpoint);
+  if (used === undefined) {
+    // The space makes another URL of its address by now, or whoever wrote the status did: no login goes there.
+    const why = whyNotReady(spec, ready, byUse.length === 0 ? ['servers'] : []);
+    // The cluster is about to say where it is now.
+    const starting = isTrue('Ready');
+    return { ...waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`), starting };
+  }
   return {
     server: 'open',
     clusterKey,
@@ -148,7 +155,7 @@ function openOf(
     identity: createdAt,
     leaving,
     endpoint,
-    addresses: [...new Set(used === undefined ? byUse : [used, ...byUse])],
+    addresses: [...new Set([used, ...byUse])],
     verifyIntervalMs: connection.verifyIntervalMs,
     adminSecretName: credentials.secretName,
     factoryUsername: connection.factoryLogin.username,
