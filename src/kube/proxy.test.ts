@@ -30,6 +30,10 @@ test.each([
   ['https://[2001:db8::7]:6443', '2001:db8::/32', true],
   ['https://[2001:db8::7]:6443', '2001:db8::7', true],
   ['https://[2001:db8::7]:6443', '[2001:db8::7]:443', false],
+  ['https://10.1.2.3', '10.0.0/8', false],
+  ['https://10.1.2.3', '10.0.0.0/33,10.1.0.0/16', true],
+  ['https://[fe80::1]', 'fe80::/129', false],
+  ['https://api.example.com', '10.0.0/8, example.com', true],
   ['https://api.example.com', '*', true],
   ['https://api.example.com', '', false],
   ['https://localhost:6443', '', true],
@@ -37,6 +41,11 @@ test.each([
   ['https://[::1]:6443', '', true],
 ])('for %s NO_PROXY="%s" means that there is none: %s', (server, noProxy, isExcepted) => {
   expect(proxyFor(server, undefined, { HTTPS_PROXY: PROXY, NO_PROXY: noProxy }) === undefined).toBe(isExcepted);
+});
+
+test('where no proxy is named, what NO_PROXY says is not looked at', () => {
+  expect(proxyFor('https://10.1.2.3', undefined, { NO_PROXY: '10.0.0/8' })).toBeUndefined();
+  expect(proxyFor('https://10.1.2.3', PROXY, { NO_PROXY: '10.0.0/8' })).toBe(`${PROXY}/`);
 });
 
 test('what is no proxy that can be used is refused, without its password', () => {

@@ -13,8 +13,8 @@ export function proxyFor(server: string, named: string | undefined, env: NodeJS.
   const url = new URL(server);
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const either = (name: string) => env[name] || env[name.toLowerCase()] || undefined;
-  const found = named || (isExcepted(url, either('NO_PROXY') ?? '') ? undefined : either(variable));
-  if (found === undefined) return undefined;
+  const found = named || either(variable);
+  if (found === undefined || (!named && isExcepted(url, either('NO_PROXY') ?? ''))) return undefined;
   const proxy = URL.parse(found.includes('://') ? found : `http://${found}`);
   if (proxy?.protocol === 'http:' || proxy?.protocol === 'https:') return proxy.href;
   // Not the URL itself: a password may stand in it.
@@ -33,13 +33,23 @@ function isExcepted({ protocol, hostname, port }: URL, exceptions: string): bool
     const entry = each.trim().toLowerCase();
     if (entry === '') return false;
     if (entry === '*') return true;
-    if (NETWORK.test(entry)) return isIn(networksOf([entry]), host);
+    if (NETWORK.test(entry)) return isInNetwork(entry, host);
     const [, name = '', onlyPort] = /^\[?(.+?)\]?(?::(\d+))?$/.exec(isIP(entry) === 6 ? `[${entry}]` : entry) ?? [];
     if (onlyPort !== undefined && onlyPort !== ownPort) return false;
     if (isIP(host) !== 0) return name === host;
     const below = name.replace(/^\*?\./, '');
     return host.endsWith(`.${below}`) || (host === below && below === name);
   });
+}
+
+/** One that cannot be read, such as `10.0.0/8`, has no address in it, as for Go: the variable is written for many programs. */
+function isInNetwork(network: string, host: string): boolean {
+  try {
+    return isIn(networksOf([network]), host);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 function isIn(networks: BlockList, host: string): boolean {
