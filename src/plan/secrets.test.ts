@@ -7,6 +7,9 @@ import { readSecrets } from './secrets.ts';
 
 const { signal } = new AbortController();
 
+/** Those that the objects of `read` name. */
+const NAMED = ['app-connection', 'cloud-admin', 'cloud-read', 'cloud-write', 'factory-login', 'orders-admin', 'own'];
+
 async function read(get: KubeApi['get'], documents: readonly Document[] = []) {
   const own = { ...ON_ORDERS, passwordSecretRef: { name: 'own' } };
   const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser app': own });
@@ -26,11 +29,7 @@ describe('readSecrets()', () => {
         ? ({ metadata: { name, uid: 'u', resourceVersion: '1', labels }, type: 'Opaque', data } as AnyObject)
         : undefined,
     );
-    expect([...seen.keys()].toSorted()).toEqual(
-      ['app-connection', 'cloud-admin', 'cloud-read', 'cloud-write', 'factory-login', 'orders-admin', 'own'].map(
-        (name) => `shop/${name}`,
-      ),
-    );
+    expect([...seen.keys()].toSorted()).toEqual(NAMED.map((name) => `shop/${name}`));
     const own = { labels, annotations: {}, ownerReferences: [], type: 'Opaque', keys: new Set(['password']) };
     expect(seen.get('shop/own')).toEqual(own);
     expect(seen.get('shop/cloud-read')).toBeUndefined();
@@ -66,5 +65,14 @@ describe('readSecrets()', () => {
     expect(notes).toEqual([
       'Secrets of namespace shop may not be read by you (get secrets): those that objects name are taken to be there, with logins that work',
     ]);
+  });
+
+  it('takes nothing on trust where all that may not be read is in the manifests', async () => {
+    const documents = NAMED.map((name) => ({ where: 'a.yaml', manifest: { kind: 'Secret', metadata: { name } } }));
+    const { seen, notes } = await read(async () => {
+      throw new KubeError('no', { status: 403 });
+    }, documents);
+    expect(seen.size).toBe(NAMED.length);
+    expect(notes).toEqual([]);
   });
 });

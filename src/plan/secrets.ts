@@ -63,7 +63,7 @@ export async function readSecrets(
         else if (there !== undefined) changed.push(...changesOf(key, manifest, there));
       } catch (error) {
         if (!(error instanceof KubeError) || error.status !== 403) throw error;
-        refused.add(namespace);
+        if (manifest === undefined) refused.add(namespace);
       }
     }),
   );
