@@ -45,6 +45,21 @@ test.each([
   expect(given.pauses().at(-1)).toBe(maxMs);
 });
 
+test.each([
+  ['soon', [2_000, 4_000, 8_000, 16_000, 30_000]],
+  ['later', [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000]],
+  ['slowly', [120_000, 240_000, 480_000, 960_000, 1_800_000]],
+] as const)(
+  'Controller comes back with growing pauses where it was decided to look again %s',
+  async (retry, pauses) => {
+    const given = await aController({ decide: () => ({ conditions: READY, retry }) });
+    await given.create('a');
+    await given.clock.advance(6 * 3_600_000);
+    expect(given.pauses().slice(0, pauses.length)).toEqual(pauses);
+    expect(given.pauses().at(-1)).toBe(pauses.at(-1));
+  },
+);
+
 test('Controller waits as long as the other side asks for', async () => {
   const { create, clock, pauses } = await aController({
     observe: () => Promise.reject(new TransientError('Busy', 'Later', { retryAfterMs: 90_000 })),

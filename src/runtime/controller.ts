@@ -299,7 +299,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         if (outcome.requeueAfterMs !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs, 'low');
         return;
       case 'retry':
-        this.queue.addRateLimited(key, outcome.pace === 'soon' ? SOON_BACKOFF : SLOW_BACKOFF);
+        this.queue.addRateLimited(key, { soon: SOON_BACKOFF, later: BACKOFF, slowly: SLOW_BACKOFF }[outcome.pace]);
         return;
       case 'conflict':
         log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: it is looked at again');

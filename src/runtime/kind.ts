@@ -51,8 +51,8 @@ export interface Decision<Status, Step> {
   readonly release?: boolean;
   /** The conditions follow from a look that failed: what is Ready stays so as long as that may pass, for some seconds. */
   readonly mayPass?: boolean;
-  /** Look again with growing pauses, until a pass comes without this. `soon`: also where a step fails. */
-  readonly retry?: 'soon' | 'slowly';
+  /** Look again with growing pauses, until a pass comes without this: of up to 30 s, 5 min or 30 min. `soon`: also where a step fails. */
+  readonly retry?: 'soon' | 'later' | 'slowly';
   /** Look again after this time, also if nothing is heard. Absent: only when something changes. */
   readonly requeueAfterMs?: number | undefined;
 }

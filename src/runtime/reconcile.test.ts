@@ -362,11 +362,14 @@ test('reconcile() leaves all as it is when the decision is to keep it', async ()
   expect(toy.log).toEqual(['observe']);
 });
 
-test.each(['soon', 'slowly'] as const)('reconcile() passes on that the kind wants to look again %s', async (retry) => {
-  const toy = aToy({ decide: () => ({ conditions: reconciling('Waiting', 'For a friend'), retry }) });
-  await toy.create();
-  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: retry });
-});
+test.each(['soon', 'later', 'slowly'] as const)(
+  'reconcile() passes on that the kind wants to look again %s',
+  async (retry) => {
+    const toy = aToy({ decide: () => ({ conditions: reconciling('Waiting', 'For a friend'), retry }) });
+    await toy.create();
+    expect(await toy.reconcile()).toEqual({ next: 'retry', pace: retry });
+  },
+);
 
 test('reconcile() tells the kind that a person wants a look now, once', async () => {
   const looks: boolean[] = [];

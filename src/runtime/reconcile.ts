@@ -29,7 +29,7 @@ export type Outcome =
   | { readonly next: 'again' }
   /** Nothing to do now. */
   | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
-  | { readonly next: 'retry'; readonly pace: 'soon' | 'slowly' }
+  | { readonly next: 'retry'; readonly pace: 'soon' | 'later' | 'slowly' }
   | { readonly next: 'conflict' }
   /** `soon`: something besides is to be looked at soon, whatever becomes of what failed. */
   | { readonly next: 'failed'; readonly failure: Failure; readonly soon: boolean };

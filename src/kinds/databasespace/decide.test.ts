@@ -92,6 +92,16 @@ describe('decideSpace()', () => {
     });
   });
 
+  it.each([
+    ['later and later', new TransientError('SecretNotFound', 'Secret "a" is not there'), 'later'],
+    ['slowly', new TerminalError('SecretKeyMissing', 'Secret "a" has no value'), 'slowly'],
+  ])('looks %s for what a person is to bring, as the watch tells when it comes', (_how, why, comesBack) => {
+    for (const lacksToken of [true, false]) {
+      const decision = decideSpace(ready.subject, { ...aSpaceObservation(), cloud: { why, lacksToken } });
+      expect(outline(decision)).toMatchObject({ steps: [], comesBack });
+    }
+  });
+
   it('says nothing of the tokens where something else keeps the space from being connected', () => {
     const known = { type: 'CredentialsValid', status: 'True', reason: 'TokensExchanged', message: '' } as const;
     const conditions = [...(ready.subject.status.conditions ?? []), { ...known, lastTransitionTime: '' }];

@@ -74,7 +74,8 @@ function notConnected({ why, lacksToken }: NotConnected): SpaceDecision {
   const failure = failureOf(why);
   const valid = lacksToken ? credentials('False', reason, message) : credentials('Unknown', 'NotExchanged', NOT_ASKED);
   const conditions = failed([valid], failure);
-  return { conditions, retry: failure.lasting === 'terminal' ? 'slowly' : 'soon' };
+  // A Secret that comes or changes is told by the watch; where there is none, operator.md says how long it may take.
+  return { conditions, retry: failure.lasting === 'terminal' ? 'slowly' : 'later' };
 }
 
 const NOT_ASKED =
