@@ -25,10 +25,10 @@ export function droppedFrom(patch: object, answer: AnyObject): Untold | undefine
   return { reason: 'StatusIncomplete', message, missing: dropped };
 }
 
-/** Whether the object's status has these fields. */
+/** Whether the object's status has one of these fields, all of which were dropped: they are known by now, or others are told of anew. */
 export function tells(object: AnyObject, fields: readonly string[]): boolean {
   const status = statusOf(object);
-  return fields.every((field) => Object.hasOwn(status, field));
+  return fields.some((field) => Object.hasOwn(status, field));
 }
 
 /** Of a patch of a status that failed. Undefined: the next one may do better, or nobody is there to be told. */

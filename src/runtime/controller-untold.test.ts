@@ -98,6 +98,26 @@ test.each([
   },
 );
 
+test('Controller takes its time again after failures once the CRD is replaced, though not all that it dropped is wanted any more', async () => {
+  let wants = 3;
+  const toys = new Set(['observedGeneration', 'conditions', 'lastError']);
+  const { create, pauses, clock } = await aController(
+    {
+      decide: () => ({ conditions: READY, status: { color: 'red', size: wants || null }, steps: ['mix'] }),
+      act: () => Promise.reject(new TransientError('Busy', 'Later')),
+    },
+    2,
+    aCluster({ statusFields: { toys } }),
+  );
+  await create('a');
+  await clock.advance(HOUR_MS);
+  expect(pauses().at(-1)).toBe(30_000);
+  toys.add('color').add('size');
+  wants = 0;
+  await clock.advance(HOUR_MS);
+  expect(pauses().at(-1)).toBe(300_000);
+});
+
 test('Controller repeats steps that leave no trace more and more rarely, though their trace is dropped', async () => {
   const { create, logged, clock } = await anOldCRD({
     decide: ({ status: { color } }) => ({ conditions: READY, ...(color === undefined ? { steps: ['paint'] } : {}) }),
