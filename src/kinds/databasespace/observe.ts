@@ -45,7 +45,7 @@ export interface RefusedToken {
 /** The space cannot be connected: a Secret or a key in one is not there, or the URL is not allowed. */
 export interface NotConnected {
   readonly why: TransientError | TerminalError;
-  /** An API token is not there. If not, the cloud was asked for nothing. */
+  /** An API token is what is not there. Otherwise something else is wrong, and nobody has tried whether the tokens are right. */
   readonly lacksToken: boolean;
 }
 
