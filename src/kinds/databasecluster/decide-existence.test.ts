@@ -152,7 +152,9 @@ const cases: readonly Case[] = [
   {
     name: 'tells at once of one that may be the cluster under another id',
     given: aCluster().healthy(),
-    seen: notShown.with({ lookalikes: ['other'] }),
+    seen: anObservation()
+      .missing()
+      .with({ lookalikes: ['other'] }),
     thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
   {

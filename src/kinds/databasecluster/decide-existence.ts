@@ -74,8 +74,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   const { spec, status } = subject;
   const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
   const never = neverCreates(subject);
-  if (seen.absence !== undefined && seen.lookalikes.length === 0 && !isTakenForGone(subject))
-    return awaited(subject, seen, seen.absence);
+  if (seen.absence !== undefined && !isTakenForGone(subject)) return awaited(subject, seen, seen.absence);
   if (status.createdAt !== undefined && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
     const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
     const message =

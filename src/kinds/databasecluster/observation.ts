@@ -44,7 +44,7 @@ export interface SpaceSeen {
   readonly claimedBy?: string | undefined;
   /** Undefined: neither listed nor, where that matters, found by asking for it. */
   readonly cluster: Cluster | undefined;
-  /** Ours is not to be seen, and not for long enough yet to have another one created in its place; undefined: that is not so. */
+  /** Ours is not to be seen, and not for long enough yet to have another one created in its place; undefined: that is not so, or there are `lookalikes`. */
   readonly absence?: Absence | undefined;
   /** Ids of clusters that were created when ours was, where ours is not to be found: one may be ours under another id. */
   readonly lookalikes: readonly string[];
