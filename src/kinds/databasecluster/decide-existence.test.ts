@@ -385,6 +385,16 @@ describe('decideExistence()', () => {
     expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterMissing');
   });
 
+  it('says nothing of the login of the former one when another one is taken over as annotated', () => {
+    const given = aCluster()
+      .healthy()
+      .annotated('accept-identity', new Date(CREATED_MS + MINUTE).toISOString());
+    const { subject } = given.withCondition('CredentialsSecured', 'False', 'AdminLoginRefused');
+    const decision = decideCluster(subject, foreign.seen, NOW_MS);
+    expect(decision.status?.credentials).toBeNull();
+    expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterNotOurs');
+  });
+
   it('records no backup settings for a clone, which is asked for with its id only', () => {
     const spec = { backup: { frequency: 'hourly' } };
     const deployed = decideCluster(aCluster().with(spec).announced().subject, foreign.seen, NOW_MS);

@@ -70,6 +70,11 @@ function withoutIdentity(subject: ClusterSubject): ClusterSubject {
   return { ...subject, status: { ...subject.status, createdAt: undefined } };
 }
 
+/** What was said of the login of the former cluster says nothing of one that takes its place. */
+function withoutLogin(subject: ClusterSubject): ClusterSubject {
+  return { ...subject, status: { ...subject.status, credentials: undefined } };
+}
+
 function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { spec, status } = subject;
   const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
@@ -103,14 +108,12 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   if (operation?.target !== seen.id || outdated || operation.type !== type) {
     // Written down before the call: whoever finds the cluster afterwards, also after a crash, knows whose it is.
     const startedAt = new Date(nowMs).toISOString();
-    // What was said of the login of the former one says nothing of this one.
-    const anew = { ...subject, status: { ...status, credentials: undefined } };
     return {
       hold: true,
       conditions:
         status.createdAt === undefined && isTriedAgain(subject)
           ? 'keep'
-          : [...reconciling('Deploying', message), ...clusterConditions(anew, seen)],
+          : [...reconciling('Deploying', message), ...clusterConditions(withoutLogin(subject), seen)],
       status: {
         operation: { type, target: desiredID(subject), startedAt, by: seen.self },
         place: seen.at,
@@ -278,7 +281,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     return {
       conditions: [
         ...reconciling('IdentityAccepted', `Cluster "${seen.id}" created ${createdAt} is taken over as annotated`),
-        ...clusterConditions(subject, seen),
+        ...clusterConditions(withoutLogin(subject), seen),
       ],
       status: { createdAt, credentials: null },
       requeueAfterMs: 0,

@@ -163,11 +163,16 @@ describe('clusterConditions()', () => {
     expect(securedOf(never.subject, asleep)).toMatchObject({ status: 'False', reason: 'NotYet' });
   });
 
-  it('does not forget what is wrong with the login of one that is not to be seen for a moment', () => {
+  it.each([
+    ['is not to be seen', anObservation().missing()],
+    ['has another one in its place', foreign],
+  ])('does not forget what is wrong with the login of one that %s for a moment', (_what, { seen }) => {
     const wrong = { status: 'False', reason: 'SecuringCredentials' } as const;
     const alive = healthy.withCondition('CredentialsSecured', wrong.status, wrong.reason);
-    expect(securedOf(alive.subject, anObservation().missing().seen)).toMatchObject(wrong);
-    expect(securedOf(alive.subject, foreign.seen)?.reason).toBe('ClusterNotOurs');
+    const told = securedOf(alive.subject, seen);
+    expect(told).toMatchObject(wrong);
+    const back = healthy.withCondition('CredentialsSecured', wrong.status, told?.reason ?? '');
+    expect(securedOf(back.subject, anObservation().status('suspended').seen)).toMatchObject(wrong);
   });
 
   it('says of one that is being created that its login is not retired yet', () => {

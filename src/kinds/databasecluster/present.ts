@@ -126,13 +126,14 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     // It is there again, as it was: what was verified then was of this very cluster.
     if (credentials !== undefined && NOT_THERE.has(findStatusCondition(conditions, type)?.reason ?? ''))
       return factoryLoginRetired(credentials.secretName);
-  } else if (seen.cluster !== undefined) {
-    const message = `Cluster "${seen.id}" is not this object's, and no login is tried there`;
-    return { type, status: 'False', reason: 'ClusterNotOurs', message };
-  } else if (!isBeingCreated(subject, seen)) {
+  } else if (seen.cluster !== undefined || !isBeingCreated(subject, seen)) {
     // If it comes back, what was wrong with its login is so still, and nobody else remembers that.
     const known = subject.status.credentials && keptFrom(subject, type);
     if (known?.status === 'False') return known;
+    if (seen.cluster !== undefined) {
+      const message = `Cluster "${seen.id}" is not this object's, and no login is tried there`;
+      return { type, status: 'False', reason: 'ClusterNotOurs', message };
+    }
     const message = `There is no cluster "${seen.id}" to sign in to`;
     return { type, status: 'False', reason: 'ClusterMissing', message };
   }
