@@ -84,6 +84,18 @@ const cases: readonly Case[] = [
     seen: gone.seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
+  ...['Delete', 'Suspend'].map((policy) => ({
+    name: `tells nothing of a cluster that it was seen to end, and that was shown to be gone since (${policy})`,
+    given: leaving(policy).withStatus({ state: undefined }).withCondition('Synced', 'False', 'ClusterDestroyed'),
+    seen: gone.seen,
+    thus: { steps: policy === 'Delete' ? ['DeleteSecret'] : [], released: true },
+  })),
+  {
+    name: 'tells of a cluster that was there again since, and went without its end being seen',
+    given: leaving('Delete').withStatus({ state: 'running' }).withCondition('Synced', 'False', 'ClusterDestroyed'),
+    seen: gone.seen,
+    thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
+  },
   {
     name: 'tells nothing of a cluster that was only observed',
     given: leaving('Delete').withStatus({ observedOnly: true }),

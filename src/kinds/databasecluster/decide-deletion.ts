@@ -20,6 +20,7 @@ import {
   shown,
   unobserved,
   untilBelieved,
+  wasDestroyed,
 } from './present.ts';
 
 /** Whether deleting the object does anything to the cluster. */
@@ -162,8 +163,9 @@ function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | 
 }
 
 /** There was a cluster of the object's own, and its end was not seen. */
-function isMissed({ status }: ClusterSubject): boolean {
-  return status.createdAt !== undefined && !status.observedOnly && status.state !== 'destroying';
+function isMissed(subject: ClusterSubject): boolean {
+  const { createdAt, observedOnly } = subject.status;
+  return createdAt !== undefined && !observedOnly && !wasDestroyed(subject);
 }
 
 /** It is taken for gone, and may come back: whoever pays for it must hear that nobody saw it end, be it that the answer to that was lost. */

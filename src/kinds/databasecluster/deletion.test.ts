@@ -46,6 +46,24 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.told.join()).not.toContain('left:');
   });
 
+  it('tells nobody that it may be left where somebody else destroyed it long before, and that was seen', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
+    const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    await client.destroy('orders');
+    await poller.refresh();
+    await bench.until('Unknown Destroying');
+    bench.simulator.vanish('orders');
+    await poller.refresh();
+    await bench.until('False ClusterMissing');
+    // Nor is it said to be on its way still.
+    expect(bench.status().state).toBeUndefined();
+    await bench.clock.advance(3_600_000);
+    remove(bench);
+    await bench.pass();
+    expect(isGone(bench)).toBe(true);
+    expect(bench.told.join()).not.toContain('left:');
+  });
+
   it('waits for it where the cloud destroys none that is on its way, and says so, as nobody needs to do anything', async () => {
     const bench = await kindBench({ spec: { deletionPolicy: 'Delete' }, knobs: PROVISION });
     while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();

@@ -145,6 +145,17 @@ describe('clusterConditions()', () => {
       expect(new Set(Object.values(typesAndStatuses(healthy.subject, seen)))).toEqual(new Set(['False']));
   });
 
+  it('remembers of one that is gone that it was being destroyed, as long as it is gone', () => {
+    const { seen } = anObservation().missing();
+    const syncedOf = (given: typeof healthy) =>
+      clusterConditions(given.subject, seen).find(({ type }) => type === 'Synced')?.reason;
+    expect(syncedOf(healthy)).toBe('ClusterMissing');
+    expect(syncedOf(healthy.withStatus({ state: 'destroying' }))).toBe('ClusterDestroyed');
+    const told = healthy.withCondition('Synced', 'False', 'ClusterDestroyed');
+    expect(syncedOf(told.withStatus({ state: undefined }))).toBe('ClusterDestroyed');
+    expect(syncedOf(told.withStatus({ state: 'running' }))).toBe('ClusterMissing');
+  });
+
   it.each([
     ['is gone', anObservation().missing(), 'ClusterMissing', 'There is no cluster "orders" to sign in to'],
     ['is another one', foreign, 'ClusterNotOurs', `Cluster "orders" is not this object's, and no login is tried there`],

@@ -208,6 +208,15 @@ export function unobserved({ metadata, status }: ClusterSubject, reason: string)
   });
 }
 
+/**
+ * The cluster was being destroyed when it was last seen. Once it is gone `status.state` tells of none, and the condition remembers it:
+ * whoever deletes the object then need not hear that its end was not seen.
+ */
+export function wasDestroyed({ status }: Pick<ClusterSubject, 'status'>): boolean {
+  if (status.state !== undefined) return status.state === 'destroying';
+  return findStatusCondition(status.conditions, 'Synced')?.reason === 'ClusterDestroyed';
+}
+
 /** What `status.drift` shows: where a cluster of ours differs. */
 export function driftOf(subject: ClusterSubject, { cluster }: SpaceSeen): ClusterStatusPatch['drift'] {
   const all = cluster === undefined ? [] : differences(subject, cluster);
@@ -224,12 +233,10 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   };
   if (seen.cluster === undefined && isBeingCreated(subject, seen)) return notYet;
   if (seen.cluster === undefined) {
-    return {
-      type,
-      status: 'False',
-      reason: 'ClusterMissing',
-      message: `There is no cluster "${seen.id}" in ${seen.place}`,
-    };
+    const none = `There is no cluster "${seen.id}" in ${seen.place}`;
+    if (!wasDestroyed(subject)) return { type, status: 'False', reason: 'ClusterMissing', message: none };
+    const message = `${none} any more: it was being destroyed when it was last seen`;
+    return { type, status: 'False', reason: 'ClusterDestroyed', message };
   }
   if (!isOurs(subject, seen)) {
     const message = `Cluster "${seen.id}" in ${seen.place} is not this object's`;
