@@ -45,3 +45,13 @@ test('SentSecrets holds apart what was sent to whom, and of thousands of servers
   expect(sent.all('https://2500.example.com')).toEqual(['the same', 'of 2500']);
   expect(sent.all('https://1.example.com')).toEqual([]);
 });
+
+test('SentSecrets forgets of thousands of servers those that were called longest ago, whatever was sent to them first', () => {
+  const sent = new SentSecrets(manualClock());
+  sent.note(SERVER, ['of the first']);
+  for (let server = 1; server <= 1_500; server++) sent.note(`https://${server}.example.com`, [`of ${server}`]);
+  sent.note(SERVER, ['of the last']);
+  for (let server = 1_501; server <= 3_000; server++) sent.note(`https://${server}.example.com`, [`of ${server}`]);
+  expect(sent.all(SERVER)).toEqual(['of the first', 'of the last']);
+  expect(sent.all('https://900.example.com')).toEqual([]);
+});

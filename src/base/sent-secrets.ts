@@ -11,20 +11,20 @@ const MAX_CHARACTERS = 8_192;
 const MIN_LENGTH = 4;
 
 interface Sent {
-  /** The base URL of the side that it was sent to. */
-  readonly to: string;
   readonly secret: string;
   readonly atMs: number;
 }
 
 /**
  * The secrets that were sent to each other side lately: it may repeat them in the answer to any later request, also one that
- * somebody else makes. A bounded number; whatever was not sent for an hour counts no more.
+ * somebody else makes. A bounded number; whatever was not sent for an hour counts no more. What is asked of a side looks at what
+ * was sent to that one only: thousands of servers refuse a login each few minutes, as they should.
  */
 export class SentSecrets {
   readonly #clock: Clock;
-  /** By side and secret; those that were sent last stand at the end. */
-  readonly #sent = new Map<string, Sent>();
+  /** By the base URL of the side. What was sent last stands at the end, and so does the side that it was sent to. */
+  readonly #sides = new Map<string, readonly Sent[]>();
+  #size = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -32,15 +32,16 @@ export class SentSecrets {
 
   note(to: string, secrets: readonly string[]): void {
     const atMs = this.#clock.monotonic();
-    for (const secret of secrets) {
-      if (secret.length < MIN_LENGTH) continue;
-      const key = `${to} ${secret}`;
-      this.#sent.delete(key);
-      this.#sent.set(key, { to, secret, atMs });
-    }
-    for (const [key, first] of this.#sent) {
-      if (this.#sent.size <= MAX_IN_ALL && this.#isRecent(first)) break;
-      this.#sent.delete(key);
+    const long = new Set(secrets.filter((secret) => secret.length >= MIN_LENGTH));
+    if (long.size === 0) return;
+    const kept = this.#recent(to).filter(({ secret }) => !long.has(secret));
+    const sent = [...kept, ...[...long].map((secret) => ({ secret, atMs }))].slice(-MAX_SECRETS);
+    this.#forget(to);
+    this.#sides.set(to, sent);
+    this.#size += sent.length;
+    for (const [side, first] of this.#sides) {
+      if (this.#size <= MAX_IN_ALL && first.some((each) => this.#isRecent(each))) break;
+      this.#forget(side);
     }
   }
 
@@ -48,12 +49,21 @@ export class SentSecrets {
   all(to: string): readonly string[] {
     const found: string[] = [];
     let characters = 0;
-    for (const each of [...this.#sent.values()].filter((sent) => sent.to === to && this.#isRecent(sent)).toReversed()) {
-      characters += each.secret.length;
-      if (found.length === MAX_SECRETS || (found.length > 0 && characters > MAX_CHARACTERS)) break;
-      found.push(each.secret);
+    for (const { secret } of this.#recent(to).toReversed()) {
+      characters += secret.length;
+      if (found.length > 0 && characters > MAX_CHARACTERS) break;
+      found.push(secret);
     }
     return found.toReversed();
+  }
+
+  #recent(to: string): readonly Sent[] {
+    return (this.#sides.get(to) ?? []).filter((each) => this.#isRecent(each));
+  }
+
+  #forget(side: string): void {
+    this.#size -= this.#sides.get(side)?.length ?? 0;
+    this.#sides.delete(side);
   }
 
   #isRecent({ atMs }: Sent): boolean {

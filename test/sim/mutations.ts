@@ -185,8 +185,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         LOGIN,
-        "  if (working === 'none') return noLogin(subject, seen, login);",
-        "  if (working === 'factory') return running(subject, seen, login.verifyInMs, {}, nowMs);\n  if (working === 'none') return noLogin(subject, seen, login);",
+        "  // Nothing is news before the Secret has it.",
+        "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  // Nothing is news before the Secret has it.",
       ],
     ],
     hunt: ['deploy'],
