@@ -51,9 +51,11 @@ export default defineConfig({
         },
       },
       {
-        // Against a real API server, one for all files; each test makes a namespace of its own.
+        // Against a real API server, one for all files; each test makes a namespace of its own. Mostly they wait, for other processes
+        // and for time that is real: three of them use both cores.
         test: {
           ...shared,
+          maxWorkers: 3,
           isolate: false,
           name: 'cluster',
           include: [
