@@ -185,7 +185,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         LOGIN,
-        "  // Nothing is news before the Secret has it.",
+        '  // Nothing is news before the Secret has it.',
         "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  // Nothing is news before the Secret has it.",
       ],
     ],
