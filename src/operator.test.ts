@@ -231,6 +231,31 @@ test('createOperator() that is stopped keeps its Lease until what it has in hand
   expect(holder()).toEqual(['']);
 });
 
+test('createOperator() that is stopped gives what it has in hand twenty seconds, then cuts it off and gives its Lease back', async () => {
+  const { clock, api } = aWorld();
+  await api.create(DATABASE_SPACES, 'shop', space({ baseURL: 'https://cloud.example' }));
+  const get = api.get.bind(api);
+  let stoppedAt = 0;
+  let cutOffAfterMs: number | undefined;
+  // Of the space's Secrets, one request hangs for as long as it may.
+  api.get = async (resource, ref, signal, ...more) => {
+    if (resource !== SECRETS) return get(resource, ref, signal, ...more);
+    await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+    cutOffAfterMs = clock.monotonic() - stoppedAt;
+    throw new HttpError('aborted', 'Aborted');
+  };
+  const { stop, running, result } = anOperator({ clock, api }, 1, { namespace: 'system', name: 'mooring' });
+  await clock.advance(5_000);
+  stoppedAt = clock.monotonic();
+  stop.abort();
+  await clock.advance(19_999);
+  expect([cutOffAfterMs, result.ended]).toEqual([undefined, undefined]);
+  await clock.advance(1);
+  await running;
+  expect([cutOffAfterMs, result.ended]).toEqual([20_000, 'well']);
+  expect(api.all(LEASES).map((lease) => leaseSpecOf(lease).holderIdentity)).toEqual(['']);
+});
+
 test('createOperator() that lost its lease ends with an error, as what it knows may be outdated', async () => {
   const world = aWorld();
   const lease = { namespace: 'system', name: 'mooring' };

@@ -1,9 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createPlainServer } from 'node:net';
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { FIRST, SECOND } from '../../test/support/certificates.ts';
-import { createUndiciTransport, readText, type UndiciTransportOptions } from './http.ts';
+import { createUndiciTransport, type HttpResponse, readText, type UndiciTransportOptions } from './http.ts';
 
 /** A server with the first certificate, and what a transport with these options is answered or fails with. */
 async function bench(options: UndiciTransportOptions) {
@@ -75,4 +76,60 @@ test('a server that cannot be trusted, or speaks another TLS or none, is told of
     expect(error).toMatchObject({ isUntrusted: false });
     expect(String(error)).toMatch(/: TLS failed: [a-z0-9 ]+ \(E\w+\)$/);
   }
+});
+
+test('a client certificate that was renewed is shown with the next request, while what is under way with the former one ends', async () => {
+  const open: ServerResponse[] = [];
+  const server = createServer(
+    { ...FIRST, requestCert: true, rejectUnauthorized: false },
+    ({ url, socket }, response) => {
+      const { subject } = (socket as TLSSocket).getPeerCertificate();
+      response.write(String(subject?.CN));
+      if (url === '/slow') open.push(response);
+      else response.end();
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  let [cert, key]: string[] = [FIRST.cert, FIRST.key];
+  const transport = createUndiciTransport({ ca: FIRST.cert, cert: () => cert, key: () => key });
+  onTestFinished(async () => {
+    await transport.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const get = (path: string) =>
+    transport({ method: 'GET', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}${path}` });
+  const text = (response: HttpResponse) => readText(response, 100);
+  const slow = await get('/slow');
+  expect(await text(await get('/'))).toBe('first');
+  // The files are written one after the other.
+  cert = SECOND.cert;
+  expect(await text(await get('/'))).toBe('first');
+  key = SECOND.key;
+  // There is a connection that is kept alive.
+  expect(await text(await get('/'))).toBe('second');
+  open[0]?.end(' to its end');
+  expect(await text(slow)).toBe('first to its end');
+});
+
+test('a transport that is closed ends what is under way with a former client certificate, too', async () => {
+  const server = createServer({ ...FIRST, requestCert: true, rejectUnauthorized: false }, (_request, response) => {
+    response.write('begun');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  let pair: { readonly cert: string; readonly key: string } = FIRST;
+  const transport = createUndiciTransport({ ca: FIRST.cert, cert: () => pair.cert, key: () => pair.key });
+  const timeouts = { bodyMs: 2_000 };
+  const get = () =>
+    transport({ method: 'GET', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`, timeouts });
+  const former = await get();
+  pair = SECOND;
+  const now = await get();
+  await transport.close();
+  for (const response of [former, now])
+    await expect(readText(response, 100)).rejects.toMatchObject({ isSilence: false });
 });

@@ -7,6 +7,7 @@ import {
   Agent,
   buildConnector,
   type Connector,
+  type Dispatcher,
   type Interceptor,
   proxyAgent,
   request as undiciRequest,
@@ -97,11 +98,11 @@ const DEFAULT_TIMEOUTS: HttpTimeouts = { headersMs: 20_000, bodyMs: 20_000, tota
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface UndiciTransportOptions {
-  /** PEM certificates to trust instead of the system's; a function is asked before each connection, for those that are renewed. */
-  readonly ca?: string | (() => string) | undefined;
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: Renewed | undefined;
   /** PEM client certificate and key. */
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
+  readonly cert?: Renewed | undefined;
+  readonly key?: Renewed | undefined;
   /** Name to verify the server's certificate against, where it is not the URL's host. */
   readonly serverName?: string | undefined;
   readonly insecureSkipVerify?: boolean | undefined;
@@ -115,6 +116,16 @@ export interface UndiciTransportOptions {
   readonly guard?: ConnectionGuard | undefined;
   /** Resolves names; otherwise the system does. */
   readonly lookup?: Lookup;
+}
+
+/** A function is asked before each request, for what is renewed. */
+type Renewed = string | (() => string | undefined);
+
+/** What proves who is who, as it is now. */
+interface Proofs {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
 }
 
 /** Says where connections may go, of the very address that each one would go to. */
@@ -147,20 +158,19 @@ export function createUndiciTransport(
     // What a server offers counts otherwise, up to ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
   };
-  const agent =
-    options.proxy === undefined
-      ? new Agent({ ...pool, connect: connectorOf(options) })
-      : proxyAgent({
-          ...pool,
-          uri: options.proxy,
-          requestTls: settingsOf(options),
-          connectTimeout: CONNECT_TIMEOUT_MS,
-        });
+  const { proxy } = options;
+  const agents = renewedAgents(options, (proofs) => {
+    const settings = settingsOf(options, proofs);
+    return proxy === undefined
+      ? new Agent({ ...pool, connect: connectorOf(options, settings) })
+      : proxyAgent({ ...pool, uri: proxy, requestTls: settings, connectTimeout: CONNECT_TIMEOUT_MS });
+  });
 
   const transport: HttpTransport = async (request) => {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
     const limit = startLimit(timeouts.totalMs, request.signal);
     const failure = (error: unknown, isUnanswered = false) => toHttpError(error, request, limit.isOver(), isUnanswered);
+    const agent = agents.current();
     try {
       const response = await undiciRequest(request.url, {
         dispatcher: request.refusal === undefined ? agent : agent.compose(askingFirst(request.refusal)),
@@ -181,7 +191,7 @@ export function createUndiciTransport(
       throw failure(error, true);
     }
   };
-  return Object.assign(tracedTransport(transport), { close: () => agent.destroy() });
+  return Object.assign(tracedTransport(transport), { close: agents.destroy });
 }
 
 function askingFirst(refusal: () => string | undefined): Interceptor {
@@ -196,9 +206,40 @@ function askingFirst(refusal: () => string | undefined): Interceptor {
   };
 }
 
-function settingsOf(options: UndiciTransportOptions) {
-  const { cert, key } = options;
-  const ca = typeof options.ca === 'function' ? options.ca() : options.ca;
+/** Of those before, which nothing new is asked with: so many that what is under way with an older one has ended. */
+const FORMER_AGENTS = 3;
+
+/**
+ * An agent, and another one once what proves who is who was renewed. A connection goes on with what it began with, and ends by itself.
+ * What makes no agent, such as a key without its certificate, is half of what comes: the one before stays.
+ */
+function renewedAgents({ ca, cert, key }: UndiciTransportOptions, make: (proofs: Proofs) => Dispatcher) {
+  const now = (given: Renewed | undefined) => (typeof given === 'function' ? given() : given);
+  const proofsNow = (): Proofs => ({ ca: now(ca), cert: now(cert), key: now(key) });
+  let proofs = proofsNow();
+  let agent = make(proofs);
+  let former: readonly Dispatcher[] = [];
+  const renew = (given: Proofs) => {
+    proofs = given;
+    try {
+      const renewed = make(given);
+      former = [agent, ...former].slice(0, FORMER_AGENTS);
+      agent = renewed;
+    } catch {}
+  };
+  return {
+    current: () => {
+      const given = proofsNow();
+      if (given.ca !== proofs.ca || given.cert !== proofs.cert || given.key !== proofs.key) renew(given);
+      return agent;
+    },
+    destroy: async () => {
+      await Promise.all([agent, ...former].map((each) => each.destroy()));
+    },
+  };
+}
+
+function settingsOf(options: UndiciTransportOptions, { ca, cert, key }: Proofs) {
   return {
     allowH2: false,
     timeout: CONNECT_TIMEOUT_MS,
@@ -209,10 +250,7 @@ function settingsOf(options: UndiciTransportOptions) {
   };
 }
 
-function connectorOf(options: UndiciTransportOptions): Connector {
-  const { ca } = options;
-  if (typeof ca === 'function') return renewedConnector(ca, (given) => connectorOf({ ...options, ca: given }));
-  const settings = settingsOf(options);
+function connectorOf(options: UndiciTransportOptions, settings: ReturnType<typeof settingsOf>): Connector {
   const { guard, lookup = systemLookup } = options;
   const free = buildConnector(settings);
   if (guard === undefined) return free;
@@ -224,16 +262,6 @@ function connectorOf(options: UndiciTransportOptions): Connector {
     const refusal = isIP(hostname) === 0 ? undefined : guard.refusalOf(hostname, hostname);
     if (refusal === undefined) guarded(target, callback);
     else callback(new HttpError('unreachable', refusal), null);
-  };
-}
-
-function renewedConnector(ca: () => string, trusting: (ca: string) => Connector): Connector {
-  const first = ca();
-  let known = { ca: first, connect: trusting(first) };
-  return (target, callback) => {
-    const given = ca();
-    if (given !== known.ca) known = { ca: given, connect: trusting(given) };
-    known.connect(target, callback);
   };
 }
 

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { EventLoopWatch } from '../base/event-loop.ts';
 import { LEADER_LEASE } from '../base/lease-names.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
 import { createLog } from '../base/log.ts';
@@ -18,6 +17,7 @@ import { createOperator, type Operator } from '../operator.ts';
 import { helpRows } from '../plugin/help.ts';
 import { loadCertificateFiles } from '../serving/certificate.ts';
 import { type ServeOptions, serve } from '../serving/http-server.ts';
+import { serveProbes } from '../serving/probes.ts';
 import { createScrapeGuard } from '../serving/scrape-guard.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
@@ -104,21 +104,13 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
         : undefined,
     shardBySpace: config.shardBySpace,
   });
-  const eventLoop = new EventLoopWatch(systemClock);
-  const stuck = () => operator.stuck() ?? eventLoop.problem();
   const secured = await securedMetrics(config, createReviews(connection, clients.transport), log);
-  const servers = await serveEndpoints(config, secured, metrics, {
-    stuck,
-    notReady: operator.notReady,
-    acts: operator.acts,
-  });
-  eventLoop.start();
+  const servers = await serveEndpoints(config, secured, metrics, operator);
   log.info({ metrics: servers[0]?.address, health: servers[1]?.address, server: connection.server }, 'Mooring listens');
   try {
     const running = operator.run(io.signal);
     await Promise.all([running, tellAbsent(clients.api, config.namespaces ?? [], log, io.signal)]);
   } finally {
-    eventLoop.stop();
     await Promise.all(servers.map((server) => server.close()));
     await clients.close();
   }
@@ -156,16 +148,7 @@ async function securedMetrics(
   return { certificate, guard: createScrapeGuard(reviews, systemClock, log) };
 }
 
-async function serveEndpoints(
-  config: Config,
-  secured: ServeOptions,
-  metrics: Metrics,
-  operator: Pick<Operator, 'stuck' | 'notReady' | 'acts'>,
-) {
-  const probe = (problem: () => string | undefined, well: () => string) => () => {
-    const text = problem();
-    return { status: text === undefined ? 200 : 503, contentType: 'text/plain', body: `${text ?? well()}\n` };
-  };
+async function serveEndpoints(config: Config, secured: ServeOptions, metrics: Metrics, operator: Operator) {
   const metricsPages = {
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
   };
@@ -173,9 +156,8 @@ async function serveEndpoints(
     cannotListen('metrics-address'),
   );
   try {
-    const role = () => (operator.acts() ? 'ok: acts' : 'ok: stands by');
-    const pages = { '/livez': probe(operator.stuck, () => 'ok'), '/readyz': probe(operator.notReady, role) };
-    return [metricsServer, await serve(config.healthAddress, pages).catch(cannotListen('health-address'))];
+    const probes = serveProbes(config.healthAddress, operator, systemClock);
+    return [metricsServer, await probes.catch(cannotListen('health-address'))];
   } catch (error) {
     // An open server would keep the process alive, doing nothing.
     await metricsServer.close();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { loadKubeConnection } from './config.ts';
+import { type KubeConnection, loadKubeConnection } from './config.ts';
 
 interface Given {
   readonly user?: object;
@@ -32,6 +32,10 @@ async function withKubeconfig(given: Given, work: (path: string, folder: string)
   }
 }
 
+/** As it is now: certificate and key. */
+const certificateOf = ({ tls }: KubeConnection) =>
+  [tls.cert, tls.key].map((given) => (typeof given === 'function' ? given() : given));
+
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 test('loadKubeConnection() reads server, namespace, certificates and token', async () => {
@@ -43,8 +47,9 @@ test('loadKubeConnection() reads server, namespace, certificates and token', asy
       server: 'https://api.test:6443',
       namespace: 'shop',
       inPod: false,
-      tls: { ca: 'CA', cert: 'CERT', key: 'KEY', serverName: 'kubernetes', insecureSkipVerify: false },
+      tls: { ca: 'CA', serverName: 'kubernetes', insecureSkipVerify: false },
     });
+    expect(certificateOf(connection)).toEqual(['CERT', 'KEY']);
     expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer abc' });
   });
 });
@@ -106,8 +111,9 @@ async function withPlugin(work: (path: string, script: (text: string) => Promise
   }
 }
 
-const credential = (token: string) =>
-  `echo '${JSON.stringify({ kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status: { token } })}'`;
+const credentialWith = (status: object) =>
+  `echo '${JSON.stringify({ kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status })}'`;
+const credential = (token: string) => credentialWith({ token });
 
 test('loadKubeConnection() asks an exec plugin again when its login was refused, though it named no end of it', async () => {
   await withPlugin(async (path, script) => {
@@ -137,5 +143,38 @@ test('loadKubeConnection() says that an exec plugin fails, and repeats nothing t
     );
     await script('echo canary-token');
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/printed no ExecCredential$/);
+  });
+});
+
+test('loadKubeConnection() takes a client certificate that was renewed as it takes a token: when half a minute has passed', async () => {
+  const user = { 'client-certificate': 'tls.crt', 'client-key': 'tls.key' };
+  await withKubeconfig({ user }, async (path, folder) => {
+    const write = (word: string) =>
+      Promise.all(['crt', 'key'].map((end) => writeFile(join(folder, `tls.${end}`), `${word} ${end}`)));
+    await write('first');
+    const clock = virtualClock();
+    const connection = await loadKubeConnection(clock, path);
+    await write('second');
+    for (const [ms, word] of [
+      [29_000, 'first'],
+      [2_000, 'second'],
+    ] as const) {
+      await clock.advance(ms);
+      await connection.authorize(false);
+      expect(certificateOf(connection)).toEqual([`${word} crt`, `${word} key`]);
+    }
+  });
+});
+
+test('loadKubeConnection() takes a client certificate that an exec plugin gives, and another one when that is refused', async () => {
+  await withPlugin(async (path, script) => {
+    const given = (word: string) =>
+      script(credentialWith({ clientCertificateData: `${word} crt`, clientKeyData: `${word} key` }));
+    await given('first');
+    const connection = await loadKubeConnection(virtualClock(), path);
+    expect(certificateOf(connection)).toEqual(['first crt', 'first key']);
+    await given('second');
+    await connection.authorize(true);
+    expect(certificateOf(connection)).toEqual(['second crt', 'second key']);
   });
 });

@@ -76,19 +76,25 @@ async function loadFileConnection(
     return options;
   };
   const initial = await readOptions();
+  let [cert, key] = [toPem(initial.cert), toPem(initial.key)];
+  const readLogin = async (refused: boolean) => {
+    const options = await readOptions(refused);
+    [cert, key] = [toPem(options.cert), toPem(options.key)];
+    return toHeaders(options);
+  };
   return {
     server: cluster.server,
     inPod: false,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     tls: {
       ca: toPem(initial.ca),
-      cert: toPem(initial.cert),
-      key: toPem(initial.key),
+      cert: () => cert,
+      key: () => key,
       serverName: initial.servername,
       insecureSkipVerify: initial.rejectUnauthorized === false,
       proxy,
     },
-    authorize: renewed(clock, toHeaders(initial), async (refused) => toHeaders(await readOptions(refused))),
+    authorize: renewed(clock, toHeaders(initial), readLogin),
   };
 }
 

@@ -3,10 +3,13 @@ import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
-import { type AnyObject, CONFIG_MAPS, KubeError, type Resource, SECRETS } from '../kube/api.ts';
+import { type AnyObject, CONFIG_MAPS, isNotFound, KubeError, type Resource, SECRETS } from '../kube/api.ts';
 import { type KubeObject, LAST_APPLIED, withoutManagedFields } from '../kube/object.ts';
 import { Informer, type InformerOptions } from '../runtime/informer.ts';
 import { SecretReads } from './secret-reads.ts';
+
+/** A CRD that is not there is asked for by the watch of each namespace, twice a minute: one line in so much time is enough. */
+const TELL_MISSING_EVERY_MS = 600_000;
 
 /** One informer a collection, shared by everybody who needs it. */
 export interface Informers {
@@ -65,14 +68,22 @@ function informer<T extends AnyObject>(
   resource: Resource,
   transform: (object: AnyObject) => T,
 ): Informer<T> {
-  const { log, onWatchFailure } = dependencies;
+  const { log, clock, onWatchFailure } = dependencies;
+  let missingToldMs = Number.NEGATIVE_INFINITY;
+  const isTold = (error: unknown) => {
+    if (!isNotFound(error)) return false;
+    const now = clock.monotonic();
+    if (now - missingToldMs < TELL_MISSING_EVERY_MS) return true;
+    missingToldMs = now;
+    return false;
+  };
   return new Informer({
     ...dependencies,
     resource,
     metadataOnly: resource === SECRETS || resource === CONFIG_MAPS,
     transform,
     onFailure: (error, retryInMs) => {
-      if (!onWatchFailure(resource.plural, error)) return;
+      if (!onWatchFailure(resource.plural, error) || isTold(error)) return;
       log.warn(
         { resource: resource.plural, retryInMs: Math.round(retryInMs) },
         `Cannot watch ${resource.plural}, tried again: ${hintOf(error, resource)}`,
@@ -85,7 +96,7 @@ function informer<T extends AnyObject>(
 function hintOf(error: unknown, resource: Resource): string {
   const message = messageOf(error).trim();
   if (!(error instanceof KubeError)) return message;
-  if (error.status === 404)
+  if (isNotFound(error))
     return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401)
     return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one. Other kinds that meet the same are not told of`;

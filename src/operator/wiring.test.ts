@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import { cluster } from '../../test/support/manifests.ts';
+import { READY } from '../../test/support/toy-controller.ts';
+import { type ToyBehaviour, type ToyKind, type ToySubject, toyKind } from '../../test/support/toy-kind.ts';
+import { API_VERSION } from '../base/group.ts';
 import { createLog } from '../base/log.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
-import { EVENTS } from '../kube/api.ts';
+import { type AnyObject, EVENTS } from '../kube/api.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { Informer } from '../runtime/informer.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
@@ -10,27 +15,30 @@ import { createInformers } from './informers.ts';
 import { createMetrics } from './metrics.ts';
 import { Wiring } from './wiring.ts';
 
-test('Wiring has an Event for what an object leaves behind, however often it told of something else before', async () => {
-  const clock = virtualClock();
+/** What the controllers of all kinds share, on an API server in memory. */
+function aWiring(clock = virtualClock()) {
   const random = createSeededRandom(1);
-  const api = new FakeKube({ now: clock.now, random });
+  const statusDefaults = { toys: { observedGeneration: -1 }, dolls: { observedGeneration: -1 } };
+  const api = new FakeKube({ now: clock.now, random, statusDefaults });
   const log = createLog({ level: 'silent', format: 'json', write: () => {} });
-  const informers = createInformers({ api, clock, random, log, namespaces: undefined, onWatchFailure: () => false });
+  const given = { api, clock, random, log, namespaces: undefined };
+  const informers = createInformers({ ...given, onWatchFailure: () => false });
   const wiring = new Wiring(
     {
-      api,
-      clock,
-      random,
-      log,
+      ...given,
       transport: () => () => Promise.reject(new Error('Nothing is asked')),
       metrics: createMetrics(clock, { version: '', node: '' }),
       concurrency: 1,
       urlPolicy: { allowHTTP: true, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: 'a',
-      namespaces: undefined,
     },
     informers,
   );
+  return { ...given, informers, wiring };
+}
+
+test('Wiring has an Event for what an object leaves behind, however often it told of something else before', async () => {
+  const { api, clock, informers, wiring } = aWiring();
   const stop = new AbortController();
   void informers.clusters.run(stop.signal);
   await api.create(DATABASE_CLUSTERS, 'shop', cluster({}, {}, 'orders'));
@@ -45,3 +53,61 @@ test('Wiring has an Event for what an object leaves behind, however often it tol
   expect(told).toHaveLength(26);
   expect(told).toContain('Warning ClusterLeft');
 });
+
+test('Wiring has a crowd of one kind make room for what a person changed of another kind, after each answer that it waits for', async () => {
+  const clock = virtualClock();
+  let looks = 0;
+  // Each look at the clock finds it a little on.
+  const { api, random, wiring } = aWiring({ ...clock, monotonic: () => clock.monotonic() + ++looks / 20 });
+  const passes: string[] = [];
+  const stop = new AbortController();
+  const begin = async (kind: ToyKind) => {
+    const transform = (object: AnyObject) => object as KubeObject;
+    const informer = new Informer<KubeObject>({
+      api,
+      clock,
+      random,
+      resource: kind.resource,
+      namespaces: undefined,
+      transform,
+      onFailure: () => {},
+    });
+    const controller = wiring.controllerOf(kind, informer, undefined);
+    void informer.run(stop.signal);
+    await informer.synced;
+    void controller.run(stop.signal, stop.signal);
+    await clock.settle();
+  };
+  const create = ({ resource }: ToyKind, name: string) =>
+    api.create(resource, 'ns', { apiVersion: API_VERSION, kind: resource.kind, metadata: { name }, spec: {} });
+  const observe = async ({ metadata: { name } }: ToySubject) => void passes.push(name);
+  const crowd = toyKind({ observe, decide: () => ({ conditions: READY }) }, []);
+  const doll = Promise.withResolvers<void>();
+  const urgent = dollKind({
+    observe: async () => {
+      for (let answer = 0; answer < 10; answer++) await new Promise((resolve) => setImmediate(resolve));
+      doll.resolve();
+    },
+  });
+  for (let index = 0; index < 500; index++) await create(crowd, `toy-${index}`);
+  await begin(urgent);
+  await begin(crowd);
+  const before = passes.length;
+  await create(urgent, 'doll');
+  await doll.promise;
+  stop.abort();
+  expect([before > 0, passes.length < 500]).toEqual([true, true]);
+  // About one for each answer. Where the kinds do not rest together, it is all that fits between two answers.
+  expect(passes.length - before).toBeLessThanOrEqual(15);
+});
+
+/** As the kind of toys, and another one. */
+function dollKind(behaviour: ToyBehaviour): ToyKind {
+  const names = { kind: 'Doll', plural: 'dolls' };
+  const kind = toyKind(behaviour, []);
+  return {
+    ...kind,
+    resource: { ...kind.resource, ...names },
+    definition: { ...kind.definition, ...names, singular: 'doll' },
+  };
+}

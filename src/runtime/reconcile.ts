@@ -1,7 +1,7 @@
 /*
- * One pass for one key, controller-runtime's Reconciler: read, observe, decide, act, tell. The only such function, for all
- * kinds. It reads everything first, then decides, then changes; it writes the status once, and only if it differs; it never
- * goes on from the result of its own change, but looks again. So a crash between any two lines is an ordinary case.
+ * One pass for one key, controller-runtime's Reconciler: read, observe, decide, act, tell. The only such function, for all kinds. It
+ * reads everything first, then decides, then changes; it writes the status once, and only if it differs (also at once, of what goes and
+ * waits for 5 s; and facts anew, after a conflict). It never goes on from its own change, but looks again: so a crash is an ordinary case.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -199,7 +199,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return this.#tellFailure(status, error);
   }
 
-  /** The one status write of a pass. */
+  /** Writes the status, if it differs: once a pass, but for `#tellDeletion`. */
   async #tell(
     status: Status,
     decision: Decision<Status, Step>,

@@ -36,13 +36,23 @@ test('an operator that stands by hears at once that the one that acts has stoppe
     onTestFinished(() => operator.kill());
     const watches = () =>
       operator.metric('mooring_kube_requests_total', { verb: 'watch', resource: 'leases', code: '200' });
-    return { ...operator, leads: async () => (await operator.metric('mooring_leader')) === 1, watches };
+    const { health } = await operator.addresses;
+    const probe = async (path: string) => {
+      const response = await fetch(`http://${health}${path}`);
+      return `${response.status} ${await response.text()}`;
+    };
+    return { ...operator, leads: async () => (await operator.metric('mooring_leader')) === 1, watches, probe };
   };
   const leader = await start('leader');
   await waitUntil(leader.leads, { what: 'the first one leads' });
   const standby = await start('standby');
   await waitUntil(async () => (await standby.watches()) > 0, { what: 'the other one watches the Lease' });
   expect(await standby.leads()).toBe(false);
+  expect([await leader.probe('/livez'), await standby.probe('/livez')]).toEqual(['200 ok\n', '200 ok\n']);
+  expect([await leader.probe('/readyz'), await standby.probe('/readyz')]).toEqual([
+    '200 ok: acts\n',
+    '200 ok: stands by\n',
+  ]);
   expect(await leader.stop()).toBe(0);
   await waitUntil(standby.leads, { what: 'the other one leads' });
   expect(await standby.stop()).toBe(0);

@@ -5,6 +5,7 @@ import { COMMANDS } from '../../src/commands/table.ts';
 import { FLAGS, variableOf } from '../../src/config.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { ownRules, policyRules } from '../../src/rbac.ts';
+import { WORKERS_IN_ALL } from '../../src/runtime/workqueue.ts';
 import { readRepository } from '../../tools/site/repository.ts';
 import { readSite } from '../../tools/site/site.ts';
 import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
@@ -39,6 +40,14 @@ test('All documents can be shown as a site: each link and anchor leads somewhere
   expect([...site.documents.keys()]).toEqual(
     expect.arrayContaining(['CONTRIBUTING.md', 'src/README.md', 'charts/mooring/README.md']),
   );
+});
+
+test('Documents and dashboard say how many workers there are where servers hang', () => {
+  const words: Readonly<Record<number, string>> = { 11: 'eleven', 12: 'twelve', 13: 'thirteen' };
+  const times = `up to ${words[WORKERS_IN_ALL]} times`;
+  for (const path of ['docs/operator.md', 'docs/metrics.md', 'charts/mooring/files/grafana/mooring.json'])
+    expect(readDocument(path), path).toContain(times);
+  expect(readDocument('docs/metrics.md')).toMatch(new RegExp(`up to\\s${10 * WORKERS_IN_ALL} where much hangs`));
 });
 
 describe('README.md', () => {
