@@ -114,6 +114,25 @@ test('The client throws what the server says, with cause and time to wait', asyn
   expect(isNamespaceTerminating(error)).toBe(true);
 });
 
+test('The client shows nothing of the passwords in a Secret that a webhook repeats as it refuses it, and all else', async () => {
+  const secrets = { password: 'correct horse', nextPassword: 'battery staple' };
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const data = Object.fromEntries(Object.entries({ ...secrets, username: 'admin' }).map(([k, v]) => [k, base64(v)]));
+  const message = `denied the Secret of admin: ${JSON.stringify(secrets)}, ${JSON.stringify(data)}`;
+  const { api } = aClient(() =>
+    status(403, 'Forbidden', { message, details: { causes: [{ field: 'data', message }] } }),
+  );
+  for (const refused of [api.create(SECRETS, 'ns', { data }), api.patch(SECRETS, REF, { data })]) {
+    const error = (await errorOf(refused)) as KubeError;
+    expect(error).toMatchObject({ status: 403, message: expect.stringContaining('denied the Secret of admin') });
+    const told = error.message + JSON.stringify(error.fields);
+    for (const secret of Object.values(secrets)) {
+      expect(told).not.toContain(secret);
+      expect(told).not.toContain(base64(secret).slice(0, 8));
+    }
+  }
+});
+
 test('The client understands an answer in plain text, as proxies give it, and its Retry-After', async () => {
   const { api } = aClient(() => ({ status: 429, headers: { 'retry-after': '5' }, body: 'slow down' }));
   expect(await errorOf(api.list(TOYS, {}))).toMatchObject({

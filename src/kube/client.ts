@@ -1,4 +1,5 @@
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/http.ts';
+import { redact } from '../base/redact.ts';
 import {
   type AnyObject,
   type KubeApi,
@@ -6,6 +7,7 @@ import {
   type ListOptions,
   type ObjectRef,
   type Resource,
+  SECRETS,
   type WatchEvent,
 } from './api.ts';
 import { readLines } from './lines.ts';
@@ -109,7 +111,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     const response = await send(verb, resource, { timeouts: REQUEST_TIMEOUTS, ...request });
     const text = await readText(response, MAX_ANSWER_BYTES);
     if (response.status >= 200 && response.status < 300) return parseJson(text, verb, resource);
-    throw toKubeError(response, text, `Cannot ${verb} ${resource.plural}`);
+    const secrets = resource === SECRETS ? secretsIn(request.body) : [];
+    throw toKubeError(response, redact(text, secrets), `Cannot ${verb} ${resource.plural}`);
   }
 
   return {
@@ -219,6 +222,22 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       }
     },
   };
+}
+
+/** Names of keys whose values are no names or addresses. */
+const IS_SECRET = /password|secret|token|key/i;
+/** Of a shorter one every second message would be full. */
+const LEAST_LENGTH = 4;
+
+/** What a webhook that refuses a Secret may repeat. */
+function secretsIn(body: string | undefined): readonly string[] {
+  const { data, stringData } = asRecord(body === undefined ? undefined : JSON.parse(body));
+  const plain = Object.entries(asRecord(data)).map(
+    ([key, value]) => [key, Buffer.from(String(value ?? ''), 'base64').toString('utf8')] as const,
+  );
+  return [...plain, ...Object.entries(asRecord(stringData))].flatMap(([key, value]) =>
+    IS_SECRET.test(key) && String(value ?? '').length >= LEAST_LENGTH ? [String(value)] : [],
+  );
 }
 
 function given(signal: AbortSignal | undefined): { signal?: AbortSignal } {
