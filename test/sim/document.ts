@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { FAULTS } from './faults.ts';
-import { INVARIANTS } from './invariants.ts';
+import { IN_THE_END, INVARIANTS } from './invariants.ts';
 import type { Mutation } from './mutate.ts';
 import { READ_FAULTS } from './reads.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -19,7 +19,14 @@ export interface Found {
 export const TABLES = {
   faults: () => table(['Fault', 'What happens'], Object.entries(FAULTS)),
   looks: () => table(['Fault', 'What happens'], Object.entries(READ_FAULTS)),
-  invariants: () => table(['Invariant', 'What must hold'], Object.entries(INVARIANTS)),
+  invariants: () =>
+    table(
+      ['Invariant', 'What must hold', 'Looked at'],
+      Object.entries(INVARIANTS).map((each) => [
+        ...each,
+        IN_THE_END.some((name) => name === each[0]) ? 'in the end' : 'all the time',
+      ]),
+    ),
   scenarios: () => `${SCENARIOS.map(({ name }) => `\`${name}\``).join(', ')}.`,
 } as const;
 

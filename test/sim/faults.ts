@@ -75,6 +75,29 @@ export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>([
   'stolenLease',
 ]);
 
+/** What befalls processes that share the spaces, what they see of one another, and who has what. What befalls the cloud is alike whoever acts. */
+export const OF_SHARDS: ReadonlySet<Fault> = new Set<Fault>([
+  ...FOR_REPLICAS,
+  'crashBefore',
+  'crashAfter',
+  'crashTwice',
+  'upgrade',
+  'conflict',
+  'flaky',
+  'stale',
+  'duplicate',
+  'gap',
+  'oldList',
+  'restart',
+  'apiOutage',
+  'clockForward',
+  'edit',
+  'delete',
+  'recreate',
+  'deleteAround',
+  'terminate',
+]);
+
 /** Of these a single process without a Lease makes nothing, or nothing else than `freeze` does. */
 export const NOTHING_ALONE: ReadonlySet<Fault> = new Set<Fault>([...FOR_REPLICAS].filter((name) => name !== 'freeze'));
 

@@ -15,7 +15,7 @@ import { StatusesTold } from './statuses-told.ts';
 import { contentsOf, DATABASES, readyOf, specOf, statusOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
-/** What must hold after every effect, whatever goes wrong. Each has a name, by which docs/reliability.md tells of it. */
+/** What must hold, whatever goes wrong. Each has a name, by which docs/reliability.md tells of it. */
 export const INVARIANTS = {
   'one cluster an object': 'No object has more than one cluster, or a second one where recreatePolicy is Never',
   'written down first': 'A cluster or database is created only when a status says that it is about to be',
@@ -53,6 +53,20 @@ export const INVARIANTS = {
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;
+
+/** What only the whole of a run shows. The others are looked at after every effect, write or pass. */
+export const IN_THE_END = [
+  'no secret shown',
+  'nothing needless',
+  'one List a space',
+  'quiet at rest',
+  'it comes to an end',
+  'the same end',
+] as const satisfies readonly Invariant[];
+
+export type InvariantOfTheEnd = (typeof IN_THE_END)[number];
+/** What breaks while the run goes on. */
+export type InvariantOfAStep = Exclude<Invariant, InvariantOfTheEnd>;
 
 export interface Violation {
   readonly invariant: Invariant;
@@ -105,7 +119,16 @@ export class Invariants {
     for (const level of ['read', 'write', 'admin']) this.#canaries.add(tokenOf(level));
   }
 
-  fail(invariant: Invariant, message: string): void {
+  fail(invariant: InvariantOfAStep, message: string): void {
+    this.#note(invariant, message);
+  }
+
+  /** What is found once the run is over. */
+  failInTheEnd(invariant: InvariantOfTheEnd, message: string): void {
+    this.#note(invariant, message);
+  }
+
+  #note(invariant: Invariant, message: string): void {
     const known = this.violations.some((other) => other.invariant === invariant && other.message === message);
     if (!known) this.violations.push({ invariant, message });
   }
@@ -196,9 +219,10 @@ export class Invariants {
   checkSecrecy(shown: string): void {
     for (const canary of this.#canaries) {
       const encoded = Buffer.from(canary).toString('base64').replace(/=+$/, '');
-      if (shown.includes(canary) || shown.includes(encoded)) this.fail('no secret shown', 'A secret value was shown');
+      if (shown.includes(canary) || shown.includes(encoded))
+        this.failInTheEnd('no secret shown', 'A secret value was shown');
     }
-    if (TOKEN.test(shown)) this.fail('no secret shown', 'An access token was shown');
+    if (TOKEN.test(shown)) this.failInTheEnd('no secret shown', 'An access token was shown');
   }
 
   #look(): void {

@@ -1,9 +1,9 @@
 // npm run sim: plays the whole operator against faults until it breaks; see docs/reliability.md.
 import { parseArgs } from 'node:util';
 import { playEvery, playEveryRead } from './every.ts';
-import { FAULTS, FOR_REPLICAS } from './faults.ts';
+import { FAULTS, FOR_REPLICAS, OF_SHARDS } from './faults.ts';
 import { huntMutations } from './mutations-main.ts';
-import { parsePlan, textOf } from './plan.ts';
+import { type Plan, parsePlan, textOf } from './plan.ts';
 import { READ_FAULTS } from './reads.ts';
 import type { Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
@@ -15,7 +15,8 @@ const USAGE = `Usage: npm run sim -- [options]
   --seed S            the first seed (default: one that the clock gives); alone: only this one
   --play 'PLAN'       one run, as a failure prints it
   --every [SCENARIO…] every fault at every step, of all scenarios or these
-  --replicas N        with --every: so many processes, and what befalls their Lease
+  --replicas N        with --every: so many processes, of which one acts, and what befalls their Lease
+  --shards            with --every: two processes, or so many, that share the spaces, and what befalls processes and watches
   --mutations [NAME…] deliberate mistakes, each of which must be found; --update: the document says by what
   --list              scenarios and faults
 `;
@@ -29,6 +30,7 @@ const { values, positionals } = parseArgs({
     play: { type: 'string' },
     every: { type: 'boolean' },
     replicas: { type: 'string' },
+    shards: { type: 'boolean' },
     mutations: { type: 'boolean' },
     update: { type: 'boolean' },
     list: { type: 'boolean' },
@@ -42,8 +44,8 @@ else process.exitCode = (await main()) ? 0 : 1;
 async function main(): Promise<boolean> {
   if (values.list === true) return list();
   if (values.mutations === true) return huntMutations(positionals, values.update === true);
-  if (values.play !== undefined) return told(await playPlan(parsePlan(values.play)));
   if (values.every === true) return every();
+  if (values.play !== undefined) return told(await playPlan(parsePlan(values.play)));
   const first = Number(values.seed ?? seedOf(Date.now()));
   if (values.seed !== undefined && values.minutes === undefined) return told(await playSeed(first));
   return seeds(first, Number(values.minutes ?? 1));
@@ -62,13 +64,15 @@ function told(run: Run): boolean {
 }
 
 async function every(): Promise<boolean> {
-  const replicas = Number(values.replicas ?? 1);
-  let failures = 0;
+  const shards = values.shards === true;
+  const replicas = Number(values.replicas ?? (shards ? 2 : 1));
+  let [total, failures] = [0, 0];
   for (const scenario of positionals.length > 0 ? positionals.map(scenarioNamed) : SCENARIOS) {
     const begin = process.cpuUsage();
     let runs = 0;
-    const plan = { scenario: scenario.name, replicas, strikes: [] };
-    const all = replicas > 1 ? [playEvery(plan, () => FOR_REPLICAS)] : [playEvery(plan), playEveryRead(plan)];
+    const plan: Plan = { scenario: scenario.name, replicas, strikes: [], ...(shards ? { shards } : {}) };
+    const faults = shards ? OF_SHARDS : FOR_REPLICAS;
+    const all = replicas > 1 ? [playEvery(plan, () => faults)] : [playEvery(plan), playEveryRead(plan)];
     for (const each of all) {
       for await (const run of each) {
         runs++;
@@ -79,7 +83,9 @@ async function every(): Promise<boolean> {
     }
     const { user, system } = process.cpuUsage(begin);
     console.log(`${scenario.name}: ${runs} runs, ${((user + system) / 1e6).toFixed(1)} s`);
+    total += runs;
   }
+  console.log(`${total} runs, of which ${failures} fail`);
   return failures === 0;
 }
 

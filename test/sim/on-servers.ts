@@ -5,7 +5,7 @@ import { SECRETS } from '../../src/kube/api.ts';
 import { keyOf, type ObjectKey, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
-import type { Invariant } from './invariants.ts';
+import type { InvariantOfAStep } from './invariants.ts';
 import { isIdentity, signsIn } from './owned.ts';
 import { DATABASES, referred, specOf, statusOf, USERS } from './view.ts';
 import type { World } from './world.ts';
@@ -53,13 +53,13 @@ const LANDING_MS = 60_000;
 /** What must hold of users and databases on servers, at each change of them. */
 export class OnServers {
   readonly #world: World;
-  readonly #fail: (invariant: Invariant, message: string) => void;
+  readonly #fail: (invariant: InvariantOfAStep, message: string) => void;
   readonly #known = new Map<Cluster, ReadonlyMap<string, Known>>();
   readonly #claims = new Map<string, Claim>();
   /** By namespace/name of a DatabaseCluster: those that it has stood for. */
   readonly #stoodFor = new Map<string, Set<Cluster>>();
 
-  constructor(world: World, fail: (invariant: Invariant, message: string) => void) {
+  constructor(world: World, fail: (invariant: InvariantOfAStep, message: string) => void) {
     this.#world = world;
     this.#fail = fail;
   }

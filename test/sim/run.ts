@@ -65,14 +65,14 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
     if (invariants.violations.length === 0) await quiet(world, !isStruck(plan));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    if (invariants.violations.length === 0) invariants.fail('it comes to an end', why);
+    if (invariants.violations.length === 0) invariants.failInTheEnd('it comes to an end', why);
   }
   const { never } = scenario;
   const isExcused = world.isTurned || world.haveTwoActed;
   const needless = world.effects.find(({ what }) => never?.test(what) && !isExcused);
-  if (needless !== undefined) invariants.fail('nothing needless', `There was no need to ${needless.what}`);
+  if (needless !== undefined) invariants.failInTheEnd('nothing needless', `There was no need to ${needless.what}`);
   const repeated = world.haveTwoActed ? undefined : world.needless.problem(plan.strikes, plan.reads);
-  if (repeated !== undefined) invariants.fail('nothing needless', repeated);
+  if (repeated !== undefined) invariants.failInTheEnd('nothing needless', repeated);
   invariants.check();
   if (!isStruck(plan)) invariants.checkTold();
   invariants.checkSecrecy(world.shown());
@@ -114,7 +114,7 @@ async function aftermath(
     if (isOver && wrong() === undefined) break;
   }
   const problem = wrong();
-  if (problem !== undefined) world.invariants.fail(isFree() ? 'it comes to an end' : 'the same end', problem);
+  if (problem !== undefined) world.invariants.failInTheEnd(isFree() ? 'it comes to an end' : 'the same end', problem);
   return [...world.effects];
 }
 
@@ -152,15 +152,18 @@ async function quiet(world: World, clean: boolean): Promise<void> {
   await world.clock.advance(minutes * MINUTE_MS);
   for (const [space, lists] of listsIn(world.reads.slice(looked)))
     if (!isUnderWay(world) && lists > minutes / SHORTEST_POLL_MINUTES + 1)
-      world.invariants.fail('one List a space', `In ${minutes} quiet minutes ${lists} of ${space}`);
+      world.invariants.failInTheEnd('one List a space', `In ${minutes} quiet minutes ${lists} of ${space}`);
   const looks = [...world.effects.slice(before), ...world.reads.slice(looked)].filter(isOfOne).length;
   const most = MOST_LOOKS * minutes * KINDS.flatMap((resource) => world.view.objects(resource)).length;
   if (clean && looks > most)
-    world.invariants.fail('quiet at rest', `In ${minutes} quiet minutes ${looks} looks, of which ${most} are enough`);
+    world.invariants.failInTheEnd(
+      'quiet at rest',
+      `In ${minutes} quiet minutes ${looks} looks, of which ${most} are enough`,
+    );
   const unfinished = unsettled(world);
-  if (unfinished !== undefined) world.invariants.fail('quiet at rest', unfinished);
+  if (unfinished !== undefined) world.invariants.failInTheEnd('quiet at rest', unfinished);
   const noise = world.effects.slice(before).filter((effect) => !isLogin(effect));
-  for (const { what } of noise) world.invariants.fail('quiet at rest', `In a quiet time: ${what}`);
+  for (const { what } of noise) world.invariants.failInTheEnd('quiet at rest', `In a quiet time: ${what}`);
 }
 
 /** Of the cloud or of a server, and not of a space as a whole. */
