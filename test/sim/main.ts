@@ -2,18 +2,19 @@
 import { parseArgs } from 'node:util';
 import { playEvery, playEveryRead } from './every.ts';
 import { FAULTS, FOR_REPLICAS, OF_SHARDS } from './faults.ts';
-import { huntMutations } from './mutations-main.ts';
+import { huntMutations, playerWith } from './mutations-main.ts';
 import { type Plan, parsePlan, textOf } from './plan.ts';
 import { READ_FAULTS } from './reads.ts';
 import type { Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
-import { playPlan, playSeed, seedOf, shrunk } from './seeds.ts';
+import * as asItIs from './seeds.ts';
 
 const USAGE = `Usage: npm run sim -- [options]
 
   --minutes N         random seeds for so long (default 1)
   --seed S            the first seed (default: one that the clock gives); alone: only this one
   --play 'PLAN'       one run, as a failure prints it
+  --with MUTATION     all of these with a deliberate mistake in the operator
   --every [SCENARIO…] every fault at every step, of all scenarios or these
   --replicas N        with --every: so many processes, of which one acts, and what befalls their Lease
   --shards            with --every: two processes, or so many, that share the spaces, and what befalls processes and watches
@@ -22,12 +23,15 @@ const USAGE = `Usage: npm run sim -- [options]
 `;
 const MINUTE_MS = 60_000;
 
+type Player = typeof asItIs;
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     minutes: { type: 'string' },
     seed: { type: 'string' },
     play: { type: 'string' },
+    with: { type: 'string' },
     every: { type: 'boolean' },
     replicas: { type: 'string' },
     shards: { type: 'boolean' },
@@ -45,10 +49,11 @@ async function main(): Promise<boolean> {
   if (values.list === true) return list();
   if (values.mutations === true) return huntMutations(positionals, values.update === true);
   if (values.every === true) return every();
-  if (values.play !== undefined) return told(await playPlan(parsePlan(values.play)));
-  const first = Number(values.seed ?? seedOf(Date.now()));
-  if (values.seed !== undefined && values.minutes === undefined) return told(await playSeed(first));
-  return seeds(first, Number(values.minutes ?? 1));
+  const player: Player = values.with === undefined ? asItIs : await playerWith(values.with);
+  if (values.play !== undefined) return told(await player.playPlan(parsePlan(values.play)));
+  const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
+  if (values.seed !== undefined && values.minutes === undefined) return told(await player.playSeed(first));
+  return seeds(first, Number(values.minutes ?? 1), player);
 }
 
 function list(): boolean {
@@ -89,7 +94,7 @@ async function every(): Promise<boolean> {
   return failures === 0;
 }
 
-async function seeds(first: number, minutes: number): Promise<boolean> {
+async function seeds(first: number, minutes: number, { playSeed, shrunk }: Player): Promise<boolean> {
   const end = performance.now() + minutes * MINUTE_MS;
   console.log(`From seed ${first}`);
   let seed = first;

@@ -29,6 +29,15 @@ export async function huntMutations(only: readonly string[], update: boolean): P
   return false;
 }
 
+/** Plays the operator with that mistake. Throws an Error where there is none of that name. */
+export async function playerWith(name: string): Promise<typeof import('./seeds.ts')> {
+  const mutation = MUTATIONS.find((each) => each.name === name);
+  if (mutation === undefined)
+    throw new Error(`There is no mutation "${name}", only ${MUTATIONS.map((each) => each.name).join(', ')}`);
+  // The type is that of the module itself: only what it imports is another.
+  return (await importMutated(mutation, './seeds.ts')) as typeof import('./seeds.ts');
+}
+
 async function huntOne(mutation: Mutation): Promise<Catch | undefined> {
   // The type is that of the module itself: only what it imports is another.
   const { hunt } = (await importMutated(mutation, './hunt.ts')) as typeof import('./hunt.ts');
