@@ -31,6 +31,24 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
+    name: 'suspends a cluster where the look for its new name was refused',
+    given: changed({ state: 'Suspended', clusterID: 'orders-eu' }).withStatus({
+      observedGeneration: 2,
+      lastError: { operation: 'get', message: 'Not allowed', time: CREATED_AT },
+    }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Suspend'] },
+  },
+  {
+    name: 'changes a cluster first though a look at it failed',
+    given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({
+      observedGeneration: 2,
+      lastError: { operation: 'get', message: 'Not allowed', time: CREATED_AT },
+    }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Update'] },
+  },
+  {
     name: 'suspends a cluster whose change is not to be seen',
     given: changed({ state: 'Suspended', storageSizeGB: 200 })
       .withCondition('Ready', 'Unknown', 'UpdateNotApplied')
@@ -115,5 +133,18 @@ describe('A DatabaseCluster that is to be suspended and changed', () => {
     }
     expect(bench.ready()).toBe('False RefusedByCloud');
     expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ status: 'suspended', storageSizeGB: 200 });
+  });
+
+  it('is suspended where it cannot be seen whether its new name is free', async () => {
+    const bench = await runningBench();
+    const match = { operation: 'get', clusterID: 'orders-eu' };
+    bench.simulator.faults.add({ match, effect: 'errorBefore', status: 403 });
+    await bench.edit({ state: 'Suspended', clusterID: 'orders-eu' });
+    for (let pass = 0; pass < 8; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.calls).toContain('suspend');
+    expect(clusterNamed(bench.simulator, 'orders')?.status).toBe('suspended');
   });
 });

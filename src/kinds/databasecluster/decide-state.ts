@@ -57,7 +57,10 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
  */
 function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { metadata, status } = subject;
-  const isOver = seen.notShown !== undefined || status.lastError?.operation === 'update' || isChangeUnseen(subject);
+  // Before a renaming it is looked whether the name is free, and that can be refused as well.
+  const called = desiredID(subject) === seen.cluster?.id ? ['update'] : ['update', 'get'];
+  const isRefused = called.some((operation) => operation === status.lastError?.operation);
+  const isOver = seen.notShown !== undefined || isRefused || isChangeUnseen(subject);
   if (isOver && status.observedGeneration === metadata.generation) return undefined;
   const change = changeOf(subject, seen);
   return change?.steps.length === 0 ? undefined : change;
