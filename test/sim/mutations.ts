@@ -282,6 +282,18 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['change'],
   },
   {
+    name: 'same-pause-for-ever',
+    about: 'What failed is tried again every 5 s, for ever',
+    changes: [
+      [
+        'runtime/rate-limiter.ts',
+        'initialMs + (ceilingMs(backoff, failures + 1) - initialMs) * this.#options.random.float();',
+        'failures < 0 ? initialMs : 5_000;',
+      ],
+    ],
+    hunt: ['change'],
+  },
+  {
     name: 'update-twice',
     about: 'A cluster is told twice what it should be',
     changes: [

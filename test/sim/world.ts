@@ -408,7 +408,10 @@ export class World {
   }
 
   #passed({ number }: Process, key: string, result: PassResult): void {
-    const problem = this.#hotKeys.problem(`${key} in process ${number}`, result, this.clock.monotonic());
+    const ofServers = this.simulator.faults.list().some(({ match }) => match?.api === 'server');
+    const isServerDown = ofServers || this.weather.is('serverOutage');
+    const now = this.clock.monotonic();
+    const problem = this.#hotKeys.problem(`${key} in process ${number}`, result, now, isServerDown);
     if (problem === undefined) return;
     this.invariants.fail('no hot key', problem);
     this.stop();
