@@ -38,7 +38,7 @@ export const INVARIANTS = {
   'told once':
     'Of each change of Ready one Event tells at most, without faults just one, and of what stays as it was none',
   'no secret shown':
-    'No password or token is in a status, an Event, a Lease, metadata, a log line, the labels of a metric or an address',
+    'No password or token is in a status, an Event, a Lease, metadata, a log line, the labels of a metric, a span or an address',
   'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
   'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
   'nothing needless':

@@ -170,4 +170,16 @@ export const OF_PROMISES: readonly Mutation[] = [
     ],
     hunt: ['deploy'],
   },
+  {
+    name: 'spans-tell-tokens',
+    about: 'The span of a call tells its headers',
+    changes: [
+      [
+        'base/trace.ts',
+        "const attributes = { 'http.request.method': method,",
+        "const attributes = { 'http.request.header': JSON.stringify(request.headers), 'http.request.method': method,",
+      ],
+    ],
+    hunt: ['deploy'],
+  },
 ];

@@ -7,20 +7,28 @@ export type PassResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 /** The pass that has begun right now, and whose span tells which object it is of. */
 let begun: { key: string } | undefined;
 
-/** From now on spans are told to nobody, but those of passes name them. */
-export function watchPasses(): void {
-  const span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
-  const startActiveSpan = (name: string, { attributes = {} }: SpanOptions, work: (span: Span) => unknown) => {
+/** From now on spans are told to `told`, with all that they show; those of passes name these. */
+export function watchPasses(told: (shown: unknown) => void): void {
+  const unseen = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+  const span = {
+    setAttribute: (...attribute: unknown[]) => told(attribute),
+    setStatus: told,
+    recordException: (error: unknown) => told(String(error)),
+    end: () => {},
+  } as unknown as Span;
+  const startActiveSpan = (name: string, options: SpanOptions, work: (span: Span) => unknown) => {
+    const { attributes = {} } = options;
     if (name === 'reconcile' && begun !== undefined) {
       begun.key = `${attributes['kind']} ${attributes['name']}`;
       begun = undefined;
     }
+    told([name, attributes]);
     return work(span);
   };
   // That of an earlier world, or of the operator with another mistake.
   trace.disable();
   // The operator calls it in this form only.
-  trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => span }) as never });
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => unseen }) as never });
 }
 
 /** Whom metrics are told to. */

@@ -1,5 +1,5 @@
-import type { HttpTransport } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
+import { tracedTransport } from '../../src/base/trace.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { objectKey } from '../../src/kube/object.ts';
@@ -72,6 +72,8 @@ export class World {
   readonly #garbage: Garbage;
   /** What the labels of metrics showed, and the addresses of requests, each once. */
   readonly #labels = new Set<string>();
+  /** What spans of traces showed. */
+  readonly #spans: unknown[] = [];
   readonly #scrapes: (() => ScrapedState)[] = [];
   readonly #living = new Set<Process>();
   readonly #stop = new AbortController();
@@ -136,7 +138,7 @@ export class World {
     this.weather = new Weather(this.clock);
     this.needless = new NeedlessRequests(this.simulator);
     this.invariants = new Invariants(this);
-    watchPasses();
+    watchPasses((shown) => this.#spans.push(shown));
   }
 
   async start(): Promise<void> {
@@ -199,7 +201,7 @@ export class World {
       const { resources, spaces, ...rest } = collect();
       return JSON.stringify([[...resources], [...spaces], rest]);
     });
-    return [this.view.shown(), ...this.logs, ...this.#labels, ...gauges].join('');
+    return [this.view.shown(), ...this.logs, ...this.#labels, ...gauges, JSON.stringify(this.#spans)].join('');
   }
 
   /** Until when what the faults brought about lasts, by the world's clock. */
@@ -228,10 +230,11 @@ export class World {
     this.#living.add(process);
     const surroundings = this.#surroundings();
     const cloud = new URL(this.simulator.baseURL).origin;
-    const watched: HttpTransport = (request) => {
+    // As real connections have it.
+    const watched = tracedTransport((request) => {
       this.#labels.add(request.url);
       return this.needless.watch(request, () => this.simulator.transport(request));
-    };
+    });
     const log = createLog({
       level: 'debug',
       format: 'json',
