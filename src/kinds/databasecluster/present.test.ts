@@ -119,6 +119,14 @@ describe('unobserved()', () => {
 });
 
 describe('clusterConditions()', () => {
+  it('claim of a login that nobody can try, as the cluster is suspended, only that it worked before', () => {
+    const secured = clusterConditions(healthy.subject, anObservation().status('suspended').seen)[1];
+    expect(secured).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('"orders-admin" worked when it was last tried'),
+    });
+  });
+
   const typesAndStatuses = (...arguments_: Parameters<typeof clusterConditions>) =>
     Object.fromEntries(clusterConditions(...arguments_).map(({ type, status }) => [type, status]));
 

@@ -110,6 +110,10 @@ export function factoryLoginRetired(secretName: string): ConditionUpdate {
   };
 }
 
+function workedBefore(secretName: string): string {
+  return `The login in Secret "${secretName}" worked when it was last tried, and the one that new clusters come with did not; it is tried again when the cluster runs`;
+}
+
 export function loginWorks({ endpoint = '' }: Pick<SpaceSeen, 'endpoint'>): ConditionUpdate {
   const message = `The server at ${endpoint} answers, and the login works`;
   return { type: 'Available', status: 'True', reason: 'LoginWorks', message };
@@ -121,8 +125,11 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   if (silent !== undefined) return { type, ...silent };
   if (isOurs(subject, seen)) {
     const kept = keptFrom(subject, type);
-    if (kept !== undefined) return kept;
     const { credentials, conditions } = subject.status;
+    // Nobody can try it now, and its Secret may be lost meanwhile.
+    if (kept?.status === 'True' && credentials !== undefined && seen.cluster?.status === 'suspended')
+      return { ...kept, message: workedBefore(credentials.secretName) };
+    if (kept !== undefined) return kept;
     // It is there again, as it was: what was verified then was of this very cluster.
     if (credentials !== undefined && NOT_THERE.has(findStatusCondition(conditions, type)?.reason ?? ''))
       return factoryLoginRetired(credentials.secretName);

@@ -221,6 +221,25 @@ describe('decideCluster() of what was found of a login while the space is not ob
     expect(decision.status?.credentials).toBeUndefined();
   });
 
+  it('is not Ready either where others have found that its server is down, and says so once', () => {
+    const login = {
+      login: 'unreachable',
+      message: 'not tried, as calls have failed',
+      heldBack: true,
+      forMs: 0,
+    } as const;
+    const told = decideCluster(running().subject, waiting(login), NOW_MS);
+    expect(outline(told).ready).toBe('Unknown WaitingForSpace');
+    expect(decided(told, 'Available')).toMatchObject({ status: 'False', reason: 'NotVerified' });
+    const { subject } = running()
+      .withCondition('Ready', 'Unknown', 'WaitingForSpace')
+      .withCondition('Available', 'False', 'NotVerified');
+    const again = decideCluster(subject, waiting({ ...login, message: 'other words' }), NOW_MS);
+    expect(decided(again, 'Available')?.message).not.toContain('other words');
+    const throttled = decideCluster(running().subject, waiting({ ...login, isThrottled: true }), NOW_MS);
+    expect(outline(throttled).ready).toBe('as before');
+  });
+
   it('claims no factory login for retired that was not tried', () => {
     const { subject } = running()
       .withCondition('Ready', 'Unknown', 'WaitingForSpace')

@@ -72,7 +72,8 @@ export function decideMeanwhile(
   const { conditions = [], credentials } = subject.status;
   const endpoint = credentials?.endpoint ?? '';
   const isTried = login.login === 'tried';
-  const found = isTried ? meaningOf(subject, endpoint, login) : meaningUntried(endpoint, login);
+  const isTold = findStatusCondition(conditions, 'Available')?.status === 'False';
+  const found = isTried ? meaningOf(subject, endpoint, login) : meaningUntried(endpoint, isTold, login);
   const failing = found.find(({ status }) => status !== 'True');
   if (isTried && failing === undefined && login.working === 'next')
     return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
@@ -119,17 +120,18 @@ function meaningOf(subject: ClusterSubject, endpoint: string, login: TriedLogin)
   return [notVerified(`Secret "${secretName}" holds no login that works: it gets one once the space is observed`)];
 }
 
-/** The same where none was tried. */
+/** The same where none was tried. `isTold`: that it cannot be verified is known. */
 function meaningUntried(
   endpoint: string,
+  isTold: boolean,
   login: Exclude<NonNullable<WaitingForSpace['login']>, TriedLogin>,
 ): readonly ConditionUpdate[] {
   switch (login.login) {
     case 'untriable':
       return [notVerified(`The login cannot be tried at ${endpoint} before the space is observed`, 'Unknown')];
     case 'unreachable':
-      // What is held back, or put off, says nothing new.
-      return login.heldBack || login.isThrottled
+      // A server that asks for fewer calls is there. What is held back says nothing new, but where nothing of it was told yet.
+      return login.isThrottled || (login.heldBack && isTold)
         ? []
         : [notVerified(`The server at ${endpoint} cannot be used: ${login.message}`)];
     case 'secretTaken':

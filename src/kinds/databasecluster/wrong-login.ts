@@ -89,11 +89,11 @@ function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): rea
 }
 
 /** What the login of a cluster may be that never had one of ours. */
-function unknownLogin({ cloneFrom }: ClusterSubject['spec']): string {
-  const orWrong = 'or the Secret that the space names in defaultCredentialsSecretRef is wrong';
+function unknownLogin({ cloneFrom, spaceRef }: ClusterSubject['spec']): string {
+  const isWrong = `the Secret that DatabaseSpace "${spaceRef.name}" names in defaultCredentialsSecretRef is wrong`;
   if (cloneFrom?.clusterRef !== undefined)
-    return `, and the one that DatabaseCluster "${cloneFrom.clusterRef.name}" has now: its password was replaced while the clone was made, and the clone has the one before, which a backup of that Secret may hold; ${orWrong}. Make another clone`;
+    return `, and the one that DatabaseCluster "${cloneFrom.clusterRef.name}" has now: its password was replaced while the clone was made, and the clone has the one before, which a backup of that Secret may hold; or ${isWrong}. Make another clone`;
   if (cloneFrom !== undefined)
-    return `: it has the login that cluster "${cloneFrom.clusterID ?? ''}" had when it was cloned, which is looked up only where cloneFrom.clusterRef names a DatabaseCluster; ${orWrong}. Correct that Secret`;
-  return `: it was changed before, ${orWrong}. Correct that Secret`;
+    return `: it has the login that cluster "${cloneFrom.clusterID ?? ''}" had when it was cloned, which is looked up only where cloneFrom.clusterRef names a DatabaseCluster; or ${isWrong}. Correct that Secret`;
+  return `: ${isWrong}, or the password was changed before. Correct that Secret`;
 }
