@@ -1,15 +1,43 @@
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { GROUP, VERSION } from '../../src/base/group.ts';
 import { createUndiciTransport } from '../../src/base/http.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { type AnyObject, CONFIG_MAPS, isGone, KubeError } from '../../src/kube/api.ts';
+import { definitions } from '../../src/kinds/definitions.ts';
+import { type AnyObject, CONFIG_MAPS, isGone, type KubeApi, KubeError, type Resource } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
 import { Informer } from '../../src/runtime/informer.ts';
+import { run } from '../../tools/control-plane/run.ts';
 import { type StartOptions, startControlPlane } from '../../tools/control-plane/start.ts';
 import { waitUntil } from '../support/control-plane.ts';
 
 const namespace = 'default';
+const ROOT = join(import.meta.dirname, '../..');
+/** One is enough nearly always. */
+const MOST_RESTARTS = 6;
+
+/** What a watch from that version is refused with. */
+async function refusalOf(api: KubeApi, resource: Resource, resourceVersion: string): Promise<unknown> {
+  const options = { resourceVersion, timeoutSeconds: 5 };
+  try {
+    for await (const _ of api.watch(resource, options, new AbortController().signal));
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+const isAsked = (error: unknown) => error instanceof KubeError && error.status === 429;
+
+/** The same, once it is not asked for patience any more. */
+async function lastRefusalOf(api: KubeApi, resource: Resource, resourceVersion = '1'): Promise<unknown> {
+  for (;;) {
+    const refused = await refusalOf(api, resource, resourceVersion);
+    if (!isAsked(refused)) return refused;
+  }
+}
 
 /** An Informer of ConfigMaps on an API server of its own, and what it asked for. */
 async function aCase(options: StartOptions = {}) {
@@ -48,7 +76,7 @@ async function aCase(options: StartOptions = {}) {
 }
 
 test('An API server that was killed and started again knows no older version, and an Informer follows it all the same', async () => {
-  const { controlPlane, api, requests, stop, create, sees } = await aCase();
+  const { controlPlane, api, requests, create, sees } = await aCase();
   const before = await create('before');
   // So that it is older than the newest, of which alone the next one knows.
   await create('meanwhile');
@@ -61,21 +89,23 @@ test('An API server that was killed and started again knows no older version, an
   await waitUntil(() => sees('after') && !sees('before'), { what: 'it sees what happened since' });
   // Each list was the begin of a watch.
   expect(requests.filter((request) => request.startsWith('list'))).toEqual([]);
+  expect(await lastRefusalOf(api, CONFIG_MAPS, before.metadata.resourceVersion)).toSatisfy(isGone);
+});
 
-  const { resourceVersion } = before.metadata;
-  const refusal = async () => {
-    try {
-      for await (const _ of api.watch(CONFIG_MAPS, { namespace, resourceVersion, timeoutSeconds: 5 }, stop.signal));
-    } catch (error) {
-      return error;
-    }
-    return undefined;
-  };
-  // Until the storage is there it asks for patience.
-  let refused = await refusal();
-  for (; refused instanceof KubeError && refused.status === 429; refused = await refusal())
-    expect(refused.retryAfterMs).toBeGreaterThan(0);
-  expect(refused).toSatisfy(isGone);
+test('After a restart of the API server a watch is asked for patience (429) until the storage of its kind is there, then refused (410)', async () => {
+  const { controlPlane, api, create } = await aCase();
+  const apply = ['create', `--kubeconfig=${controlPlane.kubeconfig}`, '--filename=crds'];
+  expect((await run(controlPlane.kubectl, apply, { cwd: ROOT })).code).toBe(0);
+  const kinds = definitions.map(({ plural, kind }) => ({ group: GROUP, version: VERSION, plural, kind }));
+  let refused: readonly unknown[] = [];
+  // The first request for a kind of ours makes its storage, and in half of all cases comes before that is filled.
+  for (let restart = 1; restart <= MOST_RESTARTS && !refused.some(isAsked); restart++) {
+    await create(`before-${restart}`);
+    await controlPlane.restartApiServer();
+    refused = await Promise.all(kinds.map((kind) => refusalOf(api, kind, '1')));
+  }
+  expect(refused.find(isAsked)).toMatchObject({ reason: 'TooManyRequests', retryAfterMs: 1_000 });
+  for (const kind of kinds) expect(await lastRefusalOf(api, kind)).toSatisfy(isGone);
 });
 
 test('An Informer lists in pages where the API server cannot stream lists, and nobody is told of it', async () => {
