@@ -11,7 +11,7 @@ const MOST_PASSES = 150;
 const MOST_FAILED = 40;
 /** The same, once they have failed for so long that the ceiling is at its highest: two or three are usual, 8 were seen. */
 const MOST_FAILED_LATE = 12;
-/** Those that come to nothing for long, be it that a server is down: the pause is 30 s at most then. 27 were seen. */
+/** Those that come to nothing for long, be it that they wait for what comes up by itself: the pause is 30 s at most. 27 were seen. */
 const MOST_SOON = 40;
 
 /** Passes without one between them that was well. */
@@ -24,7 +24,7 @@ interface Row {
 
 interface Passes {
   readonly all: number[];
-  /** That fail, while the servers are up. */
+  /** That fail, and wait for nothing that comes up by itself. */
   failed: Row | undefined;
   /** That come to nothing. */
   unsettled: Row | undefined;
@@ -35,12 +35,12 @@ export class HotKeys {
   readonly #passes = new Map<string, Passes>();
 
   /** What is wrong with this pass of the key having come now; undefined: nothing. */
-  problem(key: string, result: PassResult, nowMs: number, isServerDown: boolean): string | undefined {
+  problem(key: string, result: PassResult, nowMs: number, isSoon: boolean): string | undefined {
     const passes = this.#passes.get(key) ?? { all: [], failed: undefined, unsettled: undefined };
     this.#passes.set(key, passes);
     const isSettled = result === 'success' || result === 'requeue_after';
     const { failed, unsettled } = passes;
-    passes.failed = result === 'error' && !isServerDown ? grown(failed, nowMs) : undefined;
+    passes.failed = result === 'error' && !isSoon ? grown(failed, nowMs) : undefined;
     passes.unsettled = isSettled ? undefined : grown(unsettled, nowMs);
     const all = countIn(passes.all, nowMs);
     const counts: readonly (readonly [count: number | undefined, most: number, what: string])[] = [
