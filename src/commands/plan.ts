@@ -1,11 +1,9 @@
 import { systemClock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
-import type { Cluster } from '../cloud/schema.ts';
 import { objectKey } from '../kube/object.ts';
+import { askClouds } from '../plan/ask-clouds.ts';
 import { markDue } from '../plan/due.ts';
 import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
-import { spacesOf } from '../plan/objects.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
 import { type ReadResult, readObjects } from '../plan/read.ts';
 import { severityOf } from '../plan/severity.ts';
@@ -14,7 +12,6 @@ import { UsageError } from '../plugin/arguments.ts';
 import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
 import { API_VERSION, notThere, parseTargets } from '../plugin/kinds.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
-import { cloudOf } from '../plugin/space.ts';
 import { noneText } from '../plugin/status.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
@@ -79,7 +76,7 @@ export const plan = onCluster({
       if (isMissing || output === 'text') io.stderr(noneText(namespace, isMissing, undefined));
       if (isMissing || output === 'text') return isMissing ? 1 : 0;
     }
-    const { listed, notes } = await listClouds(on, read);
+    const { listed, notes } = await listClouds(on, read, documents);
     const planned = await makePlan({ ...read, listed }, systemClock);
     const asked = args.is('delete') ? named : new Set(namesIn(documents, namespace));
     const without = async () => makePlan({ ...(await read.asTheyAre()), listed }, systemClock);
@@ -118,26 +115,13 @@ function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>
   };
 }
 
-/** What the clouds themselves say, where the caller may read the API tokens; otherwise the objects' status serves. */
-async function listClouds({ api, io }: OnCluster, { objects }: ReadResult) {
-  const listed = new Map<string, readonly Cluster[]>();
-  const notes: string[] = [];
+/** What the clouds themselves say, where they may be asked. */
+async function listClouds({ api, io, namespace }: OnCluster, { objects }: ReadResult, documents: readonly Document[]) {
   const transports = transportsFor();
   try {
-    for (const { object, metadata, next } of spacesOf(objects)) {
-      try {
-        const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-        const cloud = await cloudOf(dependencies, metadata.namespace ?? '', next, io.signal);
-        listed.set(object.key, await cloud.list(io.signal));
-      } catch (error) {
-        const why = messageOf(error).trim();
-        notes.push(
-          `The cloud of DatabaseSpace ${object.key} was not asked, so the statuses of its objects serve: ${why}`,
-        );
-      }
-    }
+    const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
+    return await askClouds(dependencies, { namespace, objects, documents }, io.signal);
   } finally {
     await transports.close();
   }
-  return { listed, notes };
 }

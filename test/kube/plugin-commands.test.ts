@@ -159,7 +159,7 @@ describe('every command', { timeout: 240_000 }, () => {
         [
           ['plan'],
           0,
-          /^Note: Secrets of namespace .* may not be read by you.*\nNote: The cloud of .* was not asked.*cannot get resource "secrets"/,
+          /^Note: Secrets of namespace .* may not be read by you.*\nNote: The cloud of .* could not be asked.*cannot get resource "secrets"/,
         ],
         [['plan', '-f', '-'], 0, /storageSizeGB: 100 → 200[\s\S]*Note: .*cannot patch resource/, larger(desk)],
         [['export', 'production'], 1, lacks('get', 'secrets')],

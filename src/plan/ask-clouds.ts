@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../base/errors.ts';
+import type { Cluster } from '../cloud/schema.ts';
+import { placeOf } from '../kinds/databasespace/place.ts';
+import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
+import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import { SECRETS } from '../kube/api.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
+import { cloudOf, type SpaceDependencies } from '../plugin/space.ts';
+import type { Document, Manifest } from './manifests.ts';
+import { type PlannedObject, type PlannedSpace, spacesOf } from './objects.ts';
+
+interface Given {
+  readonly namespace: string;
+  readonly objects: readonly PlannedObject[];
+  readonly documents: readonly Document[];
+}
+
+/** What the operator holds to where it is told nothing else; what `--allow-http` of it says, a plan cannot know. */
+const POLICY: UrlPolicy = { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined };
+
+/**
+ * What the clouds themselves list, where they may be asked: otherwise the objects' statuses serve, and a note says so. Files
+ * may come from anybody who can propose a change, and must not decide who is sent the tokens that are in the cluster.
+ */
+export async function askClouds(dependencies: SpaceDependencies, given: Given, signal: AbortSignal) {
+  const listed = new Map<ObjectKey, readonly Cluster[]>();
+  const notes: string[] = [];
+  for (const space of spacesOf(given.objects)) {
+    const { object, metadata, next } = space;
+    const namespace = metadata.namespace ?? '';
+    const cloud = `The cloud of DatabaseSpace ${object.key}, at ${next.baseURL},`;
+    const onlyInFiles = newIn(space);
+    const written = onlyInFiles === undefined ? undefined : secretsInFiles(namespace, next, given);
+    const refusal = (written === undefined ? onlyInFiles : undefined) ?? refusalOfURL(next.baseURL, POLICY);
+    if (refusal !== undefined) {
+      notes.push(`${cloud} was not asked, so the statuses of its objects serve: ${refusal}`);
+      continue;
+    }
+    try {
+      const api = written === undefined ? dependencies.api : onlyWith(dependencies.api, namespace, written);
+      const client = await cloudOf({ ...dependencies, api }, namespace, next, signal);
+      listed.set(object.key, await client.list(signal));
+    } catch (error) {
+      const why = messageOf(error).trim();
+      notes.push(`${cloud} could not be asked, so the statuses of its objects serve: ${why}`);
+    }
+  }
+  return { listed, notes };
+}
+
+/** Why this is not the place, with the tokens, of the object in the cluster; undefined: it is. */
+function newIn({ object, spec, next }: PlannedSpace): string | undefined {
+  if (object.live === undefined) return 'only the files name it';
+  const [was, is] = [spec, next].map(whatDecides);
+  const changed = Object.entries(is ?? {}).filter(([field, value]) => !isDeepStrictEqual(value, was?.[field]));
+  if (changed.length === 0) return undefined;
+  return `only the files name it so (${changed.map(([field]) => field).join(', ')})`;
+}
+
+/** Which tokens are sent, and who gets them. */
+function whatDecides(spec: DatabaseSpaceSpec): Readonly<Record<string, unknown>> {
+  const { apiTokens, caBundle } = spec;
+  return { ...placeOf(spec), caBundle, apiTokens };
+}
+
+/** The Secrets of the space's tokens; undefined: not all of them stand in the files. */
+function secretsInFiles(
+  namespace: string,
+  { apiTokens }: DatabaseSpaceSpec,
+  given: Given,
+): ReadonlyMap<string, Manifest> | undefined {
+  const found = new Map<string, Manifest>();
+  for (const { manifest } of given.documents) {
+    const { kind, metadata } = manifest;
+    if (kind === SECRETS.kind && (metadata.namespace ?? given.namespace) === namespace)
+      found.set(metadata.name, manifest);
+  }
+  return apiTokens.every(({ secretRef }) => found.has(secretRef.name)) ? found : undefined;
+}
+
+/** Secrets are those of the files and no others: one of the same name in the cluster has another's token. */
+function onlyWith(
+  api: SpaceDependencies['api'],
+  namespace: string,
+  written: ReadonlyMap<string, Manifest>,
+): SpaceDependencies['api'] {
+  const secrets = new Map([...written].map(([name, manifest]) => [objectKey(namespace, name), asStored(manifest)]));
+  return Object.assign(Object.create(api) as SpaceDependencies['api'], {
+    get: async (_: unknown, ref: { readonly namespace?: string; readonly name: string }) =>
+      secrets.get(objectKey(ref.namespace ?? '', ref.name)),
+  });
+}
+
+function asStored({ metadata, data = {}, stringData = {}, type = 'Opaque' }: Manifest) {
+  const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')]);
+  return {
+    metadata: { ...metadata, uid: '', resourceVersion: '' },
+    type,
+    data: { ...data, ...Object.fromEntries(encoded) },
+  };
+}
