@@ -22,12 +22,18 @@ function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[])
   const isMended = (item: Item) => {
     const outcome = byName.get(nameOf(item));
     const wasWrong = readyOf(item)?.status === 'False' && !isOutOfDate(item);
-    return wasWrong && outcome?.end?.ready === 'True' && outcome.steps.length === 0 && isLeft(nameOf(item));
+    const isUntouched = outcome?.steps.length === 0 || needsLogin(item);
+    return wasWrong && outcome?.end?.ready === 'True' && isUntouched && isLeft(nameOf(item));
   };
   return items.filter(isMended).map((item) => {
     const { reason, message } = readyOf(item) ?? {};
-    return `${nameOf(item)} is not Ready now, and nothing in this plan changes that: ${reason}: ${message}. A plan tries no login: it takes it that this is put right before`;
+    return `${nameOf(item)} is not Ready now, and nothing in this plan changes that: ${reason}: ${message}. A plan tries no login: it assumes that this is put right before`;
   });
+}
+
+/** Its steps come after a login that was refused, and so do not mend that. */
+function needsLogin(item: Item): boolean {
+  return readyOf(item)?.reason === 'DefaultLoginRefused';
 }
 
 function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly string[] {
@@ -36,7 +42,7 @@ function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly 
     if (object.wanted === undefined || guesses.length === 0) return [];
     const what = guesses.join(', and that ');
     return [
-      `What is on the server of cluster "${clusterID}", which DatabaseCluster ${object.key} takes over, is not known before that server is asked: this plan takes it that ${what}`,
+      `What is on the server of cluster "${clusterID}", which DatabaseCluster ${object.key} takes over, is not known before that server is asked: this plan assumes that ${what}`,
     ];
   });
 }

@@ -8,7 +8,7 @@ import type { SavedState } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { hashPassword } from '../simulator/server/state.ts';
 import { createSimulator, createTeam, DEFAULT_VERSIONS, type Simulator } from '../simulator/simulator.ts';
-import { type Admin, type Contents, contentsOf, ownerOf } from './contents.ts';
+import { ADMIN_USERNAME, type Admin, type Contents, contentsOf, ownerOf } from './contents.ts';
 import {
   clustersOf,
   type PlannedCluster,
@@ -23,19 +23,19 @@ import type { SeenSecrets } from './secrets.ts';
 /* Copies of the clouds that the spaces are in, for the operator to be run against: a simulator for each, however its address is spelled. */
 
 /** Logins that work in the copies, and nowhere else. */
-export const SANDBOX_LOGIN = { username: 'admin', password: 'sandbox-admin' } as const;
+export const SANDBOX_LOGIN = { username: ADMIN_USERNAME, password: 'sandbox-admin' } as const;
 export const SANDBOX_PASSWORD = 'sandbox-password';
 /** Of a person's own, which the user does not have yet. */
 export const OTHER_PASSWORD = 'sandbox-other-password';
-export const FACTORY_LOGIN = { username: 'admin', password: 'sandbox-factory' } as const;
+export const FACTORY_LOGIN = { username: ADMIN_USERNAME, password: 'sandbox-factory' } as const;
 /** Of a cluster that had a login before it was ours. */
-export const EXISTING_LOGIN = { username: 'admin', password: 'sandbox-existing' } as const;
+export const EXISTING_LOGIN = { username: ADMIN_USERNAME, password: 'sandbox-existing' } as const;
 
 const ADMIN_LOGINS: Readonly<Record<Admin, Login>> = {
   own: SANDBOX_LOGIN,
   existing: EXISTING_LOGIN,
   factory: FACTORY_LOGIN,
-  none: { username: 'admin', password: 'sandbox-lost' },
+  none: { username: ADMIN_USERNAME, password: 'sandbox-lost' },
 };
 
 /** Things take so little time that the plan is there soon, and more than none, so that what waits is seen to wait. */
@@ -255,7 +255,9 @@ function routed(simulators: readonly (readonly [string, Simulator])[], spaces: r
         }
       }
     }
-    return Promise.reject(new HttpError('unreachable', `${new URL(request.url).origin} is not part of the plan`));
+    return Promise.reject(
+      new HttpError('unreachable', `this plan does not know what is at ${new URL(request.url).origin}`),
+    );
   };
 }
 

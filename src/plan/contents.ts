@@ -17,6 +17,9 @@ import type { SeenSecret, SeenSecrets } from './secrets.ts';
  */
 export type Admin = 'own' | 'existing' | 'factory' | 'none';
 
+/** Of the user that each copy of a server has, whichever login of it works. */
+export const ADMIN_USERNAME = 'admin';
+
 export interface Contents {
   readonly admin: Admin;
   readonly users: readonly string[];
@@ -62,13 +65,18 @@ export function contentsOf(
   if (isHeld) return { ...found, admin: securedIn(owner) === undefined ? newLogin(owner) : 'own', guesses: [] };
   const wasOurs = usersHere.length + databasesHere.length > 0;
   const login = takenLogin(owner, identity, wasOurs, secrets);
+  const absentUsers = users
+    .filter(({ object }) => object.wanted)
+    .map(usernameOf)
+    .filter((name) => name !== ADMIN_USERNAME && !found.users.includes(name));
+  const absentDatabases = databases
+    .filter(({ object }) => object.wanted)
+    .map(databaseName)
+    .filter((name) => !found.databases.some((database) => database.name === name));
+  // Several objects may mean one user.
   const others = [
-    ...users
-      .filter((user) => user.object.wanted && !usersHere.includes(user))
-      .map((user) => `user "${usernameOf(user)}"`),
-    ...databases
-      .filter((database) => database.object.wanted && !databasesHere.includes(database))
-      .map((database) => `database "${databaseName(database)}"`),
+    ...[...new Set(absentUsers)].map((name) => `user "${name}"`),
+    ...[...new Set(absentDatabases)].map((name) => `database "${name}"`),
   ];
   const absent = others.length === 0 ? [] : [`${others.join(' and ')} ${others.length === 1 ? 'is' : 'are'} not there`];
   const guesses = wouldTakeOver(owner, cluster) ? [...login.guesses, ...absent] : [];

@@ -59,7 +59,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     expect(stepsOf(planned)).toEqual(await done(world, wanted));
     expect(stepsOf(planned)).toContain('DatabaseUser shop/report: create user "report"');
     expect(planned.notes).toEqual([
-      'What is on the server of cluster "orders", which DatabaseCluster shop/orders takes over, is not known before that server is asked: this plan takes it that user "report" is not there',
+      'What is on the server of cluster "orders", which DatabaseCluster shop/orders takes over, is not known before that server is asked: this plan assumes that user "report" is not there',
     ]);
     await world.end();
   });
@@ -71,7 +71,7 @@ describe('makePlan() of a cluster that is taken over', () => {
       world.clock,
     );
     expect(stepsOf(planned)).toEqual([]);
-    expect(planned.notes.join()).toMatch(/this plan takes it that the login in Secret "orders-admin" works$/);
+    expect(planned.notes.join()).toMatch(/this plan assumes that the login in Secret "orders-admin" works$/);
     await world.end();
   });
 
@@ -97,14 +97,14 @@ describe('makePlan() of a cluster that is taken over', () => {
       'replace the password of the admin user of cluster "orders"',
       'update cluster "orders": storageSizeGB, machineType',
     ]);
-    expect(foreign.notes.join()).toMatch(/this plan takes it that the login that new clusters come with works$/);
+    expect(foreign.notes.join()).toMatch(/this plan assumes that the login that new clusters come with works$/);
     const named = (name: string) => ({
       [CLUSTER]: { ...TAKEN[CLUSTER], adminCredentials: { existingSecretRef: { name } } },
     });
     const data = { username: 'YWRtaW4=', password: 'ZXhpc3Rpbmc=' };
     await world.kube.create(SECRETS, 'shop', { metadata: { name: 'theirs' }, data });
     const existing = await plan(world, named('theirs'));
-    expect(existing.notes.join()).toMatch(/this plan takes it that the login in existingSecretRef works$/);
+    expect(existing.notes.join()).toMatch(/this plan assumes that the login in existingSecretRef works$/);
     expect(replaces(existing)).toContain('replace the password of the admin user of cluster "orders"');
     expect(endsOf(existing)).toContain('DatabaseCluster shop/orders Running');
     expect(endsOf(await plan(world, named('nope')))).toContain('DatabaseCluster shop/orders SecretNotFound');
