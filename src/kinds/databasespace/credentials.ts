@@ -1,3 +1,4 @@
+import { TransientError } from '../../base/errors.ts';
 import type { CloudCredential } from '../../cloud/token.ts';
 import { type SecretContents, valuesFrom } from '../secrets.ts';
 import type { DatabaseSpaceSpec } from './schema.ts';
@@ -13,8 +14,37 @@ export function credentialsFrom(
 ): readonly CloudCredential[] {
   return apiTokens.map(({ level, secretRef }) => {
     const secret = contents.get(secretRef.name);
-    const keys = [secretRef.clientIDKey ?? 'clientID', secretRef.clientSecretKey ?? 'clientSecret'] as const;
-    const [clientID, clientSecret] = valuesFrom(secret, secretRef.name, keys, namespace);
+    const [clientID, clientSecret] = valuesFrom(secret, secretRef.name, tokenKeys(secretRef), namespace);
     return { level, clientID, clientSecret };
   });
+}
+
+function tokenKeys(ref: DatabaseSpaceSpec['apiTokens'][number]['secretRef']) {
+  return [ref.clientIDKey ?? 'clientID', ref.clientSecretKey ?? 'clientSecret'] as const;
+}
+
+/** Tells of all Secrets that are not there at once; undefined where that is one or none, of which `valuesFrom` tells. */
+export function severalMissing(
+  {
+    apiTokens,
+    defaultCredentialsSecretRef: login,
+  }: Pick<DatabaseSpaceSpec, 'apiTokens' | 'defaultCredentialsSecretRef'>,
+  contents: ReadonlyMap<string, SecretContents | undefined>,
+  namespace: string,
+): TransientError | undefined {
+  const wanted = [
+    ...apiTokens.map(({ secretRef }) => ({ name: secretRef.name, keys: tokenKeys(secretRef) })),
+    { name: login.name, keys: [login.usernameKey ?? 'username', login.passwordKey ?? 'password'] },
+  ].filter(({ name }) => contents.get(name) === undefined);
+  const byName = [...Map.groupBy(wanted, ({ name }) => name)];
+  if (byName.length < 2) return undefined;
+  // Secrets that have the same keys stand together.
+  const keysOf = new Map(
+    byName.map(([name, uses]) => [name, [...new Set(uses.flatMap(({ keys }) => keys))].join(', ')] as const),
+  );
+  const groups = [...Map.groupBy(keysOf.keys(), (name) => keysOf.get(name))].map(
+    ([keys, names]) => `${names.map((name) => `"${name}"`).join(', ')} (keys ${keys})`,
+  );
+  const message = `Secrets ${groups.join(' and ')} are not there: create them in namespace "${namespace}"`;
+  return new TransientError('SecretNotFound', message);
 }

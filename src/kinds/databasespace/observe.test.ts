@@ -206,6 +206,27 @@ describe('observeSpace()', () => {
     expect(connection()).toBe(before);
   });
 
+  it('names all Secrets that are missing at once, with their keys', async () => {
+    const { kube, put, observeAny: observe } = await bench();
+    kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
+    kube.remove(SECRETS, { namespace: 'shop', name: 'factory-login' });
+    expect((await observe()).cloud).toMatchObject({
+      why: {
+        reason: 'SecretNotFound',
+        message:
+          'Secrets "cloud-read" (keys clientID, clientSecret) and "factory-login" (keys username, password) are not there: create them in namespace "shop"',
+      },
+      lacksToken: true,
+    });
+    await put('cloud-read', { clientID: 'read-id', clientSecret: 'read-secret-0123456789' });
+    expect((await observe()).cloud).toMatchObject({
+      why: {
+        message: expect.stringMatching(/^Secret "factory-login" is not there: create it in namespace "shop", with/),
+      },
+      lacksToken: false,
+    });
+  });
+
   it('names a Secret of the login that new clusters come with that is missing', async () => {
     const { kube, observeAny: observe } = await bench();
     kube.remove(SECRETS, { namespace: 'shop', name: 'factory-login' });

@@ -6,7 +6,7 @@ import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import { isManaged, loginFrom, type Secrets } from '../secrets.ts';
 import type { SpaceConnection, SpaceConnections } from './connection.ts';
-import { credentialsFrom } from './credentials.ts';
+import { credentialsFrom, severalMissing } from './credentials.ts';
 import { placeName } from './place.ts';
 import type { SpacePlaces } from './places.ts';
 import type { DatabaseSpaceSpec, DatabaseSpaceStatus } from './schema.ts';
@@ -156,7 +156,13 @@ async function connected(
   const contents = new Map(
     await Promise.all(names.map(async (name) => [name, await world.secrets.read(namespace, name, signal)] as const)),
   );
-  const credentials = orWhy(() => credentialsFrom(spec, contents, namespace), true);
+  const credentials = orWhy(() => {
+    try {
+      return credentialsFrom(spec, contents, namespace);
+    } catch (error) {
+      throw error instanceof TransientError ? (severalMissing(spec, contents, namespace) ?? error) : error;
+    }
+  }, true);
   const connected = orWhy(() => {
     const ref = spec.defaultCredentialsSecretRef;
     const factory = contents.get(ref.name);
