@@ -216,6 +216,20 @@ describe('decideDeletion()', () => {
     expect(outline(decideCluster(given.subject, seen, NOW_MS))).toMatchObject(thus);
   });
 
+  it.each([
+    ['Delete', 'Manage', true],
+    ['Delete', 'Observe', false],
+    ['Suspend', 'Manage', false],
+    ['Retain', 'Manage', false],
+  ])('says of protection whether its end destroys data: %s, %s: %s', (policy, managementPolicy, destroys) => {
+    const given = leaving(policy).with({ deletionProtection: true, managementPolicy });
+    const message = conditionOf(decideCluster(given.subject, running.seen, NOW_MS), 'Ready')?.message;
+    expect(message).toContain('deletionProtection is true: set it to false to go on');
+    expect(message).toContain('annotate mooring.dev/abandon=true');
+    const warning = 'go on, which destroys the cluster with its data. To keep the cluster and let this object go, ';
+    expect(message?.includes(warning)).toBe(destroys);
+  });
+
   it('says who destroys a cluster that was to be suspended', () => {
     const decision = decideCluster(leaving('Suspend').subject, running.status('destroying').seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toMatch(/is being destroyed, though not by this object/);

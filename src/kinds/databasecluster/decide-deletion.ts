@@ -1,4 +1,4 @@
-import { LET_GO } from '../../kube/annotations.ts';
+import { ABANDON, LET_GO } from '../../kube/annotations.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './decide-existence.ts';
 import {
@@ -28,6 +28,12 @@ export function needsCloudToGo(spec: ClusterSubject['spec']): boolean {
   return spec.deletionPolicy !== 'Retain' && spec.managementPolicy === 'Manage';
 }
 
+function destroys({ deletionPolicy, managementPolicy }: ClusterSubject['spec']): boolean {
+  return deletionPolicy === 'Delete' && managementPolicy === 'Manage';
+}
+
+const KEEP_IT = `To keep the cluster and let this object go, annotate ${ABANDON}=true`;
+
 /** What becomes of the cluster when its object is deleted. Nothing is let go silently, and nothing destroyed by mistake. */
 export function decideDeletion(
   subject: ClusterSubject,
@@ -42,12 +48,10 @@ export function decideDeletion(
         : [...summary, ...unobserved(subject, observation.reason)],
   });
   if (spec.deletionProtection) {
-    return kept(
-      stalled(
-        'DeletionProtected',
-        `This object is being deleted, but deletionProtection is true: set it to false to go on. ${LET_GO}`,
-      ),
-    );
+    const goOn = destroys(spec) ? 'go on, which destroys the cluster with its data' : 'go on';
+    const instead = destroys(spec) ? KEEP_IT : LET_GO;
+    const message = `This object is being deleted, but deletionProtection is true: set it to false to ${goOn}. ${instead}`;
+    return kept(stalled('DeletionProtected', message));
   }
   if (observation.space === 'needed') {
     const { reason, message, forMs } = observation;
