@@ -95,6 +95,22 @@ describe('explainText()', () => {
     expect(text).toContain('What to do\n  For DatabaseSpace shop/production: Correct client id and client secret');
   });
 
+  it('leaves out of where it comes from what is Ready', () => {
+    const space = anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'Observed', 'It is observed'] });
+    const cluster = anItem('DatabaseCluster', 'shop/orders', {
+      spec: { spaceRef: { name: 'production' } },
+      ready: ['False', 'RefusedByCloud', 'Too large'],
+      stalled: true,
+    });
+    const user = anItem('DatabaseUser', 'shop/app', {
+      spec: { clusterRef: { name: 'orders' } },
+      ready: ['Unknown', 'WaitingForCluster', 'Waiting for the cluster'],
+    });
+    const text = explain(user, [space, cluster, user]);
+    expect(text).toContain('Comes from\n  DatabaseCluster shop/orders: Ready is False RefusedByCloud: Too large\n\n');
+    expect(text).not.toContain('DatabaseSpace shop/production');
+  });
+
   it('says of what nobody has looked at yet what was before, and that no operator seems to be running', () => {
     const works = ['True', 'LoginWorks', 'User "app" signs in'] as const;
     const item = anItem('DatabaseUser', 'shop/app', { generation: 2, deleted: true, ready: works });

@@ -156,13 +156,13 @@ const ACCEPTED = new RegExp(`${ACCEPT_IDENTITY}=([^\\s,]+)`);
 function causes(inventory: Inventory, item: Item): readonly string[] {
   const blocker = blockerOf(inventory, item);
   if (blocker === undefined || blocker.name === nameOf(item)) return [];
-  const above = ancestorsOf(inventory.items, item).map((each) => {
+  return ancestorsOf(inventory.items, item).flatMap((each) => {
     if (typeof each === 'string')
-      return `${each}: ${inventory.hidden.has(each) ? 'you may not see it, or it is not there' : 'it is not there'}`;
-    const ready = readyOf(each);
-    return `${nameOf(each)}: Ready is ${ready?.status ?? 'Unknown'} ${ready?.reason ?? ''}: ${ready?.message ?? ''}`;
+      return [`${each}: ${inventory.hidden.has(each) ? 'you may not see it, or it is not there' : 'it is not there'}`];
+    const { status, reason, message } = readinessOf(each);
+    // What is Ready is not in the way.
+    return status === 'True' ? [] : [`${nameOf(each)}: Ready is ${status} ${reason}: ${message}`];
   });
-  return above;
 }
 
 function nextTry(item: Item): readonly string[] {
