@@ -349,13 +349,18 @@ function codeOf(error: unknown): string {
   return '';
 }
 
+/** What OpenSSL says where the other side's first bytes are no TLS, such as an HTTP server's answer. */
+const NO_TLS = /^(wrong version number|packet length too long)$/;
+
 function describe(error: unknown, code: string): string {
   const text = messageOf(error) || 'Connection failed';
   // Of what OpenSSL says, with places in its source and in memory: which TLS failure it is.
   const [, failure] = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(text) ?? [];
   // What Node advises to whoever starts it is of no use to whoever reads this.
   const message =
-    failure === undefined ? text.replace(/; if the root CA is installed locally,.*$/, '') : `TLS failed: ${failure}`;
+    failure === undefined
+      ? text.replace(/; if the root CA is installed locally,.*$/, '')
+      : `TLS failed: ${failure}${NO_TLS.test(failure) ? ': it answers without TLS: is it http?' : ''}`;
   return code === '' || message.includes(code) ? message : `${message} (${code})`;
 }
 
