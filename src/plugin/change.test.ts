@@ -17,7 +17,7 @@ describe('rotate', () => {
     expect(outcome(user('1', 'before'))).toBeUndefined();
     expect(outcome(user('1', 'now'))).toBeUndefined();
     expect(outcome(user('2', 'before'))).toBeUndefined();
-    expect(outcome(user('2', 'now'))).toContain('Rotated');
+    expect(outcome(user('2', 'now'))).toBe('Rotated: the new password is in Secret "s", and works');
   });
 });
 

@@ -35,7 +35,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     outcome: (item, value, before) => {
       // It is written down when the new password stands beside the old one; it is done when the Secret was verified again.
       const done = isBegun(item, value) && verifiedSecret(item) !== verifiedSecret(before);
-      return done ? 'Rotated: the new password is in the Secret, and works' : undefined;
+      return done ? `Rotated: the new password is in ${secretOf(item)}, and works` : undefined;
     },
     // At every moment of it one password works, so the object is Ready all the while.
     progress: (item, value) => {
@@ -113,8 +113,17 @@ function isBegun(item: Item, value: string): boolean {
 
 /** The version of the Secret whose password was verified last. */
 function verifiedSecret(item: Item): unknown {
-  const verified = field(item, 'connection') ?? field(item, 'credentials');
-  return isRecord(verified) ? verified['secretResourceVersion'] : undefined;
+  return verified(item)['secretResourceVersion'];
+}
+
+function secretOf(item: Item): string {
+  const { secretName } = verified(item);
+  return typeof secretName === 'string' ? `Secret "${secretName}"` : 'the Secret';
+}
+
+function verified(item: Item): Readonly<Record<string, unknown>> {
+  const found = field(item, 'connection') ?? field(item, 'credentials');
+  return isRecord(found) ? found : {};
 }
 
 function field({ status }: Item, name: string): unknown {

@@ -196,6 +196,23 @@ describe('makeChange()', () => {
     );
   });
 
+  it('says after a time-out in which no look ended that nothing was seen', async () => {
+    const desk = await aDesk();
+    let isSet = false;
+    const api: KubeApi = {
+      ...wrapped(desk.kube),
+      get: (resource, where, signal) => (isSet ? untilAborted(signal) : desk.kube.get(resource, where)),
+      patch: (resource, where, change, options) => {
+        isSet = true;
+        return desk.kube.patch(resource, where, change, options);
+      },
+    };
+    const { end } = await desk.make('rotate', { timeoutMs: 1_000, api });
+    const { code, text } = await end(2_000);
+    expect(code).toBe(TIMED_OUT);
+    expect(text).toMatch(/^Not done in 1 s\. Nothing was seen of it in that time\.\nWhat was set stays/);
+  });
+
   it('says the same after Ctrl-C', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('suspend');
@@ -263,4 +280,10 @@ function wrapped(kube: FakeKube): KubeApi {
     patch: (resource, where, patch, options) => kube.patch(resource, where, patch, options),
     delete: (resource, where, preconditions) => kube.delete(resource, where, preconditions),
   };
+}
+
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(new HttpError('aborted', 'Aborted')));
+  });
 }

@@ -115,7 +115,7 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
       if (overdue.signal.aborted)
         return {
           code: TIMED_OUT,
-          text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'Nobody was asked yet.' : `The last word was: ${told}`}`,
+          text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'Nothing was seen of it in that time.' : `The last word was: ${told}`}`,
           isIdle: idleSince !== undefined,
         };
     }

@@ -91,6 +91,16 @@ describe('statusText()', () => {
     expect(show(items)[1]).toMatch(/Unknown +InUse +2h +being deleted; Clusters need it$/);
   });
 
+  it.each(['This object is being deleted, but it is protected', 'This space, which is being deleted, stays'])(
+    'says once that an object is being deleted: %s',
+    (message) => {
+      const items = [
+        anItem('DatabaseSpace', 'shop/production', { deleted: true, ready: ['Unknown', 'InUse', message] }),
+      ];
+      expect(show(items)[1]?.endsWith(`  ${message}`)).toBe(true);
+    },
+  );
+
   it('warns of what will not stay as it is, though all is Ready', () => {
     const message = 'Secret "cloud-admin" is being deleted. To go on with this space, put what is in it elsewhere';
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] })];

@@ -79,7 +79,8 @@ function inTheWay(item: Item, inventory: Inventory): string {
   const away =
     blocker.name === nameOf(item) || blocker.reason === NOT_THERE ? '' : `${blocker.name}: ${blocker.reason}: `;
   const text = `${away}${firstSentence(blocker.message)}`;
-  return `${isGoing ? 'being deleted; ' : ''}${paused === '' ? '' : 'paused; '}${text}`;
+  const isSaid = blocker.name === nameOf(item) && GOING.test(text);
+  return `${isGoing && !isSaid ? 'being deleted; ' : ''}${paused === '' ? '' : 'paused; '}${text}`;
 }
 
 /** What a person had better do something about though all is Ready still; undefined: nothing. */
@@ -87,6 +88,9 @@ export function warningOf(item: Item): string | undefined {
   const { status, reason, message } = readinessOf(item);
   return status === 'True' && reasonHelp(item.kind, reason)?.chapter === 'A person must act' ? message : undefined;
 }
+
+/** A message that says by itself that its object is being deleted. */
+const GOING = /^This \w+(, which)? is being deleted/;
 
 const PAUSED_REASON = 'Paused';
 /** What the operator says that it would do. */

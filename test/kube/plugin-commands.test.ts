@@ -94,7 +94,7 @@ describe('every command', { timeout: 240_000 }, () => {
     await check(desk, [[['rotate', 'dbu/app'], 0, /✓ Rotated/]]);
     expect(await mooringHere(desk.namespace, ['rotate', whole, '--timeout=90s'])).toEqual({
       code: 0,
-      stdout: '✓ Rotated: the new password is in the Secret, and works\n',
+      stdout: `✓ Rotated: the new password is in Secret "${id}-admin", and works\n`,
       stderr: expect.stringMatching(/^(Waiting for Mooring to begin|The new password is being put in place)\n/),
     });
     await check(desk, [[['suspend', whole], 0, /✓/]]);
