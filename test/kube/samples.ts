@@ -284,12 +284,16 @@ export const REJECTIONS: readonly Rejection[] = [
       `spec.${field}: Invalid value: "${value}": must be an id as the cloud shows it, without spaces, slashes, ? # and %, such as ${example}`,
     ),
   ),
-  ...['teamID', 'spaceID'].map((field) =>
+  ...[
+    { field: 'teamID', managed: 2, words: '2 clusters of the space are' },
+    { field: 'spaceID', managed: 2, words: '2 clusters of the space are' },
+    { field: 'spaceID', managed: 1, words: '1 cluster of the space is' },
+  ].map(({ field, managed, words }) =>
     space(
       `spec.${field}: ${field} can change only`,
       { [field]: 'other' },
-      `spec.${field}: Forbidden: ${field} cannot change from '${VALID.DatabaseSpace[field]}' to 'other' while 2 clusters of the space are managed: create another DatabaseSpace, or delete the DatabaseClusters first`,
-      { before: {}, status: { clusters: { total: 5, managed: 2 } } },
+      `spec.${field}: Forbidden: ${field} cannot change from '${VALID.DatabaseSpace[field]}' to 'other' while ${words} managed: create another DatabaseSpace, or delete the DatabaseClusters first`,
+      { before: {}, status: { clusters: { total: 5, managed } } },
     ),
   ),
   space(

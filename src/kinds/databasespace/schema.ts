@@ -159,10 +159,11 @@ function staysWhileManaged(field: string): ValidationRule {
     rule: `self.spec.${field} == oldSelf.spec.${field} || !has(oldSelf.status) || !has(oldSelf.status.clusters) || oldSelf.status.clusters.managed == 0`,
     message: `${field} can change only while no cluster of the space is managed: create another DatabaseSpace`,
     messageExpression: textWith(
-      `${field} cannot change from '%s' to '%s' while %d clusters of the space are managed: create another DatabaseSpace, or delete the DatabaseClusters first`,
+      `${field} cannot change from '%s' to '%s' while %d %s managed: create another DatabaseSpace, or delete the DatabaseClusters first`,
       `oldSelf.spec.${field}`,
       `self.spec.${field}`,
       'oldSelf.status.clusters.managed',
+      `oldSelf.status.clusters.managed == 1 ? 'cluster of the space is' : 'clusters of the space are'`,
     ),
     fieldPath: `.spec.${field}`,
     reason: 'FieldValueForbidden',
