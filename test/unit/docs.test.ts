@@ -197,6 +197,15 @@ test('docs/operator.md has every flag with its variable and default, and no othe
   expect(table).toEqual(flags);
 });
 
+test('docs/operator.md gives the rights that --shard-by-space needs and deploy/ does not hold', () => {
+  const [given = ''] =
+    readDocument('docs/operator.md').match(/^kubectl create role mooring-shards [^`]*?--verb=\S+/m) ?? [];
+  const missing = ownRules.filter(({ when }) => when?.includes('shardBySpace'));
+  expect(missing).toHaveLength(1);
+  for (const { apiGroups, resources, verbs } of missing)
+    expect(given).toContain(`--resource=${resources?.[0]}.${apiGroups?.[0]} --verb=${verbs.join()}`);
+});
+
 test('docs/operator.md has every annotation, and no other', () => {
   const table = rows(chapter(readDocument('docs/operator.md'), 'Annotations')).map(
     ([text]) => bare(text).split(':')[0],
