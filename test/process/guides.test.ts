@@ -28,7 +28,6 @@ const GUIDES: Readonly<Record<string, Guide>> = {
     prints: [/databasespace|DatabaseSpace/, /Ada/, /1 row/, /storageSizeGB: 100 → 200/, /destroy cluster "orders"/],
   },
   'adopting.md': {
-    keeps: ['found.yaml', 'managed.yaml'],
     prints: [
       /clusterID: legacy|name: legacy/,
       /True +Observed/,
