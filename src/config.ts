@@ -99,7 +99,11 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
     about: 'base URLs that DatabaseSpaces may name, with commas; otherwise all',
     fallback: '',
   },
-  'allow-http': { type: 'boolean', about: 'allow http to hosts other than loopback', fallback: 'false' },
+  'allow-http': {
+    type: 'boolean',
+    about: 'allow http to hosts other than loopback, and loopback in a pod',
+    fallback: 'false',
+  },
   'allowed-networks': {
     type: 'string',
     about: 'networks that are not public and may be reached all the same, with commas, such as 10.0.0.0/8',
