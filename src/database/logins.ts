@@ -120,7 +120,7 @@ function isRefusal(error: ApiError): boolean {
   return error.kind === 'unauthorized';
 }
 
-/** Tells logins apart without their passwords: where these are kept, a heap dump shows a digest. */
+/** Tells logins apart without their passwords, for who remembers them and has no use for these. */
 export function digestOf(login: Login): string {
   return createHash('sha256')
     .update(JSON.stringify([login.username, login.password]))
