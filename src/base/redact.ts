@@ -4,6 +4,9 @@ export const REDACTED = '[redacted]';
 /** Any piece of a secret of this length is taken for the secret: servers cut what they echo. */
 export const REDACT_WINDOW = 8;
 
+/** Of shorter secrets every second message would be full: whoever searches for many leaves these out. */
+export const LEAST_SECRET = 4;
+
 /**
  * The text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML or Base64 text (at any
  * alignment, so also inside `Basic` credentials), nor pieces of them of 8 characters or more. Empty secrets are ignored.

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { LEAST_SECRET } from './redact.ts';
 
 /** What is no longer sent was replaced, or ended. Logins are looked after more often. */
 const LATELY_MS = 3_600_000;
@@ -7,8 +8,6 @@ const MAX_IN_ALL = 2_048;
 /** Of one side: each of its errors is searched for them. */
 const MAX_SECRETS = 64;
 const MAX_CHARACTERS = 8_192;
-/** Of a shorter one every second message of all others would be full. */
-const MIN_LENGTH = 4;
 
 interface Sent {
   readonly secret: string;
@@ -32,7 +31,7 @@ export class SentSecrets {
 
   note(to: string, secrets: readonly string[]): void {
     const atMs = this.#clock.monotonic();
-    const long = new Set(secrets.filter((secret) => secret.length >= MIN_LENGTH));
+    const long = new Set(secrets.filter((secret) => secret.length >= LEAST_SECRET));
     if (long.size === 0) return;
     const kept = this.#recent(to).filter(({ secret }) => !long.has(secret));
     const sent = [...kept, ...[...long].map((secret) => ({ secret, atMs }))].slice(-MAX_SECRETS);

@@ -1,5 +1,5 @@
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/http.ts';
-import { redact } from '../base/redact.ts';
+import { LEAST_SECRET, redact } from '../base/redact.ts';
 import {
   type AnyObject,
   type KubeApi,
@@ -111,8 +111,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     const response = await send(verb, resource, { timeouts: REQUEST_TIMEOUTS, ...request });
     const text = await readText(response, MAX_ANSWER_BYTES);
     if (response.status >= 200 && response.status < 300) return parseJson(text, verb, resource);
-    const secrets = resource === SECRETS ? secretsIn(request.body) : [];
-    throw toKubeError(response, redact(text, secrets), `Cannot ${verb} ${resource.plural}`);
+    const shown = resource === SECRETS ? redact(text, secretsIn(request.body)) : text;
+    throw toKubeError(response, shown, `Cannot ${verb} ${resource.plural}`);
   }
 
   return {
@@ -226,8 +226,6 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
 /** Names of keys whose values are no names or addresses. */
 const IS_SECRET = /password|secret|token|key/i;
-/** Of a shorter one every second message would be full. */
-const LEAST_LENGTH = 4;
 
 /** What a webhook that refuses a Secret may repeat. */
 function secretsIn(body: string | undefined): readonly string[] {
@@ -236,7 +234,7 @@ function secretsIn(body: string | undefined): readonly string[] {
     ([key, value]) => [key, Buffer.from(String(value ?? ''), 'base64').toString('utf8')] as const,
   );
   return [...plain, ...Object.entries(asRecord(stringData))].flatMap(([key, value]) =>
-    IS_SECRET.test(key) && String(value ?? '').length >= LEAST_LENGTH ? [String(value)] : [],
+    IS_SECRET.test(key) && String(value ?? '').length >= LEAST_SECRET ? [String(value)] : [],
   );
 }
 

@@ -1,3 +1,4 @@
+import { destroys } from '../kinds/databasecluster/decide-deletion.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import { nodeName } from '../plugin/inventory.ts';
@@ -24,8 +25,7 @@ export function staysOf(planned: PlannedObject, steps: Plan['steps']): string | 
 export function laterOf(planned: PlannedObject, own: Outcome['steps']): string | undefined {
   if (own.some(({ weight, fails }) => weight === 'destroys' && fails !== true)) return undefined;
   for (const { spec, status } of clustersOf([planned])) {
-    const isDestroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
-    return isDestroyed && status.createdAt !== undefined
+    return destroys(spec) && status.createdAt !== undefined
       ? `destroy cluster "${status.clusterID}" and its data`
       : undefined;
   }

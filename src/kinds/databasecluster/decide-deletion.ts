@@ -28,7 +28,8 @@ export function needsCloudToGo(spec: ClusterSubject['spec']): boolean {
   return spec.deletionPolicy !== 'Retain' && spec.managementPolicy === 'Manage';
 }
 
-function destroys({ deletionPolicy, managementPolicy }: ClusterSubject['spec']): boolean {
+/** Whether that destroys it. */
+export function destroys({ deletionPolicy, managementPolicy }: ClusterSubject['spec']): boolean {
   return deletionPolicy === 'Delete' && managementPolicy === 'Manage';
 }
 

@@ -5,7 +5,7 @@ import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { admits, NOT_WATCHED } from '../namespaces.ts';
 import { firstClaimant, spaceKeyOf } from './claimants.ts';
-import { needsCloudToGo } from './decide-deletion.ts';
+import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
 import { mayExist } from './held-record.ts';
@@ -83,9 +83,8 @@ const WANTED = { Running: 'running', Suspended: 'suspended' } as const;
 /** Deleted together, what is on a cluster that stays goes first: without the object of the cluster nobody could delete it. */
 function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | undefined {
   const { spec, status } = subject;
-  const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
   const usable = isStatusConditionTrue(status.conditions, 'Available');
-  if (!subject.deleting || destroyed || !usable) return undefined;
+  if (!subject.deleting || destroys(spec) || !usable) return undefined;
   const sinceMs = world.memory.going.forMs(subject, world.clock.monotonic());
   const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];
   const reason = 'WaitingForDependents';

@@ -2,6 +2,7 @@ import { splitAddress } from '../../base/address.ts';
 import { PAUSED } from '../../kube/annotations.ts';
 import { type Condition, findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
+import { destroys } from '../databasecluster/decide-deletion.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { admits, NOT_WATCHED } from '../namespaces.ts';
@@ -110,7 +111,7 @@ function openOf(
     const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
     const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
     // Nor does it go because it is to: before it says that it is being destroyed, it may yet say that it cannot be.
-    const destroyed = spec.deletionPolicy === 'Delete' && spec.managementPolicy === 'Manage';
+    const destroyed = destroys(spec);
     const goes = !destroyed || ready?.reason === 'Destroying';
     if (leaving && !held && !blocked && goes) {
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
