@@ -12,6 +12,7 @@ import { mayExist } from './held-record.ts';
 import { hasMoved, isToFollow } from './moved.ts';
 import { stateNotShown } from './not-shown.ts';
 import {
+  adminSecretName,
   type ClusterObservation,
   type ClusterSubject,
   createdAtOf,
@@ -21,7 +22,7 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
-import { isOnlyObserved } from './present.ts';
+import { isOnlyObserved, owns } from './present.ts';
 import { clusterRecordOf } from './record.ts';
 import { CLONE_OF_ITSELF } from './rules.ts';
 import { loginMeanwhile } from './verify-alone.ts';
@@ -260,7 +261,17 @@ async function loginOf(
     spec.managementPolicy === 'Observe' ||
     // Once more before it sleeps, if that was never done: a cluster never wakes up with the factory login.
     (spec.state === 'Suspended' && status.credentials !== undefined);
-  if (skip) return { login: 'notTried' };
+  if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
   if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
   return { login: 'noServer', forMs: world.memory.unreachable.forMs(subject, world.clock.monotonic()) };
+}
+
+/** Of a cluster that sleeps no login can be tried, but its Secret can be missed, and be brought back before it is needed. */
+function lostSecretOf({ secrets }: ClusterWorld, subject: ClusterSubject, { cluster }: SpaceSeen) {
+  const { credentials } = subject.status;
+  // Of one with another name nobody tells where Secrets are not watched.
+  const name = credentials?.secretName === adminSecretName(subject) ? credentials.secretName : undefined;
+  const sleeps = cluster?.status === 'suspended' && owns(subject) && !subject.deleting && isSame(subject, cluster);
+  if (name === undefined || !sleeps) return {};
+  return secrets.version(subject.metadata.namespace ?? '', name) === undefined ? { lostSecret: name } : {};
 }
