@@ -51,16 +51,18 @@ async function run(
  * An API server where there is nothing, and no namespace but `default`; and the paths that it was asked for. `hasKinds`: whether
  * ours are installed.
  */
-async function anEmptyServer(hasKinds = true) {
+async function anEmptyServer(hasKinds = true, hasCluster = false) {
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     const path = url.split('?')[0] ?? '';
     asked.push(path);
     const isList = hasKinds && path.startsWith('/apis/') && path.endsWith('s');
     const isThere = path === '/api/v1/namespaces/default' || isList;
+    const metadata = { name: 'orders', namespace: 'default', uid: 'u', resourceVersion: '1' };
+    const items = hasCluster && path.endsWith('/databaseclusters') ? [{ metadata, spec: {} }] : [];
     const found = path.startsWith('/api/')
       ? { metadata: { name: 'default' } }
-      : { metadata: { resourceVersion: '1' }, items: [] };
+      : { metadata: { resourceVersion: '1' }, items };
     const status = { kind: 'Status', message: 'not found', reason: 'NotFound', code: 404 };
     response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isThere ? found : status));
@@ -112,6 +114,13 @@ test.each(['explain', 'suspend', 'status'])(
     }
   },
 );
+
+test.each(['explain', 'suspend', 'status'])('%s says which object may be meant', async (name) => {
+  const { server } = await anEmptyServer(true, true);
+  expect((await run(['dbc/order'], { server, name })).stderr).toMatch(
+    /order is not there: check its name and --namespace; .* shows what is\. Did you mean "orders"\?\n$/,
+  );
+});
 
 test.each(['status', 'plan'])('%s of a namespace that is not there fails, for programs too', async (name) => {
   const { server } = await anEmptyServer();

@@ -68,8 +68,10 @@ export const plan = onCluster({
       return 1;
     }
     for (const name of named) {
-      if (!read.objects.some(({ definition, key }) => nodeName(definition.kind, key) === name))
-        throw new Error(notThere(name));
+      const nodes = read.objects.map(({ definition, key }) => nodeName(definition.kind, key));
+      const place = name.slice(0, name.indexOf('/') + 1);
+      const near = nodes.filter((node) => node.startsWith(place)).map((node) => node.slice(place.length));
+      if (!nodes.includes(name)) throw new Error(notThere(name, near));
     }
     if (read.objects.length === 0) {
       const isMissing = await isNoNamespace(api, namespace, io.signal);

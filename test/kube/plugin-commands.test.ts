@@ -269,6 +269,7 @@ describe('every command', { timeout: 240_000 }, () => {
         'kind: Pod\napiVersion: v1\nmetadata: {name: x}',
       ],
       [['plan', 'dbc/none'], 1, /is not there/],
+      [['plan', `dbc/${id}s`], 1, new RegExp(`is not there.*Did you mean "${id}"\\?`)],
       [['plan', '--delete'], 2, /Say which objects are to be deleted: KIND\/NAME, or --filename/],
       [['plan', '-o', 'xml'], 2, /use json or yaml/],
       [['export'], 2, /Name a DatabaseSpace/],
