@@ -154,6 +154,7 @@ function controllerOfClusters(
     secrets: wiring.secrets,
     memory,
     space: (key) => spaceOf(spaces.store.get(key)),
+    spaceKeys: () => spaces.store.keys(),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
@@ -184,6 +185,7 @@ function serverWorldOf(
   return {
     connections,
     cluster: (key) => clusters.store.get(key),
+    clusterKeys: () => clusters.store.keys(),
     watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
     namespaceLabels: wiring.namespaceLabels,
     servers: new Servers({ clock: dependencies.clock, secrets: wiring.secrets, onLoginRefused }),

@@ -3,7 +3,8 @@ import { isStatusConditionTrue } from '../../kube/condition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
-import { admits, NOT_WATCHED } from '../namespaces.ts';
+import { createIt } from '../missing.ts';
+import { admits } from '../namespaces.ts';
 import { firstClaimant, spaceKeyOf } from './claimants.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
@@ -112,14 +113,14 @@ async function findConnection(
   signal: AbortSignal,
 ): Promise<SpaceConnection | WithoutSpace> {
   const key = spaceKeyOf(subject);
-  const { name, namespace = subject.metadata.namespace } = subject.spec.spaceRef;
+  const own = subject.metadata.namespace ?? '';
+  const { name, namespace = own } = subject.spec.spaceRef;
   const space = world.space(key);
   const waiting = (reason: string, message: string): WithoutSpace => ({ space: 'waiting', reason, message });
   if (space === undefined) {
-    const remedy = world.watches(namespace ?? '') ? 'create it, or check spaceRef' : NOT_WATCHED;
+    const remedy = createIt(world.watches, { field: 'spaceRef', name, namespace, own }, world.spaceKeys);
     return waiting('SpaceNotFound', `Waiting for DatabaseSpace "${name}" in namespace "${namespace}": ${remedy}`);
   }
-  const own = subject.metadata.namespace ?? '';
   if (own !== namespace && !(await admits(space.spec?.allowedNamespaces, () => world.namespaceLabels(own, signal)))) {
     const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": have it added to the space's allowedNamespaces`;
     return { space: 'refused', reason: 'SpaceNotAllowed', message };
