@@ -22,7 +22,7 @@ export function createIt(
 ): string {
   if (!watches(namespace)) return NOT_WATCHED;
   const meant = namespace === own ? nearest(name, namesIn(namespace, keys())) : undefined;
-  return `create it, or check ${field}${meant === undefined ? '' : `. Did you mean "${meant}"?`}`;
+  return `create it, or check ${field}${meant === undefined ? '' : ` (did you mean "${meant}"?)`}`;
 }
 
 function namesIn(namespace: string, keys: Iterable<ObjectKey>): readonly string[] {

@@ -81,7 +81,7 @@ describe('the server of a cluster', () => {
   });
 
   it.each([
-    ['of its namespace', ['shop/order', 'shop/payments'], 'create it, or check clusterRef. Did you mean "order"?'],
+    ['of its namespace', ['shop/order', 'shop/payments'], 'create it, or check clusterRef (did you mean "order"?)'],
     ['of none that is near', ['shop/payments'], 'create it, or check clusterRef'],
     ['of no other namespace', ['bank/order'], 'create it, or check clusterRef'],
     ['of none of very many', Array.from({ length: 101 }, (_, at) => `shop/order${at}`), 'or check clusterRef'],
