@@ -229,10 +229,12 @@ function connectionOf(subject: UserSubject, { at }: UserSeen, { secretVersion, s
 }
 
 function readyConditions(subject: UserSubject, { at }: UserSeen) {
-  const { metadata, spec } = subject;
+  const { metadata, spec, status } = subject;
   const message = `User "${usernameOf(subject)}" signs in at ${at.endpoint} with the password in Secret "${connectionSecretName(subject)}"`;
   const own = spec.passwordSecretRef?.name;
-  const isAsked = own !== undefined && metadata.annotations?.[ROTATE_AT] !== undefined;
+  const asked = metadata.annotations?.[ROTATE_AT];
+  // Told until the next look: an asking stays there, and may be from before the password was a person's own.
+  const isAsked = own !== undefined && asked !== undefined && asked !== status.lastHandledRotateAt;
   const hint = `. Annotation ${ROTATE_AT} replaces generated passwords only: to replace this one, change Secret "${own}"`;
   return ready('LoginWorks', isAsked ? `${message}${hint}` : message);
 }
