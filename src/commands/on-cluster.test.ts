@@ -189,7 +189,7 @@ test('A command says of a right that is missing in the whole cluster how to do w
 
 test.each([
   ['Cannot list databaseclusters: the server could not find the requested resource', true],
-  ['Cannot list databaseclusters: 404 page not found', true],
+  ['Cannot list databaseclusters: the API server has no such resource', true],
   ['Cannot patch databaseclusters: databaseclusters.mooring.dev "orders" not found', false],
   ['Cannot apply databaseclusters: namespaces "shop" not found', false],
 ])('A command says of "%s" whether the resources are not installed: %s', (message, isMissing) => {
