@@ -162,7 +162,7 @@ function controllerOfClusters(
     leaving: (key) => leaving.from(key),
     mayFollow: (key) => leaving.mayFollow(key),
     onDriftCorrected: (key, { field, desired, observed }) =>
-      onDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
+      onDrift(key, field, `It was changed or replaced elsewhere: set ${field} back from ${observed} to ${desired}`),
     onLeft: wiring.warn('DatabaseCluster', CLUSTER_LEFT, clusters),
   });
   const controller = wiring.controllerOf(kind, clusters, share.gateOf('clusters'));

@@ -115,7 +115,7 @@ function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, 
   if (by !== undefined) return `${secret} is of ${holderWords(by)}, so it is left alone: ${rename}`;
   if (isOfAnother)
     return `${secret} holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
-  return `${secret} exists and is not Mooring's, so it is not overwritten: remove it, or ${rename}, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
+  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`;
 }
 
 /** managementPolicy: Observe changes nothing, so it can promise nothing about passwords: Ready says that it is as the spec says. */

@@ -53,7 +53,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
       const rename = 'set connectionSecret.name to another name';
       const message =
         login.by === undefined
-          ? `${secret} exists and is not Mooring's, so it is not overwritten: remove it, or ${rename}, or, if it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back`
+          ? `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`
           : `${secret} is of ${holderWords(login.by)}, so it is left alone: ${rename}`;
       return stuck('SecretNotOurs', message);
     }
