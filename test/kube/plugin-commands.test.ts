@@ -270,6 +270,12 @@ describe('every command', { timeout: 240_000 }, () => {
       ],
       [['plan', 'dbc/none'], 1, /is not there/],
       [['plan', `dbc/${id}s`], 1, new RegExp(`is not there.*Did you mean "${id}"\\?`)],
+      [
+        ['plan', '-f', '-'],
+        1,
+        /(?=[\s\S]*region 'mars-1' is not offered)(?=[\s\S]*region cannot change from)/,
+        JSON.stringify(desk.cluster({ region: 'mars-1' })),
+      ],
       [['plan', '--delete'], 2, /Say which objects are to be deleted: KIND\/NAME, or --filename/],
       [['plan', '-o', 'xml'], 2, /use json or yaml/],
       [['export'], 2, /Name a DatabaseSpace/],
