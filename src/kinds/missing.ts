@@ -3,7 +3,7 @@ import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { NOT_WATCHED } from './namespaces.ts';
 
 /** Of so many names none is looked for: thousands of objects may wait for one that is applied after them. */
-const MOST_NAMES = 100;
+const MOST_NAMES = 50;
 
 interface Missing {
   /** The field that names it, such as spaceRef. */
