@@ -36,7 +36,7 @@ test('durationText() lets 0s through only where that means something', () => {
 test.each(['30d', '', '5', 'a week', '1.5h'])('durationText() says of "%s" how to write a duration', (text) => {
   expect(durationText('interval', '1s').safeParse(text).error?.issues).toMatchObject([
     {
-      message: 'interval must be a duration such as 720h, 30m or 1h30m; days are no unit: write 720h for 30d',
+      message: 'interval must be a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d',
     },
   ]);
 });

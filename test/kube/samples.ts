@@ -41,7 +41,7 @@ const CLUSTER_ID = 'must be lowercase letters and digits, separated by hyphens o
 const CLONE_OF_ITSELF =
   'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
 const SELECTOR = 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector';
-export const DURATION = 'must be a duration such as 720h, 30m or 1h30m; days are no unit: write 720h for 30d';
+export const DURATION = 'must be a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d';
 
 function cluster(rule: string, spec: Fields, says: string, more: Partial<Rejection> = {}): Rejection {
   return { kind: 'DatabaseCluster', rule, spec, says, ...more };

@@ -86,11 +86,8 @@ export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing'
 export type NextIs = 'none' | 'ours' | 'foreign' | 'factory';
 
 export type LoginObservation =
-  /** Not looked at: the cluster does not run, or is not ours to care for. */
-  | {
-      readonly login: 'notTried' /** It is suspended, and this Secret, which held its login, is gone. */;
-      readonly lostSecret?: string;
-    }
+  /** Not looked at: the cluster does not run, or is not ours to care for. `lostSecret`: it is suspended, and its login's Secret gone. */
+  | { readonly login: 'notTried'; readonly lostSecret?: string }
   /** The cluster runs, and none of its servers does, or none at an address. */
   | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
   /** Verified earlier, and neither Secret nor server changed since. */
