@@ -144,6 +144,7 @@ test.each([
   ['explain', [], 'Name one object'],
   ['explain', ['pod/x'], 'There is no kind "pod"'],
   ['plan', ['--output=xml'], '--output cannot be "xml"'],
+  ['plan', ['--allowed-base-urls=cloud.example.com'], '--allowed-base-urls must be http or https URLs'],
   ['plan', ['--delete'], 'Say which objects are to be deleted'],
   ['plan', ['--filename=/no/such.yaml'], '/no/such.yaml cannot be read'],
   ['export', [], 'Name a DatabaseSpace'],

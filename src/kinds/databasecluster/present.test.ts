@@ -225,6 +225,20 @@ describe('clusterConditions()', () => {
     expect(securedOf(back.subject, anObservation().status('suspended').seen)).toMatchObject(wrong);
   });
 
+  it.each([
+    ['not to be seen', anObservation().missing()],
+    ['another one', foreign],
+  ])(
+    'takes no login for retired that was not tried since it was only observed, when the cluster was %s',
+    (_, { seen }) => {
+      const observed = healthy.withCondition('CredentialsSecured', 'Unknown', 'ObservedOnly');
+      const told = securedOf(observed.subject, seen);
+      expect(told).toMatchObject({ status: 'False', reason: 'NotYet' });
+      const back = healthy.withCondition('CredentialsSecured', 'False', told?.reason ?? '');
+      expect(securedOf(back.subject, anObservation().status('suspended').seen)).toMatchObject({ reason: 'NotYet' });
+    },
+  );
+
   it('says of one that is being created that its login is not retired yet', () => {
     expect(securedOf(aCluster().announced().subject, anObservation().missing().seen)?.reason).toBe('NotYet');
   });

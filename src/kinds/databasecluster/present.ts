@@ -153,8 +153,12 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
       return factoryLoginRetired(credentials.secretName);
   } else if (seen.cluster !== undefined || !isBeingCreated(subject, seen)) {
     // If it comes back, what was wrong with its login is so still, and nobody else remembers that.
-    const known = subject.status.credentials && keptFrom(subject, type);
+    const { credentials, conditions } = subject.status;
+    const known = credentials && keptFrom(subject, type);
     if (known?.status === 'False') return known;
+    // Nor what was found before it was only observed.
+    if (credentials !== undefined && findStatusCondition(conditions, type)?.reason === 'ObservedOnly')
+      return NOT_RETIRED;
     if (seen.cluster !== undefined) {
       const message = `Cluster "${seen.id}" is not this object's, and no login is tried there`;
       return { type, status: 'False', reason: 'ClusterNotOurs', message };
@@ -162,9 +166,15 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     const message = `There is no cluster "${seen.id}" to sign in to`;
     return { type, status: 'False', reason: 'ClusterMissing', message };
   }
-  const message = 'The login that new clusters come with is not retired yet';
-  return { type, status: 'False', reason: 'NotYet', message };
+  return NOT_RETIRED;
 }
+
+const NOT_RETIRED: ConditionUpdate = {
+  type: 'CredentialsSecured',
+  status: 'False',
+  reason: 'NotYet',
+  message: 'The login that new clusters come with is not retired yet',
+};
 
 /** Reasons that tell of no cluster, or of another one: of one that is ours they say nothing. */
 const NOT_THERE: ReadonlySet<string> = new Set(['ClusterMissing', 'ClusterNotOurs']);
