@@ -263,6 +263,20 @@ test.each([
   }
 });
 
+test.each([null, '', 'garbage'])('A replica whose view a person changes to %j keeps what it has', async (members) => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(20_900);
+  const ref = { namespace: NAMESPACE, name: 'mooring-replica-one' };
+  await world.api.patch(LEASES, ref, { metadata: { annotations: { 'mooring.dev/members': members } } });
+  const two = aReplica(world, 'two');
+  for (let step = 0; step < 200; step++) {
+    expect(one.holds().filter((shard) => two.holds().includes(shard))).toEqual([]);
+    await world.clock.advance(100);
+  }
+  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+});
+
 test('A replica that did not hear of the last renewals waits for a whole Lease after it finds that one deleted', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');

@@ -326,7 +326,7 @@ export class Membership {
       this.#seen.delete(name);
       return;
     }
-    // A leader claims everything.
+    // A leader claims everything. So may a replica, whose own view it is always part of, where somebody wrote something else there.
     const { [MEMBERS]: members, [HELD]: held } = parsed.data.metadata.annotations ?? {};
     const known = this.#seen.get(name);
     const text = lease.metadata.resourceVersion;
@@ -335,7 +335,8 @@ export class Membership {
     const durationMs = Math.max(this.#options.leaseDurationMs, (spec.leaseDurationSeconds ?? 0) * 1000);
     const owner = isLeader ? name : name.slice(REPLICA_LEASE_PREFIX.length);
     const identity = isFree(spec, known !== undefined) ? '' : owner;
-    const view = isLeader ? [identity] : (members ?? '').split(',');
+    const published = (members ?? '').split(',');
+    const view = isLeader || !published.includes(identity) ? [identity] : published;
     this.#seen.set(name, { text, since: now, identity, isLeader, view, held: new Set(held?.split(',')), durationMs });
   }
 
