@@ -248,6 +248,7 @@ test.each([
   { edit: 'frees', spec: { holderIdentity: '' } },
   { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
   { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
+  { edit: 'takes everything out of', spec: null },
 ])('What is a replica’s that is cut off is nobody else’s when a person $edit its Lease', async ({ spec }) => {
   for (const state of ['up', 'cut'] as const) {
     const world = aWorld();

@@ -60,7 +60,6 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
 
 const replicaLease = z.object({
   metadata: z.object({ annotations: z.record(z.string(), z.string()).nullish() }),
-  spec: z.object({ holderIdentity: z.string().nullish(), leaseDurationSeconds: z.number().nullish() }),
 });
 
 /** Another replica as last seen, and since when it has been seen unchanged. */
@@ -236,8 +235,7 @@ export class Membership {
     const { api, namespace, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name: this.#name }, limit);
     limit.throwIfAborted();
-    const parsed = replicaLease.safeParse(lease);
-    if (lease === undefined || parsed.data?.spec.holderIdentity !== identity) {
+    if (lease === undefined || leaseSpecOf(lease).holderIdentity !== identity) {
       this.#lost = true;
       throw error;
     }
@@ -321,7 +319,7 @@ export class Membership {
     const parsed = replicaLease.safeParse(lease);
     const isLeader = name === this.#options.name;
     if (!(name.startsWith(REPLICA_LEASE_PREFIX) || isLeader) || name === this.#name || !parsed.success) return;
-    const { spec } = parsed.data;
+    const spec = leaseSpecOf(lease);
     if (isLeader && this.#isShareable(lease)) {
       this.#seen.delete(name);
       return;

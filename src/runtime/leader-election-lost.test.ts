@@ -124,6 +124,7 @@ test.each([
   { edit: 'frees, by taking the holder out of', spec: { holderIdentity: null } },
   { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
   { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
+  { edit: 'takes everything out of', spec: null },
 ])('LeaderElector does not lead beside one that is cut off when a person $edit its Lease', async ({ spec }) => {
   for (const state of ['up', 'cut'] as const) {
     const world = aWorld();
