@@ -40,6 +40,16 @@ test('FairTurns saves up no turns for who did not wait', () => {
   expect(all()).toEqual(['o1', 'n3', 'o2', 'n4', 'o3']);
 });
 
+test('FairTurns forgets parties that had their turns, also where somebody waits all the time', () => {
+  const { turns } = someTurns({ n1: 'noisy' });
+  for (let count = 0; count < 1_000; count++) {
+    turns.add(`n-${count}`, parties.noisy);
+    turns.add(`other-${count}`, {});
+    expect([turns.take(), turns.take()]).not.toContain(undefined);
+  }
+  expect([turns.size, turns.parties < 5]).toEqual([1, true]);
+});
+
 test('FairTurns forgets who has left', () => {
   const { turns, all } = someTurns({ n1: 'noisy', o1: 'one', n2: 'noisy' });
   turns.delete('n1');

@@ -32,6 +32,11 @@ export class FairTurns<T> {
     return this.#places.size;
   }
 
+  /** Of whom it is known in which round their turn is. */
+  get parties(): number {
+    return this.#parties.size;
+  }
+
   /** After how many turns it would be the party's next one's, if nobody else came. */
   turnsBefore(party: object): number {
     const others = [...this.#parties].filter(([other, { waiting }]) => other !== party && waiting > 0).length;
@@ -53,11 +58,18 @@ export class FairTurns<T> {
   take(): T | undefined {
     for (let place = this.#heap.pop(); place !== undefined; place = this.#heap.pop()) {
       if (this.#places.get(place.item) !== place) continue;
-      this.#round = place.round;
+      if (place.round > this.#round) this.#begin(place.round);
       this.delete(place.item);
       return place.item;
     }
     return undefined;
+  }
+
+  /** Whoever had turns only in rounds that are over, and does not wait, is as somebody new. */
+  #begin(round: number): void {
+    this.#round = round;
+    for (const [party, { waiting, round: last }] of this.#parties)
+      if (waiting === 0 && last < round) this.#parties.delete(party);
   }
 
   /** It waits no more. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import type { KubeConnection } from './config.ts';
-import { loadPodConnection } from './in-pod.ts';
+import { loadPodConnection, renewed } from './in-pod.ts';
 
 let folder: string;
 
@@ -70,4 +70,26 @@ test('loadPodConnection() goes on with a token that cannot be read again, unless
   await expect(authorize(true)).rejects.toThrow(join(folder, 'token'));
   await writeFile(join(folder, 'token'), 'second');
   expect(await authorize(false)).toEqual({ authorization: 'Bearer second' });
+});
+
+test.each([
+  ['refused', true],
+  ['old', false],
+])('renewed() reads once for all that find their login %s at a time', async (_, isRefused) => {
+  const clock = virtualClock();
+  const reads: ((login: Record<string, string>) => void)[] = [];
+  const read = () => new Promise<Record<string, string>>((resolve) => reads.push(resolve));
+  const authorize = renewed(clock, { authorization: 'first' }, read);
+  await clock.advance(31_000);
+  const all = Array.from({ length: 12 }, () => authorize(isRefused));
+  await clock.settle();
+  for (const resolve of reads) resolve({ authorization: 'second' });
+  expect([reads.length, new Set((await Promise.all(all)).map(({ authorization }) => authorization))]).toEqual([
+    1,
+    new Set(['second']),
+  ]);
+  const another = authorize(true);
+  await clock.settle();
+  reads.at(-1)?.({ authorization: 'third' });
+  expect([reads.length, await another]).toEqual([2, { authorization: 'third' }]);
 });

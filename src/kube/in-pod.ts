@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { SingleFlight } from '../base/single-flight.ts';
 import type { KubeConnection } from './config.ts';
 
 /** Where the kubelet puts a pod's service account. */
@@ -49,12 +50,14 @@ export function renewed(
   initial: Headers,
   read: (refused: boolean) => Promise<Headers>,
 ): KubeConnection['authorize'] {
+  // Many find that at the same time, and each read may be a plugin that asks somebody to log in.
+  const reading = { old: new SingleFlight<Headers>(), refused: new SingleFlight<Headers>() };
   let headers = initial;
   let readAt = clock.monotonic();
   return async (renew) => {
     if (renew || clock.monotonic() - readAt > AUTHORIZATION_AGE_MS) {
       try {
-        headers = await read(renew);
+        headers = await reading[renew ? 'refused' : 'old'].run(() => read(renew));
         readAt = clock.monotonic();
       } catch (error) {
         if (renew) throw error;

@@ -53,6 +53,24 @@ export function leaseSpecOf(lease: AnyObject): LeaseSpec {
   return leaseObject.safeParse(lease).data?.spec ?? {};
 }
 
+/** What the holder of a Lease writes into it last, as client-go does. */
+export const GIVEN_BACK = { holderIdentity: '', leaseDurationSeconds: 1 };
+
+/**
+ * Whether nobody acts by the Lease: it was given back, or nobody ever had it (`wasSeen`: that is known not to be so). Where a person took
+ * the holder out of it, the holder has not heard of that yet.
+ */
+export function isFree({ holderIdentity, leaseDurationSeconds }: LeaseSpec, wasSeen: boolean): boolean {
+  const seconds = leaseDurationSeconds ?? (wasSeen ? Number.POSITIVE_INFINITY : 0);
+  return !holderIdentity && seconds <= GIVEN_BACK.leaseDurationSeconds;
+}
+
+/** For how long from now its holder may act by a Lease that was found so: whatever somebody wrote into it, no less than holders do here. */
+export function lastsMs(spec: LeaseSpec | undefined, wasSeen: boolean, leaseDurationMs: number): number {
+  if (spec !== undefined && isFree(spec, wasSeen)) return Number.NEGATIVE_INFINITY;
+  return Math.max(leaseDurationMs, (spec?.leaseDurationSeconds ?? 0) * 1000);
+}
+
 /** One that is to be created. */
 export function newLease(name: string, spec: LeaseSpec, annotations?: Readonly<Record<string, string>>): object {
   const metadata = { name, ...(annotations && { annotations }) };

@@ -55,9 +55,18 @@ export function withoutManagedFields<T extends { readonly metadata: object }>(ob
   return { ...object, metadata };
 }
 
-/** The resource version as a number, of which a greater one is newer; NaN where it is none: then the last word counts. */
-export function versionOf(object: { readonly metadata: Pick<ObjectMeta, 'resourceVersion'> }): number {
-  return Number(object.metadata.resourceVersion);
+type Versioned = Pick<ObjectMeta, 'resourceVersion'>;
+
+const NUMBER = /^[1-9]\d*$/;
+
+/**
+ * Of resource versions. Above 0: `one` is newer; 0: they are the same; NaN where one of them is no number: then the last word counts.
+ * As apimachinery's CompareResourceVersion: they may have more digits than a number holds.
+ */
+export function compareVersions({ resourceVersion: one }: Versioned, { resourceVersion: other }: Versioned): number {
+  if (!NUMBER.test(one) || !NUMBER.test(other)) return Number.NaN;
+  if (one === other) return 0;
+  return one.length - other.length || (one > other ? 1 : -1);
 }
 
 /** metav1.MicroTime of a moment in milliseconds since 1970. */

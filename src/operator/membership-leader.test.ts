@@ -74,6 +74,56 @@ test('Replicas wait for a leader whose Lease somebody deletes for as long as it 
   expect([leader.isLeader(), one.owned()]).toEqual([false, SHARDS]);
 });
 
+test.each([
+  { edit: 'frees', spec: { holderIdentity: '' } },
+  { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
+  { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
+  { edit: 'takes everything out of', spec: null },
+  { edit: 'writes a list into', spec: { holderIdentity: 'leader,of,all' } },
+])('Replicas wait for a leader as long as it may act when a person $edit its Lease', async ({ spec }) => {
+  // Who never saw an empty one takes it for one that nobody ever had.
+  for (const isKnown of spec === null ? [true] : [true, false]) {
+    const world = aWorld();
+    const link = { isCut: false };
+    const never = new Promise<never>(() => {});
+    const api = new Proxy(world.api, {
+      get: (target, verb: keyof typeof world.api) => {
+        const value = target[verb];
+        if (typeof value !== 'function' || verb === 'watch') return value;
+        return (...args: never[]) =>
+          link.isCut ? never : (value as (...args: never[]) => unknown).apply(target, args);
+      },
+    });
+    const leader = aLeader({ ...world, api });
+    await world.clock.advance(1_000);
+    const early = isKnown ? [aReplica(world, 'one')] : [];
+    await world.clock.advance(20_000);
+    link.isCut = true;
+    await world.api.patch(LEASES, { namespace: NAMESPACE, name: LEADER }, { spec });
+    const one = early[0] ?? aReplica(world, 'one');
+    for (let step = 0; step < 600; step++) {
+      expect(leader.isLeader() && one.owned().length > 0).toBe(false);
+      await world.clock.advance(100);
+    }
+    expect([leader.isLeader(), one.owned()]).toEqual([false, SHARDS]);
+  }
+});
+
+test('Replicas go on when a person takes them out of the Lease that they share, and who waits to act alone does not act', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  const leader = aLeader(world);
+  await world.clock.advance(20_000);
+  await world.api.patch(LEASES, { namespace: NAMESPACE, name: LEADER }, { spec: { holderIdentity: '' } });
+  for (let seconds = 0; seconds < 30; seconds++) {
+    await world.clock.advance(1_000);
+    expect([leader.isLeader(), one.state.ended, two.state.ended]).toEqual([false, false, false]);
+  }
+  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+  leader.stop.abort();
+});
+
 test('No shard ever has two owners while processes that act alone and replicas come and go', async () => {
   let [alone, shared] = [0, 0];
   for (let seed = 1; seed <= 6; seed++) {

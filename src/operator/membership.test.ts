@@ -244,6 +244,59 @@ test('A replica whose Lease a person deletes ends, and the others wait for as lo
   expect(one.owned()).toEqual(SHARDS);
 });
 
+test.each([
+  { edit: 'frees', spec: { holderIdentity: '' } },
+  { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
+  { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
+  { edit: 'takes everything out of', spec: null },
+])('What is a replica’s that is cut off is nobody else’s when a person $edit its Lease', async ({ spec }) => {
+  for (const state of ['up', 'cut'] as const) {
+    const world = aWorld();
+    const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+    await world.clock.advance(20_000);
+    two.link.state = state;
+    await world.api.patch(LEASES, { namespace: NAMESPACE, name: 'mooring-replica-two' }, { spec });
+    for (let step = 0; step < 300; step++) {
+      expect(one.holds().filter((shard) => two.holds().includes(shard))).toEqual([]);
+      await world.clock.advance(100);
+    }
+    expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+  }
+});
+
+test.each([null, '', 'garbage'])('A replica whose view a person changes to %j keeps what it has', async (members) => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(20_900);
+  const ref = { namespace: NAMESPACE, name: 'mooring-replica-one' };
+  await world.api.patch(LEASES, ref, { metadata: { annotations: { 'mooring.dev/members': members } } });
+  const two = aReplica(world, 'two');
+  for (let step = 0; step < 200; step++) {
+    expect(one.holds().filter((shard) => two.holds().includes(shard))).toEqual([]);
+    await world.clock.advance(100);
+  }
+  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+});
+
+test('A replica that did not hear of the last renewals waits for a whole Lease after it finds that one deleted', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(1_900);
+  const two = aReplica(world, 'two');
+  await world.clock.advance(18_200);
+  one.link.state = 'cut';
+  await world.clock.advance(7_900);
+  world.api.remove(LEASES, { namespace: NAMESPACE, name: 'mooring-replica-two' });
+  two.link.state = 'cut';
+  await world.clock.advance(900);
+  one.link.state = 'up';
+  for (let step = 0; step < 300; step++) {
+    expect(one.holds().filter((shard) => two.holds().includes(shard))).toEqual([]);
+    await world.clock.advance(100);
+  }
+  expect(one.owned()).toEqual(SHARDS);
+});
+
 test('No shard ever has two owners, whatever freezes, is cut off, comes or goes, and each has one in the end', async () => {
   for (let seed = 1; seed <= 6; seed++) {
     const world = aWorld();

@@ -19,7 +19,16 @@ import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { limited } from '../base/limited.ts';
 import { stopwatch } from '../base/stopwatch.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { LEASE_TIMES, LEASES, type LeaseTimes, leaseRecord, leaseSpecOf, newLease } from '../kube/lease.ts';
+import {
+  GIVEN_BACK,
+  isFree,
+  LEASE_TIMES,
+  LEASES,
+  type LeaseTimes,
+  leaseRecord,
+  leaseSpecOf,
+  newLease,
+} from '../kube/lease.ts';
 import { Owners, type View } from './owners.ts';
 
 /** The view that a replica acts on: identities, with commas. */
@@ -51,7 +60,6 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
 
 const replicaLease = z.object({
   metadata: z.object({ annotations: z.record(z.string(), z.string()).nullish() }),
-  spec: z.object({ holderIdentity: z.string().nullish(), leaseDurationSeconds: z.number().nullish() }),
 });
 
 /** Another replica as last seen, and since when it has been seen unchanged. */
@@ -145,7 +153,7 @@ export class Membership {
   }
 
   async #giveBack(): Promise<void> {
-    await this.#attempt((limit) => this.#write({ holderIdentity: '' }, undefined, limit));
+    await this.#attempt((limit) => this.#write(GIVEN_BACK, undefined, limit));
     await this.#attempt((limit) => this.#unshare(limit));
   }
 
@@ -227,8 +235,7 @@ export class Membership {
     const { api, namespace, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name: this.#name }, limit);
     limit.throwIfAborted();
-    const parsed = replicaLease.safeParse(lease);
-    if (lease === undefined || parsed.data?.spec.holderIdentity !== identity) {
+    if (lease === undefined || leaseSpecOf(lease).holderIdentity !== identity) {
       this.#lost = true;
       throw error;
     }
@@ -242,8 +249,10 @@ export class Membership {
     const spec = { ...this.#record(), holderIdentity: REPLICAS };
     const lease = await api.get(LEASES, ref, limit);
     limit.throwIfAborted();
-    // Where a leader's Lease was deleted, the leader goes on until it finds that out.
-    if (!isShareable(lease) || (lease === undefined && this.#seen.has(name))) return false;
+    // Where a leader's Lease was deleted, the leader goes on until it finds that out. Out of one that is shared a person took the holder.
+    const isEmptied = this.#hasShared && lease !== undefined && !leaseSpecOf(lease).holderIdentity;
+    const isTaken = lease === undefined ? this.#seen.has(name) : !this.#isShareable(lease);
+    if (isTaken && !isEmptied) return false;
     try {
       if (lease === undefined) await api.create(LEASES, namespace, newLease(name, spec), limit);
       else await this.#patchShared(lease, spec, limit);
@@ -260,11 +269,11 @@ export class Membership {
   async #unshare(limit: AbortSignal): Promise<void> {
     const { api, namespace, name } = this.#options;
     const { items } = await api.list(LEASES, { namespace }, limit);
-    const isHeld = (lease: AnyObject) => Boolean(leaseSpecOf(lease).holderIdentity);
+    const isHeld = (lease: AnyObject) => !isFree(leaseSpecOf(lease), false);
     if (items.some((lease) => lease.metadata.name.startsWith(REPLICA_LEASE_PREFIX) && isHeld(lease))) return;
     const shared = items.find(({ metadata }) => metadata.name === name);
     if (shared === undefined || leaseSpecOf(shared).holderIdentity !== REPLICAS) return;
-    await this.#patchShared(shared, { holderIdentity: '', leaseDurationSeconds: 1 }, limit).catch((error) => {
+    await this.#patchShared(shared, GIVEN_BACK, limit).catch((error) => {
       if (!isConflict(error) && !isNotFound(error)) throw error;
     });
   }
@@ -286,8 +295,8 @@ export class Membership {
     for (const [name, seen] of this.#seen) {
       const isOver = now - seen.since >= seen.durationMs;
       const lease = items.find(({ metadata }) => metadata.name === name);
-      if (seen.isLeader && lease === undefined && seen.text !== '') {
-        // It may have renewed up to this moment.
+      if (lease === undefined && seen.identity !== '' && seen.text !== '') {
+        // Somebody deleted it, and it may have renewed up to this moment.
         this.#seen.set(name, { ...seen, text: '', since: now });
         live.push(seen);
       } else if (lease === undefined && (isOver || seen.identity === '')) this.#seen.delete(name);
@@ -310,21 +319,22 @@ export class Membership {
     const parsed = replicaLease.safeParse(lease);
     const isLeader = name === this.#options.name;
     if (!(name.startsWith(REPLICA_LEASE_PREFIX) || isLeader) || name === this.#name || !parsed.success) return;
-    const { holderIdentity, leaseDurationSeconds } = parsed.data.spec;
-    if (isLeader && isShareable(lease)) {
+    const spec = leaseSpecOf(lease);
+    if (isLeader && this.#isShareable(lease)) {
       this.#seen.delete(name);
       return;
     }
-    // A leader claims everything.
+    // A leader claims everything. So may a replica, whose own view it is always part of, where somebody wrote something else there.
     const { [MEMBERS]: members, [HELD]: held } = parsed.data.metadata.annotations ?? {};
-    const view = ((isLeader ? holderIdentity : members) ?? '').split(',');
     const known = this.#seen.get(name);
     const text = lease.metadata.resourceVersion;
     if (known?.text === text) return;
-    const durationMs = (leaseDurationSeconds ?? 0) * 1000;
-    const holder = holderIdentity ?? '';
-    // Whoever else stands in a replica's Lease: that replica acts until it has seen it, and its Lease runs out.
-    const identity = isLeader || holder === '' ? holder : name.slice(REPLICA_LEASE_PREFIX.length);
+    // Whatever somebody wrote into it: who acts by it does so until it has seen that, and its Lease runs out.
+    const durationMs = Math.max(this.#options.leaseDurationMs, (spec.leaseDurationSeconds ?? 0) * 1000);
+    const owner = isLeader ? name : name.slice(REPLICA_LEASE_PREFIX.length);
+    const identity = isFree(spec, known !== undefined) ? '' : owner;
+    const published = (members ?? '').split(',');
+    const view = isLeader || !published.includes(identity) ? [identity] : published;
     this.#seen.set(name, { text, since: now, identity, isLeader, view, held: new Set(held?.split(',')), durationMs });
   }
 
@@ -339,7 +349,7 @@ export class Membership {
   /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
   async #bury(name: string, { text }: Seen, limit: AbortSignal): Promise<void> {
     const { api, namespace } = this.#options;
-    const patch = { metadata: { resourceVersion: text }, spec: { holderIdentity: '' } };
+    const patch = { metadata: { resourceVersion: text }, spec: GIVEN_BACK };
     await api.patch(LEASES, { namespace, name }, patch, undefined, limit).catch((error) => {
       if (!isConflict(error) && !isNotFound(error)) throw error;
     });
@@ -361,16 +371,16 @@ export class Membership {
     return held.length === 0 ? null : held.map(encodeURIComponent).join();
   }
 
+  /** Whether nobody leads alone, by the single leader's Lease. */
+  #isShareable(lease: AnyObject): boolean {
+    const spec = leaseSpecOf(lease);
+    return spec.holderIdentity === REPLICAS || isFree(spec, this.#seen.has(this.#options.name));
+  }
+
   #record(): ReturnType<typeof leaseRecord> {
     const { clock, identity, leaseDurationMs } = this.#options;
     return leaseRecord(identity, leaseDurationMs, clock.now());
   }
-}
-
-/** Whether nobody leads alone, by the single leader's Lease; undefined: there is none. */
-function isShareable(lease: AnyObject | undefined): boolean {
-  const holder = lease && leaseSpecOf(lease).holderIdentity;
-  return !holder || holder === REPLICAS;
 }
 
 function viewOf(identity: string, others: readonly Seen[]): View {

@@ -5,7 +5,7 @@ import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
 import type { ObjectRef } from '../kube/api.ts';
-import { LEASES } from '../kube/lease.ts';
+import { GIVEN_BACK, LEASES } from '../kube/lease.ts';
 import { type KubeObject, keyOf } from '../kube/object.ts';
 import type { KeyGate } from '../runtime/controller.ts';
 import type { StoreChange } from '../runtime/store.ts';
@@ -161,7 +161,7 @@ test('A key that was turned away for a replica that then went, while a pass was 
   await world.advance(3_000);
   expect(await gate.begin('shop/orders-1')).toBe(false);
   await world.advance(6_000);
-  await api.patch(LEASES, ref, { spec: { holderIdentity: '' } });
+  await api.patch(LEASES, ref, { spec: GIVEN_BACK });
   await world.advance(6_000);
   expect([resynced, released]).toEqual([['shop/orders-1'], []]);
   gate.end('shop/orders-0');
@@ -189,7 +189,7 @@ test('A replica has what it lost and got back since it got it back', async () =>
   const ref = await rival();
   await world.advance(6_000);
   expect(released).toContain('shop/orders-0');
-  await api.patch(LEASES, ref, { spec: { holderIdentity: '' } });
+  await api.patch(LEASES, ref, { spec: GIVEN_BACK });
   const goneAtMs = world.now();
   await world.advance(60_000);
   expect([hasSinceMs('shop/orders-0') >= goneAtMs, hasSinceMs('shop/orders-0') < world.now()]).toEqual([true, true]);

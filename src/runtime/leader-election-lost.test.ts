@@ -119,6 +119,29 @@ test('LeaderElector that did not hear of the last renewals waits for a whole lea
   expect(two.leads()).toBe(true);
 });
 
+test.each([
+  { edit: 'frees', spec: { holderIdentity: '' } },
+  { edit: 'frees, by taking the holder out of', spec: { holderIdentity: null } },
+  { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
+  { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
+  { edit: 'takes everything out of', spec: null },
+])('LeaderElector does not lead beside one that is cut off when a person $edit its Lease', async ({ spec }) => {
+  for (const state of ['up', 'cut'] as const) {
+    const world = aWorld();
+    const one = aCandidate(world, 'one');
+    const two = aCandidate(world, 'two');
+    await world.clock.advance(61_000);
+    one.link.state = state;
+    await world.api.patch(LEASES, LEASE, { spec });
+    for (let step = 0; step < 200; step++) {
+      expect([one.leads(), two.leads()]).not.toEqual([true, true]);
+      await world.clock.advance(100);
+    }
+    expect([one.leads(), two.leads()].filter((leads) => leads)).toEqual([true]);
+    for (const { stop } of [one, two]) stop.abort();
+  }
+});
+
 test('LeaderElector goes on leading when somebody changes the Lease without taking it', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');

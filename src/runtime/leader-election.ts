@@ -2,8 +2,8 @@
  * Lets at most one of several processes act, by a Lease, with client-go's protocol and times (tools/leaderelection).
  * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
  *   than `leaseDurationMs` after it saw that renewal, which is later.
- * - A Lease that somebody deletes is not free: its holder may lead until it next renews, finds it gone and ends. Who has seen
- *   the Lease waits `leaseDurationMs` from when it finds it gone, as the holder may have renewed up to that moment. Only who
+ * - A Lease that somebody deletes or edits is not free: its holder may lead until it next renews, finds that and ends. Who has seen
+ *   the Lease waits `leaseDurationMs` from when it finds it so, as the holder may have renewed up to that moment. Only who
  *   never saw one takes it at once, as what has just been installed has nobody to wait for.
  * - Whoever waits for the Lease watches it, and so hears at once that it was given back, and when it runs out. It goes on
  *   asking all the same, as client-go's do: a watch that tells nothing costs seconds, and nothing else.
@@ -20,11 +20,13 @@ import type { Random } from '../base/random.ts';
 import { stopwatch } from '../base/stopwatch.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
+  GIVEN_BACK,
   JITTER_FACTOR,
   LEASE_TIMES,
   LEASES,
   type LeaseSpec,
   type LeaseTimes,
+  lastsMs,
   leaseRecord,
   leaseSpecOf,
   newLease,
@@ -129,14 +131,14 @@ export class LeaderElector {
     void runReflector({ ...this.#options, ...followed }, signal);
   }
 
-  /** When the Lease runs out, by the monotonic clock; `lease` undefined: it is gone. */
+  /** When the Lease runs out, by the monotonic clock, if it is not free; `lease` undefined: it is gone. */
   #see(lease: AnyObject | undefined): number {
     const { clock, leaseDurationMs } = this.#options;
     if (lease === undefined && this.#seen === undefined) return 0;
     const spec = lease && leaseSpecOf(lease);
     const text = spec === undefined ? '' : JSON.stringify(spec);
-    const durationMs = spec === undefined ? leaseDurationMs : (spec.leaseDurationSeconds ?? 0) * 1000;
-    if (this.#seen?.spec !== text) this.#seen = { spec: text, expiresAt: clock.monotonic() + durationMs };
+    const expiresAt = clock.monotonic() + lastsMs(spec, this.#seen !== undefined, leaseDurationMs);
+    if (this.#seen?.spec !== text) this.#seen = { spec: text, expiresAt };
     return this.#seen.expiresAt;
   }
 
@@ -174,9 +176,8 @@ export class LeaderElector {
       return held(await api.create(LEASES, namespace, newLease(name, spec), signal), sinceAskedMs);
     }
     const spec = leaseSpecOf(lease);
-    const holder = spec.holderIdentity ?? '';
-    const ours = holder === identity;
-    if (!ours && holder !== '' && askedAt < this.#see(lease)) return undefined;
+    const ours = spec.holderIdentity === identity;
+    if (!ours && askedAt < this.#see(lease)) return undefined;
     const transition = { acquireTime: microTime(clock.now()), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
     return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
   }
@@ -205,8 +206,7 @@ export class LeaderElector {
 
   /** So that the next one need not wait. If it cannot be given back, it runs out. */
   async #release(hold: Hold): Promise<void> {
-    const spec = { ...this.#record(), holderIdentity: '', leaseDurationSeconds: 1 };
-    await this.#limited((limit) => this.#renew(hold, spec, limit));
+    await this.#limited((limit) => this.#renew(hold, { ...this.#record(), ...GIVEN_BACK }, limit));
   }
 
   #record(): LeaseSpec {

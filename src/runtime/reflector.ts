@@ -26,7 +26,7 @@ import {
   type WatchOptions,
 } from '../kube/api.ts';
 import { isBehind, LISTS, type ListedCollection, type Told } from '../kube/list.ts';
-import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
+import { compareVersions, keyOf, type ObjectKey } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
 
 type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefined; readonly by: keyof typeof LISTS };
@@ -120,13 +120,14 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   const { api, resource, onEvent } = options;
   const { notOlderThan, by } = state;
   const keys = new Set<ObjectKey>();
-  let newest = Number(notOlderThan); // What was told of counts as seen, also where the list then breaks.
+  let newest = notOlderThan; // What was told of counts as seen, also where the list then breaks.
   let listed: ListedCollection | undefined;
   // Each of thousands may lead to much.
   const pace = new Pace(options.clock);
   const tell = async (event: Told) => {
     keys[event.type === 'DELETED' ? 'delete' : 'add'](keyOf(event.object));
-    newest = Math.max(newest, versionOf(event.object));
+    const { metadata } = event.object;
+    if (newest && compareVersions(metadata, { resourceVersion: newest }) > 0) newest = metadata.resourceVersion;
     await take(options, event);
     if (pace.due) await pace.rest();
   };
@@ -145,8 +146,7 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
     // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
     const cannot =
       error instanceof KubeError ? error.status !== 429 : !(error instanceof HttpError && error.isUnanswered);
-    const notBefore = Number.isNaN(newest) ? notOlderThan : String(newest);
-    return { state: { phase: 'list', notOlderThan: notBefore, by: by === 'stream' && !cannot ? by : 'pages' }, error };
+    return { state: { phase: 'list', notOlderThan: newest, by: by === 'stream' && !cannot ? by : 'pages' }, error };
   }
 }
 

@@ -55,6 +55,15 @@ test('Store compares versions as numbers', () => {
   expect(versionOf('a')).toBe('100');
 });
 
+test('Store compares versions that are greater than a number can hold exactly, as some API servers give them', () => {
+  const { store, versionOf } = aStore(object('a', '1756825932012063017'));
+  store.apply(object('a', '1756825932012063018'));
+  expect(versionOf('a')).toBe('1756825932012063018');
+  store.apply(object('a', '1756825932012063017'));
+  store.delete(object('a', '1756825932012063017'));
+  expect(versionOf('a')).toBe('1756825932012063018');
+});
+
 test('Store takes the last word where versions are no numbers', () => {
   const { store, versionOf } = aStore(object('a', 'x'));
   store.apply(object('a', 'b'));

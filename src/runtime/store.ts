@@ -9,7 +9,7 @@ import { frozen } from '../base/immutable.ts';
 import { PackedMap } from '../base/packed-map.ts';
 import { inSlices } from '../base/slices.ts';
 import type { AnyObject } from '../kube/api.ts';
-import { keyOf, type ObjectKey, versionOf } from '../kube/object.ts';
+import { compareVersions, keyOf, type ObjectKey } from '../kube/object.ts';
 
 /** `before` undefined: new; `after` undefined: gone. Both there with different uids: one was deleted, another created. */
 export type StoreChange<T> = (key: ObjectKey, before: T | undefined, after: T | undefined) => void;
@@ -47,7 +47,7 @@ export class Store<T extends AnyObject> {
     if (this.#ended.get(key) === object.metadata.uid) return;
     const before = this.get(key);
     if (before !== undefined) {
-      const aheadBy = versionOf(object) - versionOf(before);
+      const aheadBy = compareVersions(object.metadata, before.metadata);
       // In another world the same number may be of another object.
       if (evenIfOlder ? aheadBy === 0 && object.metadata.uid === before.metadata.uid : aheadBy <= 0) return;
     }
@@ -75,7 +75,7 @@ export class Store<T extends AnyObject> {
     const key = keyOf(object);
     const before = this.get(key);
     if (this.#ended.get(key) === object.metadata.uid) this.#ended.delete(key);
-    if (before === undefined || versionOf(object) < versionOf(before)) return;
+    if (before === undefined || compareVersions(object.metadata, before.metadata) < 0) return;
     this.#objects.delete(key);
     this.#onChange(key, before, undefined);
   }
