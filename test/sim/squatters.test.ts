@@ -26,7 +26,10 @@ test('An id is nobody else’s because somebody wants it who cannot reach the pl
   const world = await named('wrong-secret-0123456789');
   const { clock, view } = world;
   await clock.advance(30 * SECOND_MS);
-  expect([view.ready(SQUAT, SPACES), view.ready('mallory/first')]).toEqual(['False CredentialsInvalid', 'Unknown WaitingForSpace']);
+  expect([view.ready(SQUAT, SPACES), view.ready('mallory/first')]).toEqual([
+    'False CredentialsInvalid',
+    'Unknown WaitingForSpace',
+  ]);
   await world.people.createCluster();
   await world.until(() => isReady(world), 'orders is Ready');
   expect(world.invariants.violations).toEqual([]);

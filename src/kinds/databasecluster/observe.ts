@@ -4,7 +4,7 @@ import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { admits, NOT_WATCHED } from '../namespaces.ts';
-import { firstClaimant, spaceKeyOf } from './claimants.ts';
+import { claimantsOf, firstClaimant, spaceKeyOf } from './claimants.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
@@ -70,7 +70,7 @@ export async function observeCluster(
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
-    cloneSource: cloneSourceOf(world, subject, connection),
+    cloneSource: await cloneSourceOf(world, subject, connection, signal),
   } as const;
   return {
     ...seen,
@@ -207,11 +207,12 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
 }
 
 /** What is to be cloned: a cluster of this place, as a clone is made where its source is, and one that is at rest. */
-function cloneSourceOf(
+async function cloneSourceOf(
   world: ClusterWorld,
   subject: ClusterSubject,
   { poller, place }: SpaceConnection,
-): SpaceSeen['cloneSource'] {
+  signal: AbortSignal,
+): Promise<SpaceSeen['cloneSource']> {
   const { cloneFrom } = subject.spec;
   if (cloneFrom === undefined) return undefined;
   const isReady = (cluster: Cluster | undefined) => cluster?.status === 'running' || cluster?.status === 'suspended';
@@ -222,8 +223,14 @@ function cloneSourceOf(
   if (isItself) return { is: 'unusable', reason: 'InvalidSpec', message: `spec.${CLONE_OF_ITSELF}` };
   if (cloneFrom.clusterRef === undefined) {
     const id = cloneFrom.clusterID ?? '';
-    if (isReady(poller.get(id))) return { is: 'known', id };
-    return { is: 'waiting', message: `Waiting for cluster "${id}" in ${placeName(place)}, which is to be cloned` };
+    const cluster = poller.get(id);
+    if (cluster === undefined || !isReady(cluster))
+      return { is: 'waiting', message: `Waiting for cluster "${id}" in ${placeName(place)}, which is to be cloned` };
+    if (await isKeptFrom(world, subject, cluster, signal)) {
+      const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": have it added to that one's allowedNamespaces, or delete this object`;
+      return { is: 'unusable', reason: 'ClusterNotAllowed', message };
+    }
+    return { is: 'known', id };
   }
   const { name } = cloneFrom.clusterRef;
   const source = clusterRecordOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
@@ -238,6 +245,23 @@ function cloneSourceOf(
   if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id };
   const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
   return { is: 'waiting', message };
+}
+
+/** A clone has all the data: what a DatabaseCluster of another namespace has is given to whom that one admits. */
+async function isKeptFrom(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace: own = '' } = subject.metadata;
+  for (const record of claimantsOf(world, subject, cluster.id)) {
+    const { metadata, spec, status } = record;
+    const isTheirs = status.createdAt === undefined ? mayExist(record) : isSame(record, cluster);
+    if (metadata.namespace === own || currentID(record) !== cluster.id || !isTheirs) continue;
+    if (!(await admits(spec.allowedNamespaces, () => world.namespaceLabels(own, signal)))) return true;
+  }
+  return false;
 }
 
 /** A login is looked at only at a cluster that is surely ours, runs, and is meant to. */
