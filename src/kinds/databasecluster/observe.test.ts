@@ -51,11 +51,13 @@ describe('observeCluster() looks for the space and', () => {
     const unseen = { spec: aSpace().subject.spec, ready: undefined };
     const observed = { ...unseen, ready: { status: 'True', reason: 'Observed', message: '' } };
     const refused = { ...unseen, ready: { status: 'False', reason: 'CredentialsInvalid', message: '' } };
+    const putOff = { ...unseen, ready: { status: 'Unknown', reason: 'CloudThrottled', message: '' } };
     const told = aCluster().withCondition('Ready', 'Unknown', 'SpaceNotFound');
 
     it.each([
       ['has it say nothing for a minute', aCluster(), unseen, 60_000],
       ['of a process that is new, too', aCluster(), observed, 60_000],
+      ['of a cloud that has put it off, too', aCluster(), putOff, 60_000],
       ['has it say what is wrong with the space', aCluster(), refused, undefined],
       ['has it say so where it said something else before', told, unseen, undefined],
     ])('%s', async (_what, given, space, untoldMs) => {

@@ -144,7 +144,8 @@ async function findConnection(
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${space.ready?.reason}`;
   const why = space.ready === undefined ? 'it was not looked at yet' : known;
   const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
-  const isFirstLook = space.ready === undefined || starting;
+  const isPutOff = space.ready?.status === 'Unknown' && space.ready.reason === 'CloudThrottled';
+  const isFirstLook = space.ready === undefined || starting || isPutOff;
   const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
   const login = await loginMeanwhile(world, subject, space.spec, connection, signal);
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
