@@ -8,7 +8,7 @@ export const REDACT_WINDOW = 8;
 export const LEAST_SECRET = 4;
 
 /**
- * The text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML or Base64 text (at any
+ * The text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML, hexadecimal or Base64 text (at any
  * alignment, so also inside `Basic` credentials), nor pieces of them of 8 characters or more. Empty secrets are ignored.
  *
  * `said`: what is known to whoever reads the text. Pieces of that stay, as it would tell whether a guess at a secret is right if
@@ -85,8 +85,15 @@ function formsOf(secret: string): ReadonlySet<string> {
     uri.replaceAll('%20', '+'),
     encodeURI(wellFormed),
     wellFormed.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    ...hexForms(wellFormed),
     ...base64Forms(wellFormed),
   ]);
+}
+
+/** Also with each byte as in a URI, where the other side keeps no letter. Of a short secret it would match numbers that are none. */
+function hexForms(secret: string): string[] {
+  const hex = Buffer.from(secret, 'utf8').toString('hex');
+  return hex.length < REDACT_WINDOW ? [] : [hex, hex.replace(/../g, '%$&')];
 }
 
 /** Base64 of the secret at each of the three alignments within a longer text, without what depends on its neighbours. */
