@@ -40,7 +40,7 @@ function cover(text: string, forms: ReadonlySet<string>, said: readonly string[]
     windows.set(width, inText);
     for (const piece of piecesOf(form, width)) if (inText.has(piece)) found.add(piece);
   }
-  for (const piece of found) if (said.some((each) => each.includes(piece))) found.delete(piece);
+  if (found.size > 0) for (const each of said) for (const width of windows.keys()) forget(found, each, width);
   for (const width of windows.keys()) {
     let start = 0;
     for (const piece of piecesOf(text, width)) {
@@ -48,6 +48,11 @@ function cover(text: string, forms: ReadonlySet<string>, said: readonly string[]
       start++;
     }
   }
+}
+
+/** In one go over what was said, which may be a schema of megabytes. */
+function forget(found: Set<string>, said: string, width: number): void {
+  for (let start = 0; start + width <= said.length; start++) found.delete(said.slice(start, start + width));
 }
 
 function piecesOf(text: string, width: number): readonly string[] {
