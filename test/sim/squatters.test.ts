@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isReady } from './scenario.ts';
+import { foreign, isReady } from './scenario.ts';
 import { SPACES, specOf } from './view.ts';
 import { World } from './world.ts';
 
@@ -42,5 +42,17 @@ test('An id is that of whoever wanted it first, where the cloud takes the tokens
   await world.people.createCluster();
   await world.until(() => world.view.ready() === 'False ClusterIDClaimed', 'orders is told so');
   expect(world.invariants.violations).toEqual([]);
+  world.stop();
+});
+
+test('A cluster that nobody stands for is shown, though somebody wants its id who cannot reach the place', async () => {
+  const world = await named('wrong-secret-0123456789');
+  const { clock, view } = world;
+  foreign(world, 'orders');
+  await clock.advance(120 * SECOND_MS);
+  expect(view.object('production', SPACES)?.['status']).toMatchObject({
+    clusters: { total: 1, managed: 0 },
+    unmanagedClusters: [{ clusterID: 'orders' }],
+  });
   world.stop();
 });
