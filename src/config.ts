@@ -120,6 +120,11 @@ const list = z.string().transform((text) => {
 const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 const address = z.string().refine(isAddress, 'must be host:port, such as :8080 or 127.0.0.1:8080');
 const duration = z.string().regex(DURATION_PATTERN, 'must be a duration such as 15s').transform(parseDuration);
+/** The value of --allowed-base-urls; undefined: all. */
+export const baseURLs = list.refine(
+  (urls) => urls?.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')) ?? true,
+  'must be http or https URLs such as https://cloud.example.com, with commas',
+);
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 const schema = z.object({
@@ -144,10 +149,7 @@ const schema = z.object({
     .int()
     .min(1)
     .max(100, 'must be a whole number from 1 to 100'),
-  'allowed-base-urls': list.refine(
-    (urls) => urls?.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')) ?? true,
-    'must be http or https URLs such as https://cloud.example.com, with commas',
-  ),
+  'allowed-base-urls': baseURLs,
   'allow-http': yesOrNo,
   'allowed-networks': list
     .transform((networks) => networks ?? [])

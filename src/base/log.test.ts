@@ -57,6 +57,8 @@ test('createLog() writes for people what it is about, and the stack of an error'
   log.warn({ kind: 'Toy', namespace: 'ns', name: 'a', size: 3 }, 'Hello');
   log.error({ err: new Error('Broken') }, 'Failed');
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d WARN {2}Toy ns\/a: Hello size=3\n$/);
+  log.info({ config: { level: 'info', namespaces: ['a'] }, version: '1' }, 'Starts');
+  expect(lines[2]).toMatch(/ INFO {2}Starts version="1"\n {9}config\.level="info"\n {9}config\.namespaces=\["a"\]\n$/);
   expect(lines[1]).toMatch(/ERROR Failed\nError: Broken\n/);
 });
 

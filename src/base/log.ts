@@ -78,7 +78,21 @@ function escaped(character: string): string {
 function pretty(line: string): string {
   const { time, level, msg, kind, namespace, name, err, ...rest } = JSON.parse(line);
   const about = kind === undefined ? '' : ` ${kind} ${namespace}/${name}:`;
-  const more = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  const fields = Object.entries(rest);
+  const more = fields
+    .filter(([, value]) => !hasFields(value))
+    .map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  // What has many fields, such as the configuration, takes a line for each.
+  const below = fields.flatMap(([key, value]) =>
+    hasFields(value)
+      ? Object.entries(value).map(([field, each]) => `\n         ${key}.${field}=${JSON.stringify(each)}`)
+      : [],
+  );
   const error = err?.stack === undefined ? '' : `\n${err.stack}`;
-  return `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(5)}${about} ${oneLine(String(msg))}${more.join('')}${error}\n`;
+  const head = `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(5)}${about} ${oneLine(String(msg))}`;
+  return `${[head, ...more, ...below].join('')}${error}\n`;
+}
+
+function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

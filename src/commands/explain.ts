@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { explainText, explanationOf } from '../plugin/explain.ts';
-import { loadChain, nodeName } from '../plugin/inventory.ts';
+import { loadChain, namesIn, nodeName } from '../plugin/inventory.ts';
 import { notThere, parseTarget } from '../plugin/kinds.ts';
 import { operatorSign } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
@@ -20,7 +20,8 @@ export const explain = onCluster({
       operatorSign(api, systemClock, io.signal),
     ]);
     if (found === undefined) {
-      io.stderr(`${notThere(nodeName(definition.kind, `${namespace}/${name}`))}\n`);
+      const names = await namesIn(api, definition, namespace, io.signal);
+      io.stderr(`${notThere(nodeName(definition.kind, `${namespace}/${name}`), names)}\n`);
       return 1;
     }
     const { item } = found;

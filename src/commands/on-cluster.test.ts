@@ -51,16 +51,18 @@ async function run(
  * An API server where there is nothing, and no namespace but `default`; and the paths that it was asked for. `hasKinds`: whether
  * ours are installed.
  */
-async function anEmptyServer(hasKinds = true) {
+async function anEmptyServer(hasKinds = true, hasCluster = false) {
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     const path = url.split('?')[0] ?? '';
     asked.push(path);
     const isList = hasKinds && path.startsWith('/apis/') && path.endsWith('s');
     const isThere = path === '/api/v1/namespaces/default' || isList;
+    const metadata = { name: 'orders', namespace: 'default', uid: 'u', resourceVersion: '1' };
+    const items = hasCluster && path.endsWith('/databaseclusters') ? [{ metadata, spec: {} }] : [];
     const found = path.startsWith('/api/')
       ? { metadata: { name: 'default' } }
-      : { metadata: { resourceVersion: '1' }, items: [] };
+      : { metadata: { resourceVersion: '1' }, items };
     const status = { kind: 'Status', message: 'not found', reason: 'NotFound', code: 404 };
     response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isThere ? found : status));
@@ -113,6 +115,13 @@ test.each(['explain', 'suspend', 'status'])(
   },
 );
 
+test.each(['explain', 'suspend', 'status'])('%s says which object may be meant', async (name) => {
+  const { server } = await anEmptyServer(true, true);
+  expect((await run(['dbc/order'], { server, name })).stderr).toMatch(
+    /order is not there: check its name and --namespace; .* shows what is\. Did you mean "orders"\?\n$/,
+  );
+});
+
 test.each(['status', 'plan'])('%s of a namespace that is not there fails, for programs too', async (name) => {
   const { server } = await anEmptyServer();
   for (const output of [[], ['--output=json'], ['--output=yaml']])
@@ -135,6 +144,7 @@ test.each([
   ['explain', [], 'Name one object'],
   ['explain', ['pod/x'], 'There is no kind "pod"'],
   ['plan', ['--output=xml'], '--output cannot be "xml"'],
+  ['plan', ['--allowed-base-urls=cloud.example.com'], '--allowed-base-urls must be http or https URLs'],
   ['plan', ['--delete'], 'Say which objects are to be deleted'],
   ['plan', ['--filename=/no/such.yaml'], '/no/such.yaml cannot be read'],
   ['export', [], 'Name a DatabaseSpace'],
@@ -180,7 +190,7 @@ test('A command says of a right that is missing in the whole cluster how to do w
 
 test.each([
   ['Cannot list databaseclusters: the server could not find the requested resource', true],
-  ['Cannot list databaseclusters: 404 page not found', true],
+  ['Cannot list databaseclusters: the API server has no such resource', true],
   ['Cannot patch databaseclusters: databaseclusters.mooring.dev "orders" not found', false],
   ['Cannot apply databaseclusters: namespaces "shop" not found', false],
 ])('A command says of "%s" whether the resources are not installed: %s', (message, isMissing) => {

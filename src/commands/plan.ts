@@ -1,14 +1,16 @@
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
+import { baseURLs } from '../config.ts';
 import { objectKey } from '../kube/object.ts';
 import { askClouds } from '../plan/ask-clouds.ts';
 import { markDue } from '../plan/due.ts';
 import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
 import { makePlan, type Plan } from '../plan/plan.ts';
+import { policyOf, type ToldPolicy } from '../plan/policy.ts';
 import { type ReadResult, readObjects } from '../plan/read.ts';
 import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
-import { UsageError } from '../plugin/arguments.ts';
+import { type Arguments, UsageError } from '../plugin/arguments.ts';
 import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
 import { API_VERSION, notThere, parseTargets } from '../plugin/kinds.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
@@ -43,6 +45,14 @@ export const plan = onCluster({
       about:
         'exit with 2 where something would change, 3 where data or access is destroyed, 4 where something would fail',
     },
+    'allow-http': {
+      type: 'boolean',
+      about: 'the operator runs with --allow-http, which also shows where it reaches something by http',
+    },
+    'allowed-base-urls': {
+      type: 'string',
+      about: 'as the operator runs with: base URLs that DatabaseSpaces may name, with commas; otherwise all',
+    },
     ...OUTPUT,
   },
   parse(args) {
@@ -53,10 +63,11 @@ export const plan = onCluster({
       output,
       targets,
       paths,
+      told: toldPolicyOf(args),
       files: paths.length === 0 ? { documents: [], problems: [] } : readDocuments(paths),
     };
   },
-  async run(on, { output, targets, paths, files: { documents, problems } }) {
+  async run(on, { output, targets, paths, told, files: { documents, problems } }) {
     const { api, namespace, args, io, style } = on;
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
     if (args.is('delete')) for (const name of namesIn(documents, namespace)) named.add(name);
@@ -68,18 +79,20 @@ export const plan = onCluster({
       return 1;
     }
     for (const name of named) {
-      if (!read.objects.some(({ definition, key }) => nodeName(definition.kind, key) === name))
-        throw new Error(notThere(name));
+      const nodes = read.objects.map(({ definition, key }) => nodeName(definition.kind, key));
+      const place = name.slice(0, name.indexOf('/') + 1);
+      const near = nodes.filter((node) => node.startsWith(place)).map((node) => node.slice(place.length));
+      if (!nodes.includes(name)) throw new Error(notThere(name, near));
     }
     if (read.objects.length === 0) {
       const isMissing = await isNoNamespace(api, namespace, io.signal);
       if (isMissing || output === 'text') io.stderr(noneText(namespace, isMissing, undefined));
       if (isMissing || output === 'text') return isMissing ? 1 : 0;
     }
-    const { listed, notes } = await listClouds(on, read, documents);
-    const planned = await makePlan({ ...read, listed }, systemClock);
+    const { listed, notes } = await listClouds(on, read, documents, told);
+    const planned = await makePlan({ ...read, listed, told }, systemClock);
     const asked = args.is('delete') ? named : new Set(namesIn(documents, namespace));
-    const without = async () => makePlan({ ...(await read.asTheyAre()), listed }, systemClock);
+    const without = async () => makePlan({ ...(await read.asTheyAre()), listed, told }, systemClock);
     const isAsked = args.is('delete') || paths.length > 0;
     const whole = isAsked ? await markDue(planned, asked, without) : planned;
     const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
@@ -88,6 +101,14 @@ export const plan = onCluster({
     return args.is('exit-code') ? EXIT_CODES[severityOf(shown)] : 0;
   },
 });
+
+/** Of an operator that runs elsewhere, only who asks can say how it was started. Throws UsageError. */
+function toldPolicyOf(args: Arguments): ToldPolicy {
+  const text = args.text('allowed-base-urls') ?? '';
+  const urls = baseURLs.safeParse(text);
+  if (!urls.success) throw new UsageError(`--allowed-base-urls ${urls.error.issues[0]?.message}, not "${text}"`);
+  return { allowHTTP: args.is('allow-http'), allowedBaseURLs: urls.data };
+}
 
 /** Our objects among the documents, as `kind namespace/name`. */
 function namesIn(documents: readonly Document[], namespace: string): readonly string[] {
@@ -116,11 +137,16 @@ function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>
 }
 
 /** What the clouds themselves say, where they may be asked. */
-async function listClouds({ api, io, namespace }: OnCluster, { objects }: ReadResult, documents: readonly Document[]) {
+async function listClouds(
+  { api, io, namespace }: OnCluster,
+  { objects }: ReadResult,
+  documents: readonly Document[],
+  told: ToldPolicy,
+) {
   const transports = transportsFor();
   try {
     const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-    return await askClouds(dependencies, { namespace, objects, documents }, io.signal);
+    return await askClouds(dependencies, { namespace, objects, documents, policy: policyOf(told, objects) }, io.signal);
   } finally {
     await transports.close();
   }

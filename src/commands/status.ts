@@ -3,6 +3,7 @@ import { mistakesIn } from '../kube/annotations.ts';
 import { ALL_NAMESPACES, UsageError } from '../plugin/arguments.ts';
 import {
   type Inventory,
+  type Item,
   isNoNamespace,
   isPaused,
   loadInventory,
@@ -57,6 +58,12 @@ interface Asked {
   readonly target: ReturnType<typeof parseTarget> | undefined;
 }
 
+/** Of the kind in the namespace of `node`. */
+function namesBeside(node: string, items: readonly Item[]): readonly string[] {
+  const place = node.slice(0, node.indexOf('/') + 1);
+  return items.filter((item) => nameOf(item).startsWith(place)).map(({ metadata }) => metadata.name);
+}
+
 interface Drawn {
   readonly code: number;
   readonly stdout: string;
@@ -76,7 +83,10 @@ async function drawn(
   const { refused = [] } = all;
   if (only !== undefined && !all.items.some((item) => nameOf(item) === only)) {
     const unseen = refused.find((message) => message.includes(` ${target?.definition.plural}:`));
-    const stderr = unseen === undefined ? notThere(only) : `${only} is not there, or you lack a right: ${unseen}`;
+    const stderr =
+      unseen === undefined
+        ? notThere(only, namesBeside(only, all.items))
+        : `${only} is not there, or you lack a right: ${unseen}`;
     return { code: 1, stdout: '', stderr: `${stderr}\n` };
   }
   const inventory = only === undefined ? all : narrowed(all, only);

@@ -71,6 +71,16 @@ test('Logins forgets all logins of a user whose password it sets', async () => {
   expect([await logins.attempt(FACTORY), await logins.attempt(OURS)]).toEqual(['refused', 'accepted']);
 });
 
+test('Logins holds of a user the session that was begun last, as a change elsewhere may have ended the others', async () => {
+  const { logins, state } = aServer();
+  await logins.attempt(FACTORY);
+  for (const login of [OURS, FACTORY]) {
+    state.password = login.password;
+    await logins.attempt(login);
+    expect(logins.heldBy('admin')).toBe(logins.session(login));
+  }
+});
+
 test('Logins keeps the login of an administrator who sets the password of somebody else', async () => {
   const { logins } = aServer();
   await logins.attempt(FACTORY);

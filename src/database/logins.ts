@@ -21,7 +21,7 @@ export class Logins {
   readonly baseURL: string;
   readonly #connect: (baseURL: string) => ServerClient;
   #connected: ServerClient | undefined;
-  /** Made with the first: there may be thousands of servers, of which few are called soon. */
+  /** In the order in which they were begun. Made with the first: there may be thousands of servers, of which few are called soon. */
   #sessions: Map<string, Held> | undefined;
 
   /** `connect` is called once, before the first call. */
@@ -51,6 +51,7 @@ export class Logins {
       return 'refused';
     }
     this.#sessions ??= new Map();
+    this.#sessions.delete(digestOf(login));
     this.#sessions.set(digestOf(login), { session, username: login.username });
     return 'accepted';
   }
@@ -76,10 +77,12 @@ export class Logins {
     for (const [id, held] of this.#sessions ?? []) if (held.session === session) this.#sessions?.delete(id);
   }
 
-  /** A session of the user that is held, with whatever password: it goes on when the password itself is lost. */
+  /**
+   * The session of the user that is held and was begun last, with whatever password: it goes on when the password itself is lost. Of
+   * those before it the password may have been changed elsewhere.
+   */
   heldBy(username: string): Session | undefined {
-    for (const held of this.#sessions?.values() ?? []) if (held.username === username) return held.session;
-    return undefined;
+    return [...(this.#sessions?.values() ?? [])].findLast((held) => held.username === username)?.session;
   }
 
   /** The session of a login that is held, else a new one. */

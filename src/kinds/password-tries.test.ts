@@ -31,15 +31,31 @@ const give = (tries: PasswordTries, nowMs: number, error?: Error, where = WHERE)
   );
 
 describe('a refusal', () => {
-  it('stands until the first slow retry, while nothing of what it was about has changed', () => {
+  it('stands for a minute, while nothing of what it was about has changed', () => {
     const tries = new PasswordTries();
-    tries.refused(KEY, 'about', new Error('no'), 0);
-    expect(() => tries.throwRefusal(KEY, 'about', MINUTE_MS - 1)).toThrow('no');
-    tries.throwRefusal(KEY, 'about', MINUTE_MS);
-    tries.throwRefusal(KEY, 'something else', 0);
-    tries.throwRefusal('shop/other', 'about', 0);
+    tries.refused(KEY, 'about', failure('invalid', 400), 0);
+    const failed = expect.objectContaining({ lasting: 'terminal', reason: 'RefusedByServer' });
+    expect(tries.refusal(KEY, 'about', MINUTE_MS - 1)).toEqual({ failure: failed, forMs: 1 });
+    expect(tries.refusal(KEY, 'about', MINUTE_MS)).toBeUndefined();
+    expect(tries.refusal(KEY, 'something else', 0)).toBeUndefined();
+    expect(tries.refusal('shop/other', 'about', 0)).toBeUndefined();
     tries.forget(KEY);
-    tries.throwRefusal(KEY, 'about', 0);
+    expect(tries.refusal(KEY, 'about', 0)).toBeUndefined();
+  });
+
+  it('stands for twice as long each time, up to half an hour, but where it is about something else, or the last was long ago', () => {
+    const tries = new PasswordTries();
+    let nowMs = 0;
+    const standsFor = (about: string) => {
+      tries.refused(KEY, about, failure('invalid', 400), nowMs);
+      const { forMs = 0 } = tries.refusal(KEY, about, nowMs) ?? {};
+      nowMs += forMs;
+      return forMs / MINUTE_MS;
+    };
+    expect(Array.from({ length: 7 }, () => standsFor('about'))).toEqual([1, 2, 4, 8, 16, 30, 30]);
+    expect([standsFor('something else'), standsFor('something else')]).toEqual([1, 2]);
+    nowMs += 30 * MINUTE_MS;
+    expect(standsFor('something else')).toBe(1);
   });
 });
 

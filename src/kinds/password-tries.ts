@@ -2,20 +2,32 @@ import { ApiError } from '../base/api-error.ts';
 import { ceilingMs } from '../base/backoff.ts';
 import { TerminalError } from '../base/errors.ts';
 import { digestOf } from '../database/logins.ts';
+import { type Failure, failureOf } from '../kube/failure.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { Login } from './secrets.ts';
 
-/** What was refused is not tried again before the first slow retry, unless what it was about has changed. */
-const REFUSED_MS = 60_000;
-/** A password that a server took is given to it again where it has not come to work in this time, then in twice as long. */
-const AWAITED = { initialMs: 60_000, maxMs: 1_800_000 };
+/**
+ * In this time, then in twice as long, and so on, another password is tried where one was refused; and the same one is given to the
+ * server again that took it, where it has not come to work.
+ */
+const PAUSES = { initialMs: 60_000, maxMs: 1_800_000 };
 /** A call of which nobody knows what became of it has landed long before, and its password works if it was taken. */
 export const LANDED_MS = 600_000;
 
+/** A server said no to a password, and none is tried before the pause after that is over. */
+export interface Refusal {
+  /** What was found then. */
+  readonly failure: Failure;
+  /** For how long still; more than 0. */
+  readonly forMs: number;
+}
+
 interface Refused {
   readonly about: string;
-  readonly error: unknown;
-  readonly atMs: number;
+  readonly failure: Failure;
+  /** How often, one after the other. */
+  readonly times: number;
+  readonly untilMs: number;
 }
 
 /** A login at one server of one cluster: another one knows nothing of what this one took. */
@@ -51,16 +63,22 @@ export class PasswordTries {
 
   /** The server says no to the password. `about`: what another answer may follow from. */
   refused(key: ObjectKey, about: string, error: unknown, nowMs: number): void {
-    this.#refused.set(key, { about, error, atMs: nowMs });
+    const before = this.#refused.get(key);
+    // Of what was long over, another one is the first again.
+    const isAgain = before?.about === about && nowMs - before.untilMs < PAUSES.maxMs;
+    const times = isAgain ? before.times + 1 : 1;
+    const untilMs = nowMs + ceilingMs(PAUSES, times - 1);
+    this.#refused.set(key, { about, failure: failureOf(error), times, untilMs });
   }
 
   /**
-   * Throws the refusal again while it stands: that the Secret was written for a try, and put right after it, is no news, and
-   * trying again because of it would go on for ever.
+   * The refusal, while it stands: that the Secret was written for a try, and put right after it, is no news, and trying again
+   * because of it would go on for ever.
    */
-  throwRefusal(key: ObjectKey, about: string, nowMs: number): void {
+  refusal(key: ObjectKey, about: string, nowMs: number): Refusal | undefined {
     const known = this.#refused.get(key);
-    if (known?.about === about && nowMs - known.atMs < REFUSED_MS) throw known.error;
+    if (known?.about !== about || known.untilMs <= nowMs) return undefined;
+    return { failure: known.failure, forMs: known.untilMs - nowMs };
   }
 
   /** The password was written down here just now, and no server has heard of it. */
@@ -104,7 +122,7 @@ export class PasswordTries {
   /** Whether the server took it a short time ago, so that it may come to work by itself: of several machines not all may know it. */
   isAwaited(key: ObjectKey, login: LoginAt, nowMs: number): boolean {
     const known = this.#takenAt(key, login);
-    return known !== undefined && nowMs - known.atMs < ceilingMs(AWAITED, known.times - 1);
+    return known !== undefined && nowMs - known.atMs < ceilingMs(PAUSES, known.times - 1);
   }
 
   #takenAt(key: ObjectKey, login: LoginAt): Taken | undefined {

@@ -39,6 +39,7 @@ describe('createSecrets()', () => {
     expect(Object.fromEntries(found.data)).toEqual({ username: 'admin', password: 'p4ß' });
     expect(found.labels).toEqual({ 'app.kubernetes.io/managed-by': 'mooring', owner: 'orders' });
     expect(secrets.version('shop', 'login')).toBe(found.resourceVersion);
+    expect(secrets.uid('shop', 'login')).toBe(found.uid);
   });
 
   it('reads nothing where there is none', async () => {

@@ -44,6 +44,8 @@ export interface Login {
 export interface Secrets {
   /** The version of the Secret that was last seen, without asking; undefined: there is none. */
   version(namespace: string, name: string): string | undefined;
+  /** The same of its uid. */
+  uid(namespace: string, name: string): string | undefined;
   /** Undefined: there is none. */
   read(namespace: string, name: string, signal: AbortSignal): Promise<SecretContents | undefined>;
   /** Throws AlreadyExists (409) if there is one. Returns the version that was written. */
@@ -133,6 +135,7 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
   const lookUp = (key: ObjectKey) => cache.get(key);
   return {
     version: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.resourceVersion,
+    uid: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.uid,
     read: (namespace, name, signal) => readSecret(api, namespace, name, signal),
     async create(namespace, name, { data, labels, type = 'Opaque', ...more }) {
       const metadata = { name, namespace, labels: { ...MANAGED_BY, ...labels }, ...more };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atLeast, immutableScalar, keepsField, objectName, secretKey, textWith } from './shared-schema.ts';
+import { durationText, immutableScalar, keepsField, objectName, secretKey, textWith } from './shared-schema.ts';
 
 test('textWith() writes CEL whose cost the API server can estimate, and quotes the text', () => {
   expect(textWith('a "quoted" %s and %d', 'self.name', 'self.count')).toBe(
@@ -22,9 +22,23 @@ test('keepsField() points at the field that is gone', () => {
   });
 });
 
-test('atLeast() lets 0s through only where that means something', () => {
-  expect(atLeast('interval', '1s').message).toBe('interval must be at least 1s');
-  expect(atLeast('interval', '1s', true).message).toBe('interval must be at least 1s, or 0s');
+test('durationText() lets 0s through only where that means something', () => {
+  expect(durationText('interval', '1s').meta()?.['x-kubernetes-validations']).toMatchObject([
+    {},
+    { message: 'interval must be at least 1s' },
+  ]);
+  expect(durationText('interval', '1s', true).meta()?.['x-kubernetes-validations']).toMatchObject([
+    {},
+    { message: 'interval must be at least 1s, or 0s' },
+  ]);
+});
+
+test.each(['30d', '', '5', 'a week', '1.5h'])('durationText() says of "%s" how to write a duration', (text) => {
+  expect(durationText('interval', '1s').safeParse(text).error?.issues).toMatchObject([
+    {
+      message: 'interval must be a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d',
+    },
+  ]);
 });
 
 test.each(['a', 'a-b', 'a.b', 'x'.repeat(253)])('objectName() takes "%s"', (name) => {

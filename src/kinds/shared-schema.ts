@@ -65,15 +65,29 @@ export function secretKey() {
   return z.string().min(1).max(253).regex(new RegExp(SECRET_KEY));
 }
 
-export function durationText() {
-  return z.string().min(2).max(32).regex(DURATION_PATTERN);
+/** A duration that is not shorter than `minimum`; `orZero` lets 0s through, too. */
+export function durationText(field: string, minimum: string, orZero = false) {
+  const is = duration(field);
+  const schema = z
+    .string()
+    .max(32)
+    .meta(rules(is, atLeast(field, minimum, orZero)));
+  return schema.refine((text) => DURATION_PATTERN.test(text), is.message);
 }
 
-/** The rule that a duration is not shorter than `minimum`; `orZero` lets 0s through. Of what is none the pattern tells. */
-export function atLeast(field: string, minimum: string, orZero = false): ValidationRule {
+const IS_DURATION = `self.matches('${DURATION_PATTERN.source}')`;
+
+/** A rule and no pattern: of a pattern the API server shows the regular expression, which names no remedy. */
+function duration(field: string): ValidationRule {
+  const remedy = 'a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d';
+  return { rule: IS_DURATION, message: `${field} must be ${remedy}` };
+}
+
+/** Of what is no duration the other rule tells: CEL's duration() would fail for it. */
+function atLeast(field: string, minimum: string, orZero: boolean): ValidationRule {
   const long = `${orZero ? `duration(self) == duration('0s') || ` : ''}duration(self) >= duration('${minimum}')`;
   return {
-    rule: `!self.matches('${DURATION_PATTERN.source}') || ${long}`,
+    rule: `!${IS_DURATION} || ${long}`,
     message: `${field} must be at least ${minimum}${orZero ? ', or 0s' : ''}`,
   };
 }

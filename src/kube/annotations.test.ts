@@ -21,8 +21,25 @@ test.each([
   [
     'mooring.dev/pause',
     'true',
-    'Annotation mooring.dev/pause means nothing: the names are mooring.dev/paused, mooring.dev/reconcile-at, mooring.dev/abandon, mooring.dev/rotate-at, mooring.dev/accept-identity',
+    'Annotation mooring.dev/pause means nothing: write mooring.dev/paused if that is meant',
+  ],
+  [
+    'mooring.dev/rotateAt',
+    '1',
+    'Annotation mooring.dev/rotateAt means nothing: write mooring.dev/rotate-at if that is meant',
+  ],
+  [
+    'mooring.dev/colour',
+    'true',
+    'Annotation mooring.dev/colour means nothing: the names are mooring.dev/paused, mooring.dev/reconcile-at, mooring.dev/abandon, mooring.dev/rotate-at, mooring.dev/accept-identity',
   ],
 ])('mistakesIn() names %s: "%s"', (name, value, says) => {
   expect(mistakesIn({ annotations: { [name]: value, a: 'b' } })).toBe(says);
+});
+
+test('mistakesIn() tells of several, one after the other', () => {
+  const annotations = { 'mooring.dev/pause': '', 'mooring.dev/abandon': 'yes', 'mooring.dev/abandn': '' };
+  expect(mistakesIn({ annotations })).toBe(
+    'Annotation mooring.dev/abandon is "yes", which means nothing: write "true". Annotation mooring.dev/pause means nothing: write mooring.dev/paused if that is meant. Annotation mooring.dev/abandn means nothing: write mooring.dev/abandon if that is meant',
+  );
 });

@@ -1,4 +1,5 @@
 import { GROUP, isOfGroup } from '../base/group.ts';
+import { nearest } from '../base/nearest.ts';
 import type { ObjectKey, ObjectMeta } from './object.ts';
 
 /* What a person says to the operator about one object of any kind, besides its spec. */
@@ -31,9 +32,16 @@ export function mistakesIn({ annotations = {} }: Pick<ObjectMeta, 'annotations'>
   });
   const unknown = Object.keys(annotations)
     .filter((name) => isOfGroup(name) && !NAMES.includes(name))
-    .map((name) => `Annotation ${name} means nothing: the names are ${NAMES.join(', ')}`);
+    .map((name) => `Annotation ${name} means nothing: ${remedyFor(name)}`);
   const mistakes = [...values, ...unknown];
   return mistakes.length === 0 ? undefined : mistakes.join('. ');
+}
+
+/** What begins as all others do is compared by the rest. */
+function remedyFor(name: string): string {
+  const rest = (each: string) => each.slice(each.lastIndexOf('/') + 1);
+  const meant = nearest(rest(name), NAMES.map(rest));
+  return meant === undefined ? `the names are ${NAMES.join(', ')}` : `write ${GROUP}/${meant} if that is meant`;
 }
 
 /** What was told of which object, so that each mistake is told once for as long as it stands. */

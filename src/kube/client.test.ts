@@ -142,6 +142,14 @@ test('The client understands an answer in plain text, as proxies give it, and it
   });
 });
 
+test('The client says in plain words that there is no such resource, as after CustomResourceDefinitions went', async () => {
+  const { api } = aClient(() => ({ status: 404, body: '404 page not found\n' }));
+  expect(await errorOf(api.list(TOYS, {}))).toMatchObject({
+    status: 404,
+    message: 'Cannot list toys: the API server has no such resource',
+  });
+});
+
 test('The client waits no longer for a server than a minute, whatever a proxy names', async () => {
   const { api } = aClient(() => ({ status: 503, headers: { 'retry-after': '3600' }, body: '' }));
   expect(await errorOf(api.list(TOYS, {}))).toMatchObject({ status: 503, retryAfterMs: 60_000 });

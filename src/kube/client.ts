@@ -319,8 +319,9 @@ function toKubeError(response: HttpResponse, text: string, what: string): KubeEr
   try {
     status = asRecord(JSON.parse(text));
   } catch {
-    // Proxies and the router answer in plain text.
-    status = { message: text.slice(0, 200) };
+    // Proxies and the router answer in plain text; that of the router says no more than the status does.
+    const isRouter = text.trim() === '404 page not found';
+    status = { message: isRouter ? 'the API server has no such resource' : text.slice(0, 200) };
   }
   return statusError(status, response.status, what, response.headers['retry-after']);
 }

@@ -158,6 +158,7 @@ function controllerOfClusters(
     secrets: wiring.secrets,
     memory,
     space: (key) => spaceOf(spaces.store.get(key)),
+    spaceKeys: () => spaces.store.keys(),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
@@ -165,7 +166,7 @@ function controllerOfClusters(
     leaving: (key) => leaving.from(key),
     mayFollow: (key) => leaving.mayFollow(key),
     onDriftCorrected: (key, { field, desired, observed }) =>
-      onDrift(key, field, `It was changed elsewhere: set ${field} back from ${observed} to ${desired}`),
+      onDrift(key, field, `It was changed or replaced elsewhere: set ${field} back from ${observed} to ${desired}`),
     onLeft: wiring.warn('DatabaseCluster', CLUSTER_LEFT, clusters),
   });
   const controller = wiring.controllerOf(kind, clusters, share.gateOf('clusters'));
@@ -188,6 +189,7 @@ function serverWorldOf(
   return {
     connections,
     cluster: (key) => clusters.store.get(key),
+    clusterKeys: () => clusters.store.keys(),
     watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
     namespaceLabels: wiring.namespaceLabels,
     servers: new Servers({ clock: dependencies.clock, secrets: wiring.secrets, onLoginRefused }),

@@ -4,13 +4,14 @@ import type { HttpTransport } from '../base/http.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { askClouds } from './ask-clouds.ts';
 import type { Document } from './manifests.ts';
+import { NOTHING_TOLD, policyOf } from './policy.ts';
 
 const { signal } = new AbortController();
 const NEXT = 'DatabaseSpace production';
 const THERE = 'https://cloud.simulator.test';
 
 /** Asks for a plan with this space, and tells who was called with what. */
-async function ask(name: string, change: object, documents: readonly Document[] = []) {
+async function ask(name: string, change: object, documents: readonly Document[] = [], told = NOTHING_TOLD) {
   const world = await aWorld({});
   const { objects } = await world.input({ [name]: { ...SPACE, baseURL: THERE, ...change } });
   const called: string[] = [];
@@ -26,7 +27,11 @@ async function ask(name: string, change: object, documents: readonly Document[] 
     random: createSeededRandom(1),
     transport: () => transport,
   };
-  const asking = askClouds(dependencies, { namespace: 'shop', objects, documents }, signal);
+  const asking = askClouds(
+    dependencies,
+    { namespace: 'shop', objects, documents, policy: policyOf(told, objects) },
+    signal,
+  );
   // A cloud that does not answer is tried again, which takes its time.
   let isOver = false;
   asking.finally(() => (isOver = true)).catch(() => {});
@@ -101,11 +106,22 @@ describe('askClouds()', () => {
     expect((await ask(NEXT, moved, [{ ...elsewhere, manifest: { ...manifest, metadata } }])).called).toEqual([]);
   });
 
+  it('sends nothing to a cloud that the operator may not ask', async () => {
+    const told = { ...NOTHING_TOLD, allowedBaseURLs: ['https://other.example.com'] };
+    const { called, notes } = await ask(NEXT, {}, [], told);
+    expect(called).toEqual([]);
+    expect(notes.join()).toMatch(/was not asked, .* is not among the operator's --allowed-base-urls/);
+  });
+
   it('sends nothing in clear text, but to loopback', async () => {
-    const at = (baseURL: string) => ask(NEXT, { baseURL, apiTokens: TOKEN }, [secret('theirs')]);
+    const at = (baseURL: string, told = NOTHING_TOLD) =>
+      ask(NEXT, { baseURL, apiTokens: TOKEN }, [secret('theirs')], told);
     const clear = await at('http://new.example.com');
     expect(clear.called).toEqual([]);
     expect(clear.notes.join()).toMatch(/was not asked, .*"http:\/\/new\.example\.com" is not https/);
+    const allowed = await at('http://new.example.com', { ...NOTHING_TOLD, allowHTTP: true });
+    expect(allowed.called).toEqual([]);
+    expect(allowed.notes.join()).toMatch(/was not asked, .*: a plan sends no API token by http$/);
     expect((await at('http://127.0.0.1:8080')).called).toEqual(['http://127.0.0.1:8080']);
   });
 

@@ -9,15 +9,15 @@ import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { cloudOf, type SpaceDependencies } from '../plugin/space.ts';
 import type { Document, Manifest } from './manifests.ts';
 import { type PlannedObject, type PlannedSpace, spacesOf } from './objects.ts';
+import { isClear } from './policy.ts';
 
 interface Given {
   readonly namespace: string;
   readonly objects: readonly PlannedObject[];
   readonly documents: readonly Document[];
+  /** What the operator may ask. */
+  readonly policy: UrlPolicy;
 }
-
-/** What the operator holds to where it is told nothing else; what `--allow-http` of it says, a plan cannot know. */
-const POLICY: UrlPolicy = { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined };
 
 /**
  * What the clouds themselves list, where they may be asked: otherwise the objects' statuses serve, and a note says so. Files
@@ -32,7 +32,7 @@ export async function askClouds(dependencies: SpaceDependencies, given: Given, s
     const cloud = `The cloud of DatabaseSpace ${object.key}, at ${next.baseURL},`;
     const onlyInFiles = newIn(space);
     const written = onlyInFiles === undefined ? undefined : secretsInFiles(namespace, next, given);
-    const refusal = (written === undefined ? onlyInFiles : undefined) ?? refusalOfURL(next.baseURL, POLICY);
+    const refusal = (written === undefined ? onlyInFiles : undefined) ?? refusalOf(next.baseURL, given.policy);
     if (refusal !== undefined) {
       notes.push(`${cloud} was not asked, so the statuses of its objects serve: ${refusal}`);
       continue;
@@ -47,6 +47,11 @@ export async function askClouds(dependencies: SpaceDependencies, given: Given, s
     }
   }
   return { listed, notes };
+}
+
+/** A plan is made wherever people are: it sends nothing in clear text, though the operator may. */
+function refusalOf(baseURL: string, policy: UrlPolicy): string | undefined {
+  return refusalOfURL(baseURL, policy) ?? (isClear(baseURL) ? 'a plan sends no API token by http' : undefined);
 }
 
 /** Why this is not the place, with the tokens, of the object in the cluster; undefined: it is. */

@@ -190,6 +190,17 @@ describe('dryRun()', () => {
     });
   });
 
+  it('tells all that the rules say of one field', async () => {
+    const fields = [
+      { field: 'spec.region', message: "Invalid value: region 'mars-1' is not listed" },
+      { field: 'spec.region', message: 'Forbidden: region cannot change' },
+    ];
+    const { api } = aServer(new KubeError('invalid', { status: 422, fields }));
+    expect(await run(api, { ...CLUSTER_SPEC, region: 'mars-1' }, liveOf({}))).toEqual({
+      problems: fields.map(({ field, message }) => `${field}: ${message}`),
+    });
+  });
+
   it('tells once what is misspelt and must be there', async () => {
     const message = 'failed to create typed patch object (…): .spec.spaceref: field not declared in schema';
     const { api } = aServer(new KubeError(message, { status: 500 }));

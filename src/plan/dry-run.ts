@@ -63,34 +63,39 @@ async function allRefused(
   own: readonly Refused[],
   ask: (manifest: Manifest) => Promise<AnyObject>,
 ): Promise<DryRun> {
-  const told = new Map(own.map(({ field, text }) => [field, text]));
+  const told = new Map<string, readonly string[]>(own.map(({ field, text }) => [field, [text]]));
+  const problems = () => [...told.values()].flat();
   let isRefused = false;
   for (let rest = manifest; ; ) {
     let wrong: readonly Refused[] = [];
     try {
       const object = await ask(rest);
-      return isRefused ? { problems: [...told.values()] } : { object };
+      return isRefused ? { problems: problems() } : { object };
     } catch (error) {
       if (error instanceof KubeError) wrong = refusedFields(error, definition, rest);
       if (wrong.length === 0 && !isRefused) throw error;
     }
+    const before = new Set(told.keys());
     for (const each of wrong) {
       // It was said to be missing.
       if (each.meant !== undefined) told.delete(meantField(each));
-      if (!isSaid(told, each)) told.set(each.field, each.text);
+      // Of one field, several rules may say something.
+      const beside = each.isRule && !before.has(each.field) ? told.get(each.field) : undefined;
+      if (beside !== undefined) told.set(each.field, [...new Set([...beside, each.text])]);
+      else if (!isSaid(told, each)) told.set(each.field, [each.text]);
     }
     const next = [...(isRefused ? [] : own), ...wrong].reduce(
       (left, each) => (each.isRule ? left : mended(left, each)),
       rest,
     );
     isRefused = true;
-    if (next === rest) return { problems: [...told.values()] };
+    if (next === rest) return { problems: problems() };
     rest = next;
   }
 }
 
 /** Of the field itself, or of a field in it: then what is said of the whole follows from that. Rules of a whole spec do not. */
-function isSaid(told: ReadonlyMap<string, string>, { field, text }: Refused): boolean {
+function isSaid(told: ReadonlyMap<string, unknown>, { field, text }: Refused): boolean {
   const isWhole = field === 'spec' && !text.includes('Required value');
   return told.has(field) || (!isWhole && [...told.keys()].some((each) => isWithin(each, field)));
 }

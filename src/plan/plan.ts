@@ -20,6 +20,7 @@ import { type Change, changesOf } from './changes.ts';
 import { copyClouds } from './clouds.ts';
 import { copyObjects } from './copy.ts';
 import type { PlannedObject } from './objects.ts';
+import { NOTHING_TOLD, policyOf, type ToldPolicy } from './policy.ts';
 import { copySchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
 import { laterOf, staysOf } from './stays.ts';
@@ -34,6 +35,8 @@ export interface PlanInput {
   readonly secrets: SeenSecrets;
   /** Of the objects: who is admitted may follow from their labels. */
   readonly namespaces: readonly AnyObject[];
+  /** Default: nothing. */
+  readonly told?: ToldPolicy | undefined;
 }
 
 export interface PlannedStep {
@@ -98,7 +101,7 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
     metrics: createMetrics(time, { version: '', node: '' }),
     namespaces: undefined,
     concurrency: 1,
-    urlPolicy: { allowHTTP: true, allowedBaseURLs: undefined, allowedNetworks: undefined },
+    urlPolicy: policyOf(input.told ?? NOTHING_TOLD, input.objects),
     instance: 'plan',
     lease: undefined,
     onStep: (step) => {

@@ -102,6 +102,24 @@ export async function loadChain(
   return { item, inventory: { items, hidden } };
 }
 
+/** Names in the namespace, of which one may be meant by another that is not there; none where they may not be listed. */
+export async function namesIn(
+  api: KubeApi,
+  definition: ResourceDefinition,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  try {
+    const { items } = await api.list(resourceOf(definition), { namespace, limit: MANY }, signal);
+    return items.map(({ metadata }) => metadata.name);
+  } catch (error) {
+    if (error instanceof KubeError) return [];
+    throw error;
+  }
+}
+
+const MANY = 200;
+
 /** Of an object that is not there, an API server answers the same as of a kind that is not. */
 async function mustBeServed(
   api: KubeApi,

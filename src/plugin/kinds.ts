@@ -1,4 +1,5 @@
 import { API_VERSION, GROUP, VERSION } from '../base/group.ts';
+import { didYouMean } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
 import type { Resource } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
@@ -18,9 +19,11 @@ export function commandFor(
   return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}`;
 }
 
-/** `node`: `kind namespace/name`. */
-export function notThere(node: string): string {
-  return `${node} is not there: check its name and --namespace; kubectl mooring status --all-namespaces shows what is`;
+/** `node`: `kind namespace/name`; `names`: those of that kind in that namespace. */
+export function notThere(node: string, names: readonly string[]): string {
+  const meant = didYouMean(node.slice(node.indexOf('/') + 1), names, (name) => `"${name}"`);
+  const all = 'kubectl mooring status --all-namespaces shows what is';
+  return `${node} is not there: check its name and --namespace; ${all}${meant === '' ? '' : `.${meant}`}`;
 }
 
 interface Named {

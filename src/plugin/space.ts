@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { HttpTransport } from '../base/http.ts';
+import { nearest } from '../base/nearest.ts';
 import type { Random } from '../base/random.ts';
 import { CloudClient } from '../cloud/client.ts';
 import { caOf } from '../kinds/databasespace/ca-bundle.ts';
@@ -9,6 +10,7 @@ import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databa
 import { readSecret } from '../kinds/secrets.ts';
 import type { KubeApi } from '../kube/api.ts';
 import { parseSpec } from '../kube/definition.ts';
+import { namesIn } from './inventory.ts';
 
 export interface SpaceDependencies {
   readonly api: KubeApi;
@@ -25,7 +27,12 @@ export async function readSpace(
   signal: AbortSignal,
 ): Promise<DatabaseSpaceSpec> {
   const object = await api.get(DATABASE_SPACES, ref, signal);
-  if (object === undefined) throw new Error(`DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" is not there`);
+  if (object === undefined) {
+    const names = await namesIn(api, databaseSpaceDefinition, ref.namespace, signal);
+    const meant = nearest(ref.name, names);
+    const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
+    throw new Error(`DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" is not there${hint}`);
+  }
   const parsed = parseSpec(databaseSpaceDefinition, 'spec' in object ? object.spec : undefined);
   if (!parsed.ok) throw new Error(`DatabaseSpace "${ref.name}" cannot be used: ${parsed.message}`);
   return parsed.spec;

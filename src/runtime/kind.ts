@@ -12,7 +12,7 @@ import type { Reference } from '../base/reference-index.ts';
 import type { Resource } from '../kube/api.ts';
 import type { Condition, ConditionUpdate } from '../kube/condition.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
-import type { LastError } from '../kube/failure.ts';
+import type { Failure, LastError } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import type { ObjectRecord } from '../kube/record.ts';
 
@@ -51,6 +51,8 @@ export interface Decision<Status, Step> {
   readonly release?: boolean;
   /** The conditions follow from a look that failed: what is Ready stays so as long as that may pass, for some seconds. */
   readonly mayPass?: boolean;
+  /** What an act before this pass failed with still holds, and that is told; it is not to be done again yet. */
+  readonly stands?: Failure | undefined;
   /** Look again with growing pauses, until a pass comes without this: of up to 30 s, 5 min or 30 min. `soon`: also where a step fails. */
   readonly retry?: 'soon' | 'later' | 'slowly';
   /** Look again after this time, also if nothing is heard. Absent: only when something changes. */

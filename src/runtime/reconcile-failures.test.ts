@@ -4,6 +4,7 @@ import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { ABANDON, RECONCILE_AT } from '../kube/annotations.ts';
 import { KubeError } from '../kube/api.ts';
+import { failureOf } from '../kube/failure.ts';
 import { failing, ready } from '../kube/summary.ts';
 
 /* What a pass that cannot look tells. */
@@ -35,6 +36,33 @@ test.each([
     ],
     lastError: { message: given.error.message },
   });
+});
+
+test('reconcile() tells of what stands, takes it for no failure, and says each time the same', async () => {
+  const stands = failureOf(new TerminalError('Refused', 'The server says no'));
+  let refuses = true;
+  const toy = aToy({
+    decide: () => (refuses ? { conditions: [...READY, extra], stands, requeueAfterMs: 42_000 } : { conditions: READY }),
+  });
+  await toy.create();
+  for (let pass = 0; pass < 2; pass++)
+    expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: 42_000 });
+  const told = toy.status();
+  expect(told).toMatchObject({
+    conditions: [
+      { type: 'Ready', status: 'False', reason: 'Refused' },
+      { type: 'Stalled', status: 'True' },
+      { type: 'Synced', status: 'True' },
+    ],
+    lastError: { message: 'The server says no' },
+  });
+  toy.clock.advance(1_000);
+  await toy.reconcile();
+  expect(toy.status()).toEqual(told);
+  refuses = false;
+  await toy.reconcile();
+  expect(toy.status().conditions?.[0]).toMatchObject({ type: 'Ready', status: 'True' });
+  expect(toy.status().lastError).toBeUndefined();
 });
 
 test.each([

@@ -212,7 +212,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     // Whoever is to come back later than that tells now.
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
     const passing = decision.mayPass === true && leftMs > 0 && isReady(metadata, status);
-    const failure = found && !passing ? asTold(status, found, generation) : undefined;
+    const failure = found && !passing ? asTold(status, found, generation) : decision.stands;
     const previous = status.conditions ?? [];
     const decided = decision.conditions === 'keep' ? previous : decision.conditions;
     const updates: readonly ConditionUpdate[] = failure === undefined ? decided : failed(decided, failure);
@@ -240,10 +240,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
   }
 
-  /**
-   * Optimistic, so that a newer status is never overwritten by what an older view led to. But what an act has brought
-   * about must not be lost: it goes onto the newest version of the same object.
-   */
+  /** Optimistic: no newer status is overwritten. But what an act has brought about must not be lost: it goes onto the newest version. */
   async #writeStatus(patch: Record<string, unknown>, facts: StatusPatch<Status>): Promise<void> {
     const { api } = this.#context;
     const { namespace, name, uid, resourceVersion } = this.#object.metadata;

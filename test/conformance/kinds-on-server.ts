@@ -61,6 +61,7 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
     // Of a space only what leads to the server matters here.
     connections: { get: () => connection } as unknown as SpaceConnections,
     cluster: () => clusterAt(setting),
+    clusterKeys: () => [],
     watches: () => true,
     namespaceLabels: async () => ({}),
     hasSpace: (key) => key === SPACE,

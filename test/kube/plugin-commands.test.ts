@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mustKubectl } from '../support/control-plane.ts';
 import { type Desk, type KubectlBench, startKubectlBench } from '../support/kubectl-bench.ts';
-import { database, user } from '../support/manifests.ts';
+import { database, space, user } from '../support/manifests.ts';
 import { accountWith, type Rule } from '../support/operator-rights.ts';
 import { mooring, mooringHere } from '../support/plugin.ts';
 
@@ -51,6 +51,7 @@ async function check(desk: Desk, rows: readonly Row[], kubeconfig?: string): Pro
 const changed = (desk: Desk, spec: Readonly<Record<string, unknown>>) => JSON.stringify(desk.cluster(spec));
 const another = (desk: Desk, spec: Readonly<Record<string, unknown>>) =>
   JSON.stringify({ ...desk.cluster(spec), metadata: { name: `${desk.id}-2` } });
+const byHTTP = JSON.stringify({ ...space({ baseURL: 'http://cloud.example.com' }), metadata: { name: 'by-http' } });
 const larger = (desk: Desk) => changed(desk, { storageSizeGB: 200 });
 
 describe('every command', { timeout: 240_000 }, () => {
@@ -79,6 +80,14 @@ describe('every command', { timeout: 240_000 }, () => {
         2,
         /Ready is Unknown SpaceNotFound/,
         another(desk, { spaceRef: { name: 'x' } }),
+      ],
+      [['plan', '-f', '-', '--exit-code'], 4, /Ready is False BaseURLNotAllowed: .*--allow-http/, byHTTP],
+      [['plan', '-f', '-', '--exit-code', '--allow-http'], 2, /DatabaseSpace .*by-http \(create\)/, byHTTP],
+      [
+        ['plan', '-f', '-', '--exit-code', '--allowed-base-urls=https://other.example.com'],
+        4,
+        /Ready is False BaseURLNotAllowed: .*--allowed-base-urls \(https:\/\/other\.example\.com\)/,
+        byHTTP.replace('http:', 'https:'),
       ],
       [['plan', '--delete', 'dbu/app', '--exit-code'], 3, /- DatabaseUser .*app: delete user "app"/],
       [['plan', '--delete', 'dbu', 'app', '--exit-code'], 3, /- DatabaseUser .*app: delete user "app"/],
@@ -269,6 +278,13 @@ describe('every command', { timeout: 240_000 }, () => {
         'kind: Pod\napiVersion: v1\nmetadata: {name: x}',
       ],
       [['plan', 'dbc/none'], 1, /is not there/],
+      [['plan', `dbc/${id}s`], 1, new RegExp(`is not there.*Did you mean "${id}"\\?`)],
+      [
+        ['plan', '-f', '-'],
+        1,
+        /(?=[\s\S]*region 'mars-1' is not offered)(?=[\s\S]*region cannot change from)/,
+        JSON.stringify(desk.cluster({ region: 'mars-1' })),
+      ],
       [['plan', '--delete'], 2, /Say which objects are to be deleted: KIND\/NAME, or --filename/],
       [['plan', '-o', 'xml'], 2, /use json or yaml/],
       [['export'], 2, /Name a DatabaseSpace/],

@@ -41,6 +41,7 @@ const CLUSTER_ID = 'must be lowercase letters and digits, separated by hyphens o
 const CLONE_OF_ITSELF =
   'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
 const SELECTOR = 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector';
+export const DURATION = 'must be a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d';
 
 function cluster(rule: string, spec: Fields, says: string, more: Partial<Rejection> = {}): Rejection {
   return { kind: 'DatabaseCluster', rule, spec, says, ...more };
@@ -214,9 +215,14 @@ export const REJECTIONS: readonly Rejection[] = [
     'spec.backup.retentionDays: Invalid value: 14: retentionDays must be 7 or 30',
   ),
   cluster(
-    'spec.adminCredentials.rotateEvery: rotateEvery must be',
+    'spec.adminCredentials.rotateEvery: rotateEvery must be at least',
     { adminCredentials: { rotateEvery: '9m59s' } },
     'spec.adminCredentials.rotateEvery: Invalid value: "9m59s": rotateEvery must be at least 10m',
+  ),
+  cluster(
+    'spec.adminCredentials.rotateEvery: rotateEvery must be a duration',
+    { adminCredentials: { rotateEvery: '90d' } },
+    `spec.adminCredentials.rotateEvery: Invalid value: "90d": rotateEvery ${DURATION}`,
   ),
   ...[{ secretName: 'mine', existingSecretRef: { name: 'mine' } }, { existingSecretRef: { name: 'orders-admin' } }].map(
     (adminCredentials) =>
@@ -297,13 +303,25 @@ export const REJECTIONS: readonly Rejection[] = [
     ),
   ),
   space(
-    'spec.pollInterval: pollInterval must',
+    'spec.pollInterval: pollInterval must be at least',
     { pollInterval: '0s' },
     'spec.pollInterval: Invalid value: "0s": pollInterval must be at least 1s',
   ),
   space(
-    'spec.verifyInterval: verifyInterval must',
+    'spec.verifyInterval: verifyInterval must be at least',
     { verifyInterval: '999ms' },
     'spec.verifyInterval: Invalid value: "999ms": verifyInterval must be at least 1s, or 0s',
+  ),
+  ...['a week', '10', '', '99999999h', '1.5h', '-1s'].map((pollInterval) =>
+    space(
+      'spec.pollInterval: pollInterval must be a duration',
+      { pollInterval },
+      `spec.pollInterval: Invalid value: "${pollInterval}": pollInterval ${DURATION}`,
+    ),
+  ),
+  space(
+    'spec.verifyInterval: verifyInterval must be a duration',
+    { verifyInterval: '1d' },
+    `spec.verifyInterval: Invalid value: "1d": verifyInterval ${DURATION}`,
   ),
 ];

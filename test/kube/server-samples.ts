@@ -1,4 +1,4 @@
-import type { Rejection } from './samples.ts';
+import { DURATION, type Rejection } from './samples.ts';
 
 /* Samples for the rules of what is on the servers of clusters: users and databases. */
 
@@ -85,9 +85,14 @@ export const SERVER_REJECTIONS: readonly Rejection[] = [
     'spec.rotateEvery: Invalid value: rotateEvery is for generated passwords: remove it, or remove passwordSecretRef',
   ),
   user(
-    'spec.rotateEvery: rotateEvery must',
+    'spec.rotateEvery: rotateEvery must be at least',
     { rotateEvery: '9m' },
     'spec.rotateEvery: Invalid value: "9m": rotateEvery must be at least 10m',
+  ),
+  user(
+    'spec.rotateEvery: rotateEvery must be a duration',
+    { rotateEvery: '30d' },
+    `spec.rotateEvery: Invalid value: "30d": rotateEvery ${DURATION}`,
   ),
   ...['labels', 'annotations'].flatMap((field) =>
     ['mooring.dev/user', 'app.kubernetes.io/managed-by'].map((key) =>

@@ -106,6 +106,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
       clock,
       connections,
       cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
+      clusterKeys: () => kube.all(DATABASE_CLUSTERS).map(keyOf),
       watches: () => true,
       namespaceLabels: async (name) => options.labels?.[name],
       hasSpace: () => hasSpace,

@@ -146,6 +146,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
         key === SPACE
           ? { spec: spaceSpec, versions: options.versions, ready: { status: 'True', reason: 'Observed', message: '' } }
           : undefined,
+      spaceKeys: () => [SPACE],
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
       watches: () => true,

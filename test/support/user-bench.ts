@@ -105,6 +105,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
       connections,
       secrets,
       cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
+      clusterKeys: () => kube.all(DATABASE_CLUSTERS).map(keyOf),
       watches: () => true,
       namespaceLabels: async (name) => options.labels?.[name],
       hasSpace: (key) => cluster.world().space(key) !== undefined,

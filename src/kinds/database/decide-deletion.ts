@@ -48,7 +48,8 @@ function withoutServer(
   subject: DatabaseSubject,
   { why, reason, message, destroyed, starting }: Extract<DatabaseObservation, { server: 'waiting' }>,
 ): DatabaseDecision {
-  if (why === 'missing' || why === 'leaving') return destroyed ? GO : left(subject, message);
+  if (why === 'missing' || why === 'leaving')
+    return destroyed ? GO : left(subject, why === 'missing' ? 'Mooring sees none of that name' : message);
   if (starting) return { conditions: 'keep' };
   const text = `Deletion with deletionPolicy Delete needs the server. ${message}. ${LET_GO}`;
   return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };

@@ -72,6 +72,20 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it('is put anew by the session that was begun last, when the Secret is deleted after a person set another password in both places', async () => {
+    const bench = await runningBench();
+    await bench.edit({ managementPolicy: 'Observe' });
+    await bench.until('True Observed');
+    bench.simulator.setPassword('orders', 'admin', 'set in both places');
+    const labels = { 'mooring.dev/cluster': 'orders', 'app.kubernetes.io/managed-by': 'mooring' };
+    await bench.putSecret('orders-admin', { username: 'admin', password: 'set in both places' }, labels);
+    await bench.edit({ managementPolicy: 'Manage', adoptionPolicy: 'IfExists' });
+    await bench.until('True Running');
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
   it('is put anew when the Secret is spoilt, also after the server has restarted', async () => {
     const bench = await runningBench();
     bench.simulator.restartServers('orders');

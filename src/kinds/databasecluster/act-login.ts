@@ -20,6 +20,7 @@ import {
 } from './observation.ts';
 import { adminUsername, type KnownLogins, loginNamed, readLogins, untilReplaced } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
+import { refusalAbout } from './refusal.ts';
 import type { ClusterWorld } from './world.ts';
 
 /*
@@ -48,7 +49,6 @@ export async function preparePassword(
   // There is one already: it comes to its end first, as the server may be about to take it, whoever wrote it.
   if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
   const { tries } = world.memory;
-  if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(subject, known.secret), world.clock.monotonic());
   // Of a session that is held, nobody knows the password any more.
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
   // What is written down in place of a password that once worked leaves nothing of it.
@@ -70,12 +70,6 @@ export async function preparePassword(
   else await world.secrets.patch(namespace, known.secretName, known.secret, { data, labels, annotations });
   tries.prepared(subject.key, { username: login.username, password: nextPassword });
   return undefined;
-}
-
-/** What the server may say otherwise to: it is another one, or a person changes or asks for something, or the Secret is lost. */
-function refusalAbout({ metadata, status }: ClusterSubject, secret: SecretContents | undefined): string {
-  const { uid, generation, annotations } = metadata;
-  return JSON.stringify([uid, generation, annotations?.[ROTATE_AT], status.createdAt, status.endpoint, secret?.uid]);
 }
 
 export async function putPassword(
@@ -195,7 +189,7 @@ async function refused(
 ): Promise<Error> {
   const said = current === undefined ? error : refusedNext(error, TRIES_ANOTHER);
   if (secret === undefined || !memory.tries.isUnsent(subject.key, next)) return said;
-  memory.tries.refused(subject.key, refusalAbout(subject, secret), said, clock.monotonic());
+  memory.tries.refused(subject.key, refusalAbout(subject, secret.uid), said, clock.monotonic());
   await secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { nextPassword: null },
     annotations: { [NEXT_ANNOTATIONS.answers]: null, [NEXT_ANNOTATIONS.mark]: '' },

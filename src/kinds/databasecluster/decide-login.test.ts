@@ -293,6 +293,23 @@ describe('decideLogin()', () => {
     expect(replaced(true)).toMatchObject({ ready: 'True Running', summary: 'Reconciling', comesBack: 'soon' });
   });
 
+  it('says of a password that never worked at this cluster that it may be of another one', () => {
+    const seen = anObservation().tried({ working: 'none', secretVersion: '5' }).seen;
+    const messageOf = (given: ClusterBuilder) =>
+      conditionOf(decideCluster(given.subject, seen, NOW_MS), 'Ready')?.message;
+    expect(messageOf(healthy)).toContain('"orders-admin": it was changed elsewhere. Set it back there. Or put');
+    expect(messageOf(fresh)).toContain(
+      '"orders-admin", which was not seen to work at this cluster: it is of the one before, or was changed elsewhere. Set it on the server. Or put',
+    );
+  });
+
+  it('advises to take no Secret away that somebody may need, such as the one with the API token', () => {
+    const seen = anObservation().login({ login: 'secretTaken', secretName: 'cloud-write' }).seen;
+    expect(conditionOf(decideCluster(fresh.subject, seen, NOW_MS), 'Ready')?.message).toMatch(
+      /not overwritten: set adminCredentials\.secretName to another name\. .*; delete it only if nothing needs it$/,
+    );
+  });
+
   it('overwrites no Secret of others', () => {
     const seen = anObservation().login({ login: 'secretTaken', secretName: 'orders-admin' });
     expect(outline(decideCluster(fresh.subject, seen.seen, NOW_MS))).toEqual({

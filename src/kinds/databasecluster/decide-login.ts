@@ -43,6 +43,8 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   const steps = hasSteps ? change.steps.map((step) => withPatience(step, login)) : own;
   return {
     ...login,
+    // The change may mend that.
+    ...(hasSteps ? { stands: undefined } : {}),
     mayPass: false,
     conditions: [
       ...change.summary,
@@ -115,7 +117,7 @@ function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, 
   if (by !== undefined) return `${secret} is of ${holderWords(by)}, so it is left alone: ${rename}`;
   if (isOfAnother)
     return `${secret} holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
-  return `${secret} exists and is not Mooring's, so it is not overwritten: remove it, or ${rename}, or, if it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back`;
+  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`;
 }
 
 /** managementPolicy: Observe changes nothing, so it can promise nothing about passwords: Ready says that it is as the spec says. */
@@ -180,13 +182,16 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   if (found === undefined) {
     // The password that must go first is the factory's, whoever else can sign in.
     const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
-    return step({ do: 'PreparePassword', ...by }, `a new password is written to Secret "${secretName}"`);
+    const doing = `a new password is written to Secret "${secretName}"`;
+    if (login.refusal === undefined) return step({ do: 'PreparePassword', ...by }, doing);
+    const { failure, forMs } = login.refusal;
+    return { conditions: conditions(doing), hold: true, stands: failure, requeueAfterMs: forMs };
   }
-  const { retire } = login;
+  const { retire, verifyInMs, refusal } = login;
   if (retire === undefined || !isMoving(subject, login)) return running(subject, seen, login, found, nowMs);
   // Their names are forgotten only when they are gone.
   const { credentials, unverifiedSecretName: _, ...first } = found;
-  const { steps = [], ...decision } = running(subject, seen, { verifyInMs: login.verifyInMs }, first, nowMs);
+  const { steps = [], ...decision } = running(subject, seen, { verifyInMs, refusal }, first, nowMs);
   return { ...decision, steps: [{ do: 'RetireSecret', names: retire, credentials }, ...steps] };
 }
 
@@ -221,11 +226,13 @@ function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUp
 function running(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  { verifyInMs, retire }: Pick<TriedLogin, 'verifyInMs' | 'retire'>,
+  { verifyInMs, refusal, retire }: Pick<TriedLogin, 'verifyInMs' | 'refusal' | 'retire'>,
   status: NonNullable<ClusterDecision['status']>,
   nowMs: number,
 ): ClusterDecision {
   const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
+  const isDue = rotateInMs !== undefined && rotateInMs <= 0;
+  const standing = isDue ? refusal : undefined;
   const rotate: ClusterStep = { do: 'PreparePassword', from: 'current' };
   const { credentials, unverifiedSecretName: other = subject.status.unverifiedSecretName } = status;
   const isMoved = credentials != null && credentials.secretName !== subject.status.credentials?.secretName;
@@ -235,10 +242,11 @@ function running(
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
     steps: [
       ...(retire === undefined ? [] : [{ do: 'RetireSecret', names: retire } as const]),
-      ...(rotateInMs !== undefined && rotateInMs <= 0 ? [rotate] : []),
+      ...(isDue && standing === undefined ? [rotate] : []),
     ],
+    stands: standing?.failure,
     // The Secret from before goes next.
-    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, rotateInMs),
+    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, standing?.forMs ?? rotateInMs),
   };
 }
 

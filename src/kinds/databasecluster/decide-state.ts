@@ -16,6 +16,7 @@ import {
   clusterConditions,
   factoryLoginRetired,
   isDrift,
+  lostSecret,
   type Rule,
   verifiedLogin,
 } from './present.ts';
@@ -122,7 +123,10 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
   );
-  return { conditions: [...settled(subject, seen, 'Suspended', message), ...conditions] };
+  const lost = lostSecret(seen);
+  const but =
+    lost === undefined ? '' : `; but Secret "${lost}" with its login is gone: restore it before the cluster runs again`;
+  return { conditions: [...settled(subject, seen, 'Suspended', `${message}${but}`), ...conditions] };
 }
 
 /** What the cluster should look like and does not. */

@@ -1,6 +1,7 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
+import type { Refusal } from '../password-tries.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { Absence } from './absences.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
@@ -86,12 +87,12 @@ export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing'
 export type NextIs = 'none' | 'ours' | 'foreign' | 'factory';
 
 export type LoginObservation =
-  /** Not looked at: the cluster does not run, or is not ours to care for. */
-  | { readonly login: 'notTried' }
+  /** Not looked at: the cluster does not run, or is not ours to care for. `lostSecret`: it is suspended, and its login's Secret gone. */
+  | { readonly login: 'notTried'; readonly lostSecret?: string }
   /** The cluster runs, and none of its servers does, or none at an address. */
   | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
   /** Verified earlier, and neither Secret nor server changed since. */
-  | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
+  | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly refusal?: Refusal | undefined }
   /** The server does not say. */
   | {
       readonly login: 'unreachable';
@@ -138,6 +139,8 @@ export type LoginObservation =
       /** The user whose login works, and who may not manage others; undefined: that is not so. */
       readonly powerless?: string | undefined;
       readonly verifyInMs: number | undefined;
+      /** Of a new password; undefined: one may be tried. */
+      readonly refusal?: Refusal | undefined;
       /** Other Secrets, which may go where the login works, in this order: no call can come to an end any more that gives one the login. */
       readonly retire?: readonly string[];
       /** Of which of the logins that are refused the username or password ends with a line break, as of what `echo` writes. */

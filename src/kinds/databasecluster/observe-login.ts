@@ -20,6 +20,7 @@ import {
   type UsableLogin,
   type WorkingLogin,
 } from './observation.ts';
+import { standingRefusal } from './refusal.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -163,7 +164,11 @@ export async function observeLogin(
   const isDoubtful = world.memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
   const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
   const asVerified = isAsVerified(world, subject, connection, endpoint);
-  if (!due && asVerified) return { login: 'settled', verifyInMs };
+  const settled = (againInMs: number | undefined): LoginObservation => {
+    const uid = world.secrets.uid(subject.metadata.namespace ?? '', adminSecretName(subject));
+    return { login: 'settled', verifyInMs: againInMs, refusal: standingRefusal(world, subject, uid) };
+  };
+  if (!due && asVerified) return settled(verifyInMs);
 
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) {
@@ -188,8 +193,8 @@ export async function observeLogin(
       return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true, by };
     }
     if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
-    const settled = working === 'current' && known.nextIs !== 'ours';
-    const factoryAlive = settled ? await isFactoryAlive(logins, known, signal) : undefined;
+    const isInPlace = working === 'current' && known.nextIs !== 'ours';
+    const factoryAlive = isInPlace ? await isFactoryAlive(logins, known, signal) : undefined;
     const isDoubted = factoryAlive === true || (working === 'next' && hasOwnPassword(known));
     // One that nobody was ever given must not sign in where two do, or where the only one that may be right otherwise is about to go.
     const acceptsAny = isDoubted && (await logins.acceptsAny(adminUsername(known), world.random, signal));
@@ -198,7 +203,7 @@ export async function observeLogin(
     const powerless = await powerlessUser(logins, known, found?.login, signal);
     const isOther = factoryAlive === true && powerless === undefined && isOfAnother(known, found?.login);
     world.memory.unreachable.forget(subject.key);
-    if (settled && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
+    if (isInPlace && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
     const { landsForMs, ...left } = leftOf(world, subject, known.inherited);
     return {
       login: 'tried',
@@ -216,6 +221,7 @@ export async function observeLogin(
       powerless,
       managedBy: isOther ? found?.login.username : undefined,
       verifyInMs: untilNext(nowMs, landsForMs),
+      refusal: standingRefusal(world, subject, known.secret?.uid),
       ...left,
       ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
     };
@@ -223,7 +229,7 @@ export async function observeLogin(
     if (!(error instanceof ApiError)) throw error;
     const { putOff } = world.memory.verifications;
     const againInMs = putOff.againInMs(subject, asVerified && !isDoubtful, error, world.clock.monotonic());
-    if (againInMs !== undefined) return { login: 'settled', verifyInMs: againInMs };
+    if (againInMs !== undefined) return settled(againInMs);
     const isNonsense = error.kind === 'badAnswer';
     const forMs = world.memory.unreachable.forMs(subject, world.clock.monotonic());
     return {

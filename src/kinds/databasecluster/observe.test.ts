@@ -28,12 +28,18 @@ describe('observeCluster() looks for the space and', () => {
   });
 
   it('says when there is none', async () => {
-    const seen = await observe(await kindBench(), aCluster(), { space: () => undefined });
+    const seen = await observe(await kindBench(), aCluster(), { space: () => undefined, spaceKeys: () => [] });
     expect(seen).toMatchObject({
       space: 'waiting',
       reason: 'SpaceNotFound',
       message: expect.stringMatching(/: create it, or check spaceRef$/),
     });
+  });
+
+  it('says which one may be meant where there is none of that name', async () => {
+    const given = aCluster().with({ spaceRef: { name: 'prodution' } });
+    const seen = await observe(await kindBench(), given, { space: () => undefined });
+    expect(seen).toMatchObject({ message: expect.stringContaining('check spaceRef (did you mean "production"?)') });
   });
 
   it('says so where it may be in a namespace that is not watched', async () => {

@@ -3,7 +3,8 @@ import { isStatusConditionTrue } from '../../kube/condition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
-import { admits, NOT_WATCHED } from '../namespaces.ts';
+import { createIt } from '../missing.ts';
+import { admits } from '../namespaces.ts';
 import { claimantsOf, firstClaimant, spaceKeyOf } from './claimants.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
@@ -12,6 +13,7 @@ import { mayExist } from './held-record.ts';
 import { hasMoved, isToFollow } from './moved.ts';
 import { stateNotShown } from './not-shown.ts';
 import {
+  adminSecretName,
   type ClusterObservation,
   type ClusterSubject,
   createdAtOf,
@@ -21,7 +23,7 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
-import { isOnlyObserved } from './present.ts';
+import { isOnlyObserved, owns } from './present.ts';
 import { clusterRecordOf } from './record.ts';
 import { CLONE_OF_ITSELF } from './rules.ts';
 import { loginMeanwhile } from './verify-alone.ts';
@@ -111,14 +113,14 @@ async function findConnection(
   signal: AbortSignal,
 ): Promise<SpaceConnection | WithoutSpace> {
   const key = spaceKeyOf(subject);
-  const { name, namespace = subject.metadata.namespace } = subject.spec.spaceRef;
+  const own = subject.metadata.namespace ?? '';
+  const { name, namespace = own } = subject.spec.spaceRef;
   const space = world.space(key);
   const waiting = (reason: string, message: string): WithoutSpace => ({ space: 'waiting', reason, message });
   if (space === undefined) {
-    const remedy = world.watches(namespace ?? '') ? 'create it, or check spaceRef' : NOT_WATCHED;
+    const remedy = createIt(world.watches, { field: 'spaceRef', name, namespace, own }, world.spaceKeys);
     return waiting('SpaceNotFound', `Waiting for DatabaseSpace "${name}" in namespace "${namespace}": ${remedy}`);
   }
-  const own = subject.metadata.namespace ?? '';
   if (own !== namespace && !(await admits(space.spec?.allowedNamespaces, () => world.namespaceLabels(own, signal)))) {
     const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": have it added to the space's allowedNamespaces`;
     return { space: 'refused', reason: 'SpaceNotAllowed', message };
@@ -285,7 +287,17 @@ async function loginOf(
     spec.managementPolicy === 'Observe' ||
     // Once more before it sleeps, if that was never done: a cluster never wakes up with the factory login.
     (spec.state === 'Suspended' && status.credentials !== undefined);
-  if (skip) return { login: 'notTried' };
+  if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
   if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
   return { login: 'noServer', forMs: world.memory.unreachable.forMs(subject, world.clock.monotonic()) };
+}
+
+/** Of a cluster that sleeps no login can be tried, but its Secret can be missed, and be brought back before it is needed. */
+function lostSecretOf({ secrets }: ClusterWorld, subject: ClusterSubject, { cluster }: SpaceSeen) {
+  const { credentials } = subject.status;
+  // Of one with another name nobody tells where Secrets are not watched.
+  const name = credentials?.secretName === adminSecretName(subject) ? credentials.secretName : undefined;
+  const sleeps = cluster?.status === 'suspended' && owns(subject) && !subject.deleting && isSame(subject, cluster);
+  if (name === undefined || !sleeps) return {};
+  return secrets.version(subject.metadata.namespace ?? '', name) === undefined ? { lostSecret: name } : {};
 }

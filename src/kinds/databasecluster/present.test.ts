@@ -127,6 +127,37 @@ describe('clusterConditions()', () => {
     });
   });
 
+  describe('of a suspended cluster whose Secret is gone', () => {
+    const asleep = anObservation().status('suspended');
+    const gone = asleep.login({ login: 'notTried', lostSecret: 'orders-admin' });
+    const lost = {
+      status: 'Unknown',
+      reason: 'AdminLoginLost',
+      message:
+        'Secret "orders-admin" is gone, and no new one can be made while the cluster is suspended: when it runs again, nobody may be able to sign in. Restore it, with its labels (mooring.dev/cluster, app.kubernetes.io/managed-by), or put the login that works into a Secret and name it in adminCredentials.existingSecretRef',
+    };
+    const known = healthy.withCondition('CredentialsSecured', 'Unknown', 'AdminLoginLost');
+
+    it('say so, and keep saying so', () => {
+      expect(securedOf(healthy.subject, gone.seen)).toMatchObject(lost);
+      expect(securedOf(known.subject, gone.seen)).toMatchObject(lost);
+    });
+
+    it('say that it worked once the Secret is back', () => {
+      expect(securedOf(known.subject, asleep.login({ login: 'notTried' }).seen)).toMatchObject({
+        status: 'True',
+        reason: 'FactoryLoginRetired',
+        message: expect.stringContaining('"orders-admin" worked when it was last tried'),
+      });
+    });
+
+    it('say nothing else of a login that was lost already while the cluster ran', () => {
+      const before = healthy.withCondition('CredentialsSecured', 'False', 'AdminLoginLost');
+      expect(securedOf(before.subject, gone.seen)).toMatchObject({ status: 'False', reason: 'AdminLoginLost' });
+      expect(securedOf(before.subject, asleep.seen)).toMatchObject({ status: 'False', reason: 'AdminLoginLost' });
+    });
+  });
+
   const typesAndStatuses = (...arguments_: Parameters<typeof clusterConditions>) =>
     Object.fromEntries(clusterConditions(...arguments_).map(({ type, status }) => [type, status]));
 
@@ -193,6 +224,20 @@ describe('clusterConditions()', () => {
     const back = healthy.withCondition('CredentialsSecured', wrong.status, told?.reason ?? '');
     expect(securedOf(back.subject, anObservation().status('suspended').seen)).toMatchObject(wrong);
   });
+
+  it.each([
+    ['not to be seen', anObservation().missing()],
+    ['another one', foreign],
+  ])(
+    'takes no login for retired that was not tried since it was only observed, when the cluster was %s',
+    (_, { seen }) => {
+      const observed = healthy.withCondition('CredentialsSecured', 'Unknown', 'ObservedOnly');
+      const told = securedOf(observed.subject, seen);
+      expect(told).toMatchObject({ status: 'False', reason: 'NotYet' });
+      const back = healthy.withCondition('CredentialsSecured', 'False', told?.reason ?? '');
+      expect(securedOf(back.subject, anObservation().status('suspended').seen)).toMatchObject({ reason: 'NotYet' });
+    },
+  );
 
   it('says of one that is being created that its login is not retired yet', () => {
     expect(securedOf(aCluster().announced().subject, anObservation().missing().seen)?.reason).toBe('NotYet');

@@ -2,6 +2,7 @@ import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.
 import { particulars, reconciling } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
+import { OWNER_LABEL } from '../secrets.ts';
 import { differences, inWords } from './differences.ts';
 import { recordedIn } from './former-secrets.ts';
 import { type ClusterStep, type ClusterSubject, type Credentials, isSame, type SpaceSeen } from './observation.ts';
@@ -114,6 +115,19 @@ function workedBefore(secretName: string): string {
   return `The login in Secret "${secretName}" worked when it was last tried, and the one that new clusters come with did not; it is tried again when the cluster runs`;
 }
 
+/** Reason of a login that no Secret holds any more. */
+const LOST = 'AdminLoginLost';
+
+/** The Secret of a cluster that is suspended, where it is gone. */
+export function lostSecret({ login }: Pick<SpaceSeen, 'login'>): string | undefined {
+  return login.login === 'notTried' ? login.lostSecret : undefined;
+}
+
+/** Only a process that holds a session might still help itself, and nobody knows. */
+function secretLost(secretName: string): string {
+  return `Secret "${secretName}" is gone, and no new one can be made while the cluster is suspended: when it runs again, nobody may be able to sign in. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by), or put the login that works into a Secret and name it in adminCredentials.existingSecretRef`;
+}
+
 export function loginWorks({ endpoint = '' }: Pick<SpaceSeen, 'endpoint'>): ConditionUpdate {
   const message = `The server at ${endpoint} answers, and the login works`;
   return { type: 'Available', status: 'True', reason: 'LoginWorks', message };
@@ -127,16 +141,24 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     const kept = keptFrom(subject, type);
     const { credentials, conditions } = subject.status;
     // Nobody can try it now, and its Secret may be lost meanwhile.
-    if (kept?.status === 'True' && credentials !== undefined && seen.cluster?.status === 'suspended')
-      return { ...kept, message: workedBefore(credentials.secretName) };
+    const worked = kept?.status === 'True' || (kept?.status === 'Unknown' && kept.reason === LOST);
+    if (worked && credentials !== undefined && seen.cluster?.status === 'suspended') {
+      const lost = lostSecret(seen);
+      if (lost !== undefined) return { type, status: 'Unknown', reason: LOST, message: secretLost(lost) };
+      return { ...factoryLoginRetired(credentials.secretName), message: workedBefore(credentials.secretName) };
+    }
     if (kept !== undefined) return kept;
     // It is there again, as it was: what was verified then was of this very cluster.
     if (credentials !== undefined && NOT_THERE.has(findStatusCondition(conditions, type)?.reason ?? ''))
       return factoryLoginRetired(credentials.secretName);
   } else if (seen.cluster !== undefined || !isBeingCreated(subject, seen)) {
     // If it comes back, what was wrong with its login is so still, and nobody else remembers that.
-    const known = subject.status.credentials && keptFrom(subject, type);
+    const { credentials, conditions } = subject.status;
+    const known = credentials && keptFrom(subject, type);
     if (known?.status === 'False') return known;
+    // Nor what was found before it was only observed.
+    if (credentials !== undefined && findStatusCondition(conditions, type)?.reason === 'ObservedOnly')
+      return NOT_RETIRED;
     if (seen.cluster !== undefined) {
       const message = `Cluster "${seen.id}" is not this object's, and no login is tried there`;
       return { type, status: 'False', reason: 'ClusterNotOurs', message };
@@ -144,9 +166,15 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     const message = `There is no cluster "${seen.id}" to sign in to`;
     return { type, status: 'False', reason: 'ClusterMissing', message };
   }
-  const message = 'The login that new clusters come with is not retired yet';
-  return { type, status: 'False', reason: 'NotYet', message };
+  return NOT_RETIRED;
 }
+
+const NOT_RETIRED: ConditionUpdate = {
+  type: 'CredentialsSecured',
+  status: 'False',
+  reason: 'NotYet',
+  message: 'The login that new clusters come with is not retired yet',
+};
 
 /** Reasons that tell of no cluster, or of another one: of one that is ours they say nothing. */
 const NOT_THERE: ReadonlySet<string> = new Set(['ClusterMissing', 'ClusterNotOurs']);

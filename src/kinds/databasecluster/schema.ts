@@ -4,7 +4,6 @@ import type { ResourceDefinition } from '../../kube/definition.ts';
 import {
   AGE_COLUMN,
   allowedNamespaces,
-  atLeast,
   deletionColumn,
   durationText,
   immutable,
@@ -90,8 +89,7 @@ const adminCredentials = z.object({
       'The login that a cloned or adopted cluster has already, where it is not the one that new clusters come with. ' +
         'It is read once, to set a password of our own; it is never changed.',
     ),
-  rotateEvery: durationText()
-    .meta(rules(atLeast('rotateEvery', '10m')))
+  rotateEvery: durationText('rotateEvery', '10m')
     .optional()
     .describe('How often the password is replaced by a new one, such as 2160h, at least 10m. Absent: never by itself.'),
 });

@@ -30,6 +30,8 @@ export interface ClusterWorld {
   readonly places: Pick<SpacePlaces, 'get' | 'same'>;
   /** A DatabaseSpace as last seen, with the word of its Ready condition. */
   readonly space: (key: ObjectKey) => SpaceSeenHere | undefined;
+  /** Those of all DatabaseSpaces that were seen. */
+  readonly spaceKeys: () => Iterable<ObjectKey>;
   /** Another DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
   /** Keys of the DatabaseClusters that stand for this id, or want to, in this space. */

@@ -74,11 +74,15 @@ function lineBreak({ lineBreakIn }: TriedLogin, of: 'current' | 'existing' | 'fa
 
 function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): readonly [string, string] {
   const { secretName, secretVersion } = login;
-  if (secretVersion !== undefined)
-    return [
-      'AdminLoginRefused',
-      `The server refuses the password in Secret "${secretName}"${lineBreak(login, 'current')}: it was changed elsewhere. Set it back there`,
-    ];
+  if (secretVersion !== undefined) {
+    // Of a cluster that was taken over in the place of another one, for example.
+    const why =
+      status.credentials === undefined
+        ? ', which was not seen to work at this cluster: it is of the one before, or was changed elsewhere. Set it on the server'
+        : ': it was changed elsewhere. Set it back there';
+    const refused = `The server refuses the password in Secret "${secretName}"${lineBreak(login, 'current')}${why}`;
+    return ['AdminLoginRefused', refused];
+  }
   if (status.credentials !== undefined)
     return [
       'AdminLoginLost',

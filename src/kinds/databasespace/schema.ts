@@ -4,7 +4,6 @@ import type { ResourceDefinition, ValidationRule } from '../../kube/definition.t
 import {
   AGE_COLUMN,
   allowedNamespaces,
-  atLeast,
   commonStatus,
   durationText,
   loginSecretRef,
@@ -99,12 +98,10 @@ const spec = z
       .describe(
         "Certificates to trust for both APIs besides the system's, as base64 of PEM. Each of them must be readable.",
       ),
-    pollInterval: durationText()
-      .meta(rules(atLeast('pollInterval', '1s')))
+    pollInterval: durationText('pollInterval', '1s')
       .default('60s')
       .describe('How often the whole space is observed when nothing is under way, such as 60s, at least 1s.'),
-    verifyInterval: durationText()
-      .meta(rules(atLeast('verifyInterval', '1s', true)))
+    verifyInterval: durationText('verifyInterval', '1s', true)
       .default('10m')
       .describe(
         'How often each published login is tried, such as 10m, at least 1s, with some jitter. 0s: only after changes.',

@@ -1,6 +1,5 @@
 import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
-import { digestOf } from '../../database/logins.ts';
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import { isAlreadyExists } from '../../kube/api.ts';
 import { confirm } from '../confirm.ts';
@@ -66,21 +65,12 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
     ref === undefined
       ? generatePassword(world.random)
       : (await readOwnPassword(world, subject, work.access, ref, signal)).password;
-  if (!subject.lookNow) tries.throwRefusal(subject.key, refusalAbout(work, next, secret), world.clock.monotonic());
   const answers = subject.metadata.annotations?.[ROTATE_AT];
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
   const mark = ref === undefined ? markOf({ username, password: next }) : '';
   await write(work, secret, { current, next, answers, mark, own: chosen });
   world.memory.chose(subject.key, ref === undefined ? undefined : { username, password: next });
   tries.prepared(subject.key, { username, password: next });
-}
-
-/** What the server may say otherwise to: another user or password of a person, or that a person asks for one, or has the Secret. */
-export function refusalAbout({ subject, access }: Work, password: string, secret: SecretContents | undefined): string {
-  const { metadata, spec } = subject;
-  const own = spec.passwordSecretRef === undefined ? '' : digestOf({ username: usernameOf(subject), password });
-  const asked = metadata.annotations?.[ROTATE_AT];
-  return JSON.stringify([metadata.uid, metadata.generation, asked, own, access.identity, access.endpoint, secret?.uid]);
 }
 
 /** nextPassword signed in. */

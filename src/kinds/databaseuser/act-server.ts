@@ -4,9 +4,10 @@ import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
 import { mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { isGone } from '../server/servers.ts';
-import { dropNext, isForeign, readConnectionSecret, refusalAbout, secretChanged, type Work } from './act-secret.ts';
+import { dropNext, isForeign, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
 import { connectionSecretName, type PasswordName, type UserStep, usernameOf } from './observation.ts';
+import { refusalAbout } from './refusal.ts';
 import { DATABASE_USERS } from './resource.ts';
 
 /* The steps that change the server. */
@@ -109,7 +110,7 @@ async function refused(work: Work, password: PasswordName, value: string, error:
   const { tries } = world.memory;
   const login = { username: usernameOf(subject), password: value };
   if (password === 'next' && !tries.isUnsent(subject.key, login)) throw said;
-  tries.refused(subject.key, refusalAbout(work, value, secret), said, world.clock.monotonic());
+  tries.refused(subject.key, refusalAbout(subject, work.access, value, secret?.uid), said, world.clock.monotonic());
   if (password === 'next') await dropNext(work);
   throw said;
 }

@@ -18,10 +18,11 @@ const waiting = (why: 'missing' | 'leaving' | 'suspended' | 'notReady', destroye
 });
 const refused: UserObservation = { server: 'refused', reason: 'ClusterNotAllowed', message: 'Not admitted' };
 const deleteUser: UserStep = { do: 'DeleteUser', username: 'app', identity: '2026-11-20T10:00:00.000Z' };
-const tellLeft: UserStep = {
+const tellLeft = (cause: string): UserStep => ({
   do: 'TellLeft',
-  message: 'User "app" was not deleted on the server, and may still be there: Why',
-};
+  message: `User "app" was not deleted on the server, as ${cause}. If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless it is needed`,
+});
+const tellNone = tellLeft('Mooring sees no DatabaseCluster "orders" in namespace "shop"');
 
 const rows: readonly {
   name: string;
@@ -60,14 +61,14 @@ const rows: readonly {
   { name: "the cluster's own stays", seen: aServerSeen({ login: 'reserved' }), steps: [], goes: true },
   { name: "another object's stays", seen: aServerSeen({ login: 'notTried' }, 'shop/other'), steps: [], goes: true },
   { name: 'with Retain nobody is asked', user: retained, seen: waiting('notReady'), steps: [], goes: true },
-  { name: 'without a cluster people are told', seen: waiting('missing'), steps: [tellLeft], goes: true },
-  { name: 'with a cluster that goes people are told', seen: waiting('leaving'), steps: [tellLeft], goes: true },
+  { name: 'without a cluster people are told', seen: waiting('missing'), steps: [tellNone], goes: true },
+  { name: 'with a cluster that goes people are told', seen: waiting('leaving'), steps: [tellLeft('Why')], goes: true },
   { name: 'a destroyed cluster leaves nothing to tell', seen: waiting('leaving', true), steps: [], goes: true },
   {
     name: 'of one that had begun people are told too',
     user: fresh,
     seen: waiting('missing'),
-    steps: [tellLeft],
+    steps: [tellNone],
     goes: true,
   },
   { name: 'a suspended cluster is waited for', seen: waiting('suspended'), steps: [], goes: false },

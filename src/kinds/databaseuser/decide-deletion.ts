@@ -27,7 +27,9 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
       return { conditions: reconciling(reason, waits) };
     }
     if (destroyed) return release;
-    const left = `User "${username}" was not deleted on the server, and may still be there: ${message}`;
+    const { name, namespace = subject.metadata.namespace } = spec.clusterRef;
+    const cause = why === 'missing' ? `Mooring sees no DatabaseCluster "${name}" in namespace "${namespace}"` : message;
+    const left = `User "${username}" was not deleted on the server, as ${cause}. If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless it is needed`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }
   const { login, claimedBy } = observation;

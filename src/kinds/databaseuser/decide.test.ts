@@ -378,6 +378,8 @@ describe('Ready', () => {
     expect(decision.steps).toEqual([]);
     expect(decision.status).toEqual({ lastHandledRotateAt: 'now' });
     expect(conditionOf(decision, 'Ready')?.message).toMatch(/to replace this one, change Secret "mine"$/);
+    const before = decide(asked.withStatus({ lastHandledRotateAt: 'now' }), { login: 'settled', verifyInMs: 5_000 });
+    expect(conditionOf(before, 'Ready')?.message).not.toContain('rotate-at');
   });
 
   it('names the version of the Secret that the password is from', () => {

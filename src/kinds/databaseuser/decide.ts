@@ -53,7 +53,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
       const rename = 'set connectionSecret.name to another name';
       const message =
         login.by === undefined
-          ? `${secret} exists and is not Mooring's, so it is not overwritten: remove it, or ${rename}, or, if it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back`
+          ? `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`
           : `${secret} is of ${holderWords(login.by)}, so it is left alone: ${rename}`;
       return stuck('SecretNotOurs', message);
     }
@@ -63,7 +63,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
       return stuck('AnyPasswordAccepted', message);
     }
     case 'settled':
-      return working(subject, observation, undefined, login.verifyInMs, nowMs);
+      return working(subject, observation, undefined, login, nowMs);
     case 'tried':
       return tried(subject, observation, login, nowMs);
     case 'notTried':
@@ -97,12 +97,16 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     step({ do: 'CreateUser', ...on, password, returns: known }, 'CreatingUser', 'is being created');
   const put = (password: 'next' | 'current', drifted = false) =>
     step({ do: 'PutPassword', ...on, password, drifted }, 'SettingPassword', 'is being given its password');
-  const prepare = (how: { readonly instead?: true } = {}) =>
-    step(
+  const prepare = (how: { readonly instead?: true } = {}): UserDecision => {
+    const decision = step(
       { do: 'PrepareNext', ...how, ...(isReady ? {} : { isOnly: true }) },
       'SettingPassword',
       `is being given a password: Secret "${secretName}" is written`,
     );
+    if (login.refusal === undefined) return decision;
+    const { failure, forMs } = login.refusal;
+    return { ...decision, steps: [], stands: failure, requeueAfterMs: forMs };
+  };
   const write = () =>
     step({ do: 'WriteSecret', isOwn: login.isOwn }, 'SettingPassword', `gets Secret "${secretName}" written`);
   const mayTake = login.hasLostPassword || known || subject.spec.adoptionPolicy === 'IfExists';
@@ -138,7 +142,7 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   if (login.works === 'current' && login.content === 'differs') return write();
   if (source.is === 'unusable') return unusable(source, login);
   if (login.works === 'none' || (source.is === 'own' && !source.applied)) return prepare();
-  return working(subject, seen, login, login.verifyInMs, nowMs);
+  return working(subject, seen, login, login, nowMs);
 }
 
 /** Why the user is taken for somebody else's. */
@@ -175,7 +179,7 @@ function working(
   subject: UserSubject,
   seen: UserSeen,
   login: TriedLogin | undefined,
-  verifyInMs: number | undefined,
+  { verifyInMs, refusal }: Pick<TriedLogin, 'verifyInMs' | 'refusal'>,
   nowMs: number,
 ): UserDecision {
   const { spec, status } = subject;
@@ -183,7 +187,9 @@ function working(
   const isLeft = isToGiveWay(subject, login);
   const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
   const rotateInMs = passwordSecretRef === undefined ? generatedInMs : undefined;
-  const rotate: readonly UserStep[] = rotateInMs !== undefined && rotateInMs <= 0 ? [{ do: 'PrepareNext' }] : [];
+  const isDue = rotateInMs !== undefined && rotateInMs <= 0;
+  const standing = isDue ? refusal : undefined;
+  const rotate: readonly UserStep[] = isDue && standing === undefined ? [{ do: 'PrepareNext' }] : [];
   // Of an own password, that it was asked for is all that there is to say.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
@@ -193,7 +199,8 @@ function working(
     hold: rotate.length > 0 || !owns(subject),
     status: { ...corrected, ...handled },
     steps: rotate,
-    requeueAfterMs: earlier(verifyInMs, rotateInMs),
+    stands: standing?.failure,
+    requeueAfterMs: earlier(verifyInMs, standing?.forMs ?? rotateInMs),
   };
   // What the status tells of an own password is forgotten only when another one stands in the Secret.
   if (login === undefined || isLeft) return decision;
@@ -229,10 +236,12 @@ function connectionOf(subject: UserSubject, { at }: UserSeen, { secretVersion, s
 }
 
 function readyConditions(subject: UserSubject, { at }: UserSeen) {
-  const { metadata, spec } = subject;
+  const { metadata, spec, status } = subject;
   const message = `User "${usernameOf(subject)}" signs in at ${at.endpoint} with the password in Secret "${connectionSecretName(subject)}"`;
   const own = spec.passwordSecretRef?.name;
-  const isAsked = own !== undefined && metadata.annotations?.[ROTATE_AT] !== undefined;
+  const asked = metadata.annotations?.[ROTATE_AT];
+  // Told until the next look: an asking stays there, and may be from before the password was a person's own.
+  const isAsked = own !== undefined && asked !== undefined && asked !== status.lastHandledRotateAt;
   const hint = `. Annotation ${ROTATE_AT} replaces generated passwords only: to replace this one, change Secret "${own}"`;
   return ready('LoginWorks', isAsked ? `${message}${hint}` : message);
 }

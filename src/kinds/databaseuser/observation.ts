@@ -1,4 +1,5 @@
 import type { Decision, Subject } from '../../runtime/kind.ts';
+import type { Refusal } from '../password-tries.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { NoServer } from '../server/dependents.ts';
 import { USER_FINALIZER } from './resource.ts';
@@ -41,7 +42,7 @@ export type LoginObservation =
   /** The username is the cluster's own. */
   | { readonly login: 'reserved' }
   /** Verified earlier, and nothing changed since. */
-  | { readonly login: 'settled'; readonly verifyInMs: number | undefined }
+  | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly refusal?: Refusal | undefined }
   /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if that is known. */
   | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
   /** The server signs in with a password that it was never given: that the coming one signs in proves nothing. */
@@ -80,6 +81,8 @@ export interface TriedLogin {
   /** The Secrets, ours, that held the login before connectionSecret.name changed, as far as that is recorded: the newest first. */
   readonly previous: readonly { readonly name: string; readonly hasPassword: boolean }[];
   readonly source: PasswordSource;
+  /** Of the coming password that `source` would have; undefined: it may be tried. */
+  readonly refusal?: Refusal | undefined;
   readonly verifyInMs: number | undefined;
 }
 

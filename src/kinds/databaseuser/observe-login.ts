@@ -23,12 +23,12 @@ import {
   hasBegun,
   isOurs,
   type LoginObservation,
-  type PasswordSource,
   type TriedLogin,
   type UserPlace,
   type UserSubject,
   usernameOf,
 } from './observation.ts';
+import { standingRefusal } from './refusal.ts';
 import type { UserWorld } from './world.ts';
 
 /**
@@ -48,13 +48,17 @@ export async function observeLogin(
   const verifyInMs = untilNext(memory.verifiedAtMs(subject.key));
   const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
   const asVerified = isAsVerified(world, subject, at);
-  if (!due && asVerified) return { login: 'settled', verifyInMs };
+  const settled = (againInMs: number | undefined): LoginObservation => {
+    const secretUID = world.secrets.uid(subject.metadata.namespace ?? '', connectionSecretName(subject));
+    return { login: 'settled', verifyInMs: againInMs, refusal: standingRefusal(world, subject, access, '', secretUID) };
+  };
+  if (!due && asVerified) return settled(verifyInMs);
   try {
     return await tryLogin(world, subject, access, at, { due, untilNext }, signal);
   } catch (error) {
     const againInMs = memory.putOff.againInMs(subject, asVerified, error, clock.monotonic());
     if (againInMs === undefined) throw error;
-    return { login: 'settled', verifyInMs: againInMs };
+    return settled(againInMs);
   }
 }
 
@@ -90,7 +94,7 @@ async function tryLogin(
   const trust = { fresh, any: isAwaited() ? 'both' : known ? 'current' : 'neither' } as const;
   const works = mayExist ? await findWorking(world, subject, access, passwords, trust, signal) : 'none';
   if (works === 'any') return { login: 'anyAccepted' };
-  const source = await observeSource(world, subject, access, passwords, signal);
+  const { source, refusal } = await observeSource(world, subject, access, { secret, passwords }, signal);
   // It is on its way until it is in no Secret any more, whatever the person says meanwhile: the server may be about to take it.
   if (passwords.next !== undefined && source.is === 'own' && source.coming)
     memory.chose(subject.key, { username, password: passwords.next });
@@ -120,6 +124,7 @@ async function tryLogin(
     content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret, noted),
     previous: await observePrevious(world, subject, access, secret !== undefined, signal),
     source,
+    refusal,
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
 }
@@ -275,18 +280,23 @@ async function observeSource(
   world: UserWorld,
   subject: UserSubject,
   access: OpenServer,
-  { current, next }: Passwords,
+  {
+    secret,
+    passwords: { current, next },
+  }: { readonly secret: SecretContents | undefined; readonly passwords: Passwords },
   signal: AbortSignal,
-): Promise<PasswordSource> {
+): Promise<Pick<TriedLogin, 'source' | 'refusal'>> {
   const ref = subject.spec.passwordSecretRef;
-  if (ref === undefined) return { is: 'generated' };
+  const refusalOf = (password: string) => standingRefusal(world, subject, access, password, secret?.uid);
+  if (ref === undefined) return { source: { is: 'generated' }, refusal: refusalOf('') };
   try {
     const { password, version } = await readOwnPassword(world, subject, access, ref, signal);
-    return { is: 'own', version, applied: password === current, coming: password === next };
+    const source = { is: 'own', version, applied: password === current, coming: password === next } as const;
+    return { source, refusal: refusalOf(password) };
   } catch (error) {
     if (!(error instanceof TransientError) && !(error instanceof TerminalError)) throw error;
     const lasting = error instanceof TerminalError ? 'terminal' : 'transient';
-    return { is: 'unusable', lasting, reason: error.reason, message: error.message };
+    return { source: { is: 'unusable', lasting, reason: error.reason, message: error.message } };
   }
 }
 

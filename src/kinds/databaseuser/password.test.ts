@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { APP, readyUserBench, settleWatched, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+import type { Outcome } from '../../runtime/reconcile.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -68,6 +69,10 @@ describe('rotation', () => {
   });
 });
 
+function comesBackInMs(outcome: Outcome): number | undefined {
+  return outcome.next === 'settled' ? outcome.requeueAfterMs : undefined;
+}
+
 describe('a rotation that the server refuses', () => {
   it('is not done, says so until it is, and is tried with another password now and then', async () => {
     const bench = await readyUserBench();
@@ -86,7 +91,10 @@ describe('a rotation that the server refuses', () => {
       expect(bench.status()).toMatchObject({ lastRotation, binding: { name: 'app-connection' } });
       expect(bench.status().lastHandledRotateAt).toBeUndefined();
       expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
-      await bench.cluster.clock.advance(MINUTE_MS);
+      // In a minute, and each time in twice as long; until then no pass but for that is needed, and none does anything.
+      await bench.cluster.clock.advance((2 ** turn - 0.5) * MINUTE_MS);
+      expect(comesBackInMs(await bench.pass())).toBeLessThanOrEqual(MINUTE_MS / 2);
+      await bench.cluster.clock.advance(MINUTE_MS / 2);
     }
     // A person asks for it once more.
     await bench.settle();

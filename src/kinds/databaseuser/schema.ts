@@ -5,7 +5,6 @@ import { ANNOTATION_KEY, isAnnotationKey, isLabelKey, LABEL_KEY, LABEL_VALUE, MA
 import { CLUSTER_COLUMN, clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
 import {
   AGE_COLUMN,
-  atLeast,
   commonStatus,
   deletionColumn,
   durationText,
@@ -90,8 +89,7 @@ const spec = z
       .describe(
         'A password of your own, at most 72 bytes. A change of it is applied at once. Absent: one is generated.',
       ),
-    rotateEvery: durationText()
-      .meta(rules(atLeast('rotateEvery', '10m')))
+    rotateEvery: durationText('rotateEvery', '10m')
       .optional()
       .describe(
         'How often a generated password is replaced by a new one, such as 720h, at least 10m. Absent: never by itself.',

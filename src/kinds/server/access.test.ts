@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { addressOf } from '../../../test/support/simulator.ts';
-import type { KubeObject } from '../../kube/object.ts';
+import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 import { type ServerWorld, serverAccess } from './access.ts';
 import { Servers } from './servers.ts';
@@ -29,6 +29,8 @@ interface Case {
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly unwatched?: string;
+  /** Keys of DatabaseClusters of other names. */
+  readonly others?: readonly ObjectKey[];
   readonly spaceIs?: 'connected' | 'not connected' | 'gone';
 }
 
@@ -50,6 +52,7 @@ function look(given: Case) {
   const world: ServerWorld = {
     connections: spaceIs === 'connected' ? connections : none,
     cluster: (key) => (key === 'shop/orders' ? object : undefined),
+    clusterKeys: () => given.others ?? [],
     hasSpace: () => spaceIs !== 'gone',
     watches: (name) => name !== given.unwatched,
     namespaceLabels: async () => labels,
@@ -75,6 +78,21 @@ describe('the server of a cluster', () => {
   it('is waited for, and why is said, where its namespace is not watched', async () => {
     const message = expect.stringContaining('this operator does not watch that namespace');
     expect(await look({ cluster: undefined, unwatched: 'shop' })).toMatchObject({ reason: 'ClusterNotFound', message });
+  });
+
+  it.each([
+    ['of its namespace', ['shop/order', 'shop/payments'], 'create it, or check clusterRef (did you mean "order"?)'],
+    ['of none that is near', ['shop/payments'], 'create it, or check clusterRef'],
+    ['of no other namespace', ['bank/order'], 'create it, or check clusterRef'],
+    ['of none of very many', Array.from({ length: 51 }, (_, at) => `shop/order${at}`), 'or check clusterRef'],
+  ])('is waited for, and a name that may be meant is told %s', async (_what, others, end) => {
+    const seen = await look({ cluster: undefined, others });
+    expect('message' in seen && seen.message.endsWith(end) ? end : seen).toBe(end);
+  });
+
+  it('names no other cluster to a namespace that may not see it', async () => {
+    const seen = await look({ cluster: undefined, namespace: 'web', others: ['shop/order'] });
+    expect(seen).toMatchObject({ message: expect.stringMatching(/ create it, or check clusterRef$/) });
   });
 
   it('is open once its login is secured and it answers', async () => {

@@ -5,7 +5,8 @@ import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../
 import { destroys } from '../databasecluster/decide-deletion.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
-import { admits, NOT_WATCHED } from '../namespaces.ts';
+import { createIt } from '../missing.ts';
+import { admits } from '../namespaces.ts';
 import type { ServerPlace, Servers } from './servers.ts';
 
 /** What is needed to find the server of a cluster and to work on it. */
@@ -13,6 +14,8 @@ export interface ServerWorld {
   readonly connections: SpaceConnections;
   /** A DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
+  /** Those of all DatabaseClusters that were seen. */
+  readonly clusterKeys: () => Iterable<ObjectKey>;
   /** Whether this operator watches the namespace: what is in others it never sees. */
   readonly watches: (namespace: string) => boolean;
   /** Labels of a namespace; undefined: there is none. */
@@ -80,7 +83,8 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
   const object = world.cluster(clusterKey);
   const called = `DatabaseCluster "${name}" in namespace "${namespace}"`;
   if (object === undefined) {
-    const remedy = world.watches(namespace) ? 'create it, or check clusterRef' : NOT_WATCHED;
+    const { namespace: own = '' } = subject.metadata;
+    const remedy = createIt(world.watches, { field: 'clusterRef', name, namespace, own }, world.clusterKeys);
     return waiting('missing', 'ClusterNotFound', `Waiting for ${called}: ${remedy}`);
   }
   const cluster = clusterRecordOf(object);
