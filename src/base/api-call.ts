@@ -250,8 +250,17 @@ export class ApiCall {
       kind,
       what: more.what ?? this.#words(kind),
       secrets: this.#secrets(),
+      said: this.#said(),
       ...more,
     });
+  }
+
+  /** Path and body without the secrets in them: whoever wrote the object knows the rest, as it follows from that. */
+  #said(): readonly string[] {
+    const { body = '', secrets = [] } = this.#exchange;
+    const words = secrets.filter((secret) => secret !== '').map((secret) => JSON.stringify(secret).slice(1, -1));
+    const open = words.reduce<readonly string[]>((parts, word) => parts.flatMap((part) => part.split(word)), [body]);
+    return [...this.#operation.path, ...open];
   }
 }
 

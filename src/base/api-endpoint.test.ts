@@ -285,3 +285,28 @@ test('ApiEndpoint.call() shows nothing of what was sent with other requests', as
     'Cannot get x: the other side failed (HTTP 500, [redacted]: lately: [redacted] and [redacted])',
   );
 });
+
+test('ApiEndpoint.call() tells nobody by what it blacks out whether a guess at a secret is right', async () => {
+  const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZG1pbiJ9.c2lnbmF0dXJl';
+  // As servers do of a query that they cannot read.
+  const { call } = anEndpoint(({ body = '' }) => ({
+    status: 400,
+    body: { code: 'SYNTAX', message: `near ${JSON.parse(body).query}` },
+  }));
+  const told = async (guess: string) => {
+    const body = JSON.stringify({ query: guess });
+    const headers = { authorization: `Bearer ${token}` };
+    return (await errorOf(call(write, { headers, body, secrets: [token] }))).serverMessage;
+  };
+  const known = token.slice(0, 30);
+  for (const guess of [`${known}${token[30]}`, `${known}#`]) expect(await told(guess)).toBe(`near ${guess}`);
+});
+
+test('ApiEndpoint.call() blacks out a secret of the body, and one that the other side knows more of', async () => {
+  const [token, password] = ['eyJhbGciOiJIUzI1NiJ9.c2lnbmF0dXJl', 'a-pass"word-of-theirs'];
+  const message = `refused: ${token} with ${password}`;
+  const { call } = anEndpoint(() => ({ status: 400, body: { message } }));
+  const body = JSON.stringify({ password, query: token.slice(0, 12) });
+  const error = await errorOf(call(write, { body, secrets: [token, password] }));
+  expect(error.serverMessage).toBe('refused: eyJhb[redacted] with [redacted]');
+});

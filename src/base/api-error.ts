@@ -43,6 +43,8 @@ export interface ApiErrorFields {
   readonly idempotent: boolean;
   /** Everything that must not show up in the message. */
   readonly secrets?: readonly string[];
+  /** What the request said openly: to whoever may read the message it is no secret. */
+  readonly said?: readonly string[];
 }
 
 const MAX_CODE = 100;
@@ -76,10 +78,9 @@ export class ApiError extends Error {
   readonly retryable: boolean;
 
   constructor(fields: ApiErrorFields) {
-    const secrets = fields.secrets ?? [];
-    const code = clean(fields.code, secrets, MAX_CODE);
-    const serverMessage = clean(fields.serverMessage, secrets, MAX_SERVER_MESSAGE);
-    const detail = clean(fields.detail, secrets, MAX_SERVER_MESSAGE);
+    const code = clean(fields.code, fields, MAX_CODE);
+    const serverMessage = clean(fields.serverMessage, fields, MAX_SERVER_MESSAGE);
+    const detail = clean(fields.detail, fields, MAX_SERVER_MESSAGE);
     const failure = `${fields.what}${inParentheses(fields.status, code, serverMessage ?? detail)}`;
     super(`Cannot ${fields.phrase}: ${failure}`);
     this.api = fields.api;
@@ -129,18 +130,20 @@ function inParentheses(status: number | undefined, code: string | undefined, mes
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
+type Known = Pick<ApiErrorFields, 'secrets' | 'said'>;
+
 /** One line of bounded length without secrets. */
-function clean(text: string | undefined, secrets: readonly string[], maxLength: number): string | undefined {
+function clean(text: string | undefined, known: Known, maxLength: number): string | undefined {
   if (text === undefined) return undefined;
-  const line = oneLine(redactStart(text, secrets));
+  const line = oneLine(redactStart(text, known));
   if (line === '') return undefined;
   return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).toWellFormed()}…`;
 }
 
 /** Secrets go before the cut; what a secret that is cut by the limit itself leaves at the end is too short to be recognised. */
-function redactStart(text: string, secrets: readonly string[]): string {
-  if (text.length <= MAX_REDACTED) return redact(text, secrets);
-  return redact(text.slice(0, MAX_REDACTED), secrets).slice(0, 1 - REDACT_WINDOW);
+function redactStart(text: string, { secrets = [], said = [] }: Known): string {
+  if (text.length <= MAX_REDACTED) return redact(text, secrets, said);
+  return redact(text.slice(0, MAX_REDACTED), secrets, said).slice(0, 1 - REDACT_WINDOW);
 }
 
 /** Control and direction characters could forge lines of a log or turn a message around. */

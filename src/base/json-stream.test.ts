@@ -5,7 +5,7 @@ import { streamOf } from '../../test/support/http.ts';
 import { BadAnswer, JsonSplitter, parseJson, readSplitJson, type SplitOptions } from './json-stream.ts';
 import { Pace } from './pace.ts';
 
-const LIMITS = { maxBytes: 1_000_000, maxElementBytes: 100_000 };
+const LIMITS = { maxBytes: 1_000_000, maxElementBytes: 100_000, maxElements: 1_000 };
 
 function read(chunks: readonly (string | Uint8Array)[], options: Partial<SplitOptions> = {}) {
   return readSplitJson(streamOf(chunks), { ...LIMITS, ...options }, new Pace(manualClock()), (bytes) =>
@@ -101,12 +101,20 @@ test.each([
 });
 
 test.each([
-  ['the whole', [`[${'1,'.repeat(600_000)}1]`]],
+  ['the whole', [`[${`"${'x'.repeat(2_000)}",`.repeat(500)}1]`]],
   ['one element', [`["${'x'.repeat(100_001)}"]`]],
   ['an element that never ends', ['["', 'x'.repeat(60_000), 'x'.repeat(60_000)]],
   ['what is around the elements', [`[1]${' '.repeat(100_001)}`]],
 ])('readSplitJson() refuses a text in which %s is too large', async (_, chunks) => {
   await expect(read(chunks)).rejects.toThrow('larger than');
+});
+
+test('readSplitJson() makes nothing of more elements than it may', async () => {
+  const made: number[] = [];
+  const chunks = [`[${'{},'.repeat(1_000)}`, '{},{}]'];
+  const reading = readSplitJson(streamOf(chunks), LIMITS, new Pace(manualClock()), (_, index) => made.push(index));
+  await expect(reading).rejects.toThrow('the answer has more than 1000 elements');
+  expect(made).toHaveLength(1_000);
 });
 
 test('readSplitJson() finds its member by a key that is cut anywhere, also within an escape', async () => {
@@ -199,7 +207,7 @@ test('parseJson() quotes nothing of what it refuses', () => {
 });
 
 test('JsonSplitter holds no more than the limit of one element', () => {
-  const splitter = new JsonSplitter({ maxBytes: 1_000_000, maxElementBytes: 10 });
+  const splitter = new JsonSplitter({ maxBytes: 1_000_000, maxElementBytes: 10, maxElements: 10 });
   expect(splitter.push(Buffer.from('[1,2,'))).toHaveLength(2);
   expect(() => splitter.push(Buffer.from('"0123456789"'))).toThrow('one element of the answer is larger than 10 bytes');
 });

@@ -12,6 +12,8 @@ export interface SplitOptions {
   readonly maxBytes: number;
   /** Limit of one element, and of everything around the elements together, in bytes: each is parsed in one go. */
   readonly maxElementBytes: number;
+  /** Limit of their number: what is made of each may take many times its bytes. */
+  readonly maxElements: number;
 }
 
 /** Makes something of an element, given as its bytes: `parseJson` says whether they are valid JSON. */
@@ -291,7 +293,8 @@ export class JsonSplitter {
     this.#elementBytes = 0;
     // Only `[]` may hold nothing between its marks.
     if (end === CLOSE_ARRAY && this.#elementsSeen === 0 && isBlank(bytes)) return;
-    this.#elementsSeen++;
+    if (++this.#elementsSeen > this.#limits.maxElements)
+      throw new BadAnswer(`the answer has more than ${this.#limits.maxElements} elements`);
     elements.push(bytes);
   }
 

@@ -61,3 +61,16 @@ test('createLog() writes for people what it is about, and the stack of an error'
   expect(lines[2]).toMatch(/ INFO {2}Starts version="1"\n {9}config\.level="info"\n {9}config\.namespaces=\["a"\]\n$/);
   expect(lines[1]).toMatch(/ERROR Failed\nError: Broken\n/);
 });
+
+test.each(['json', 'pretty'] as const)(
+  'createLog() lets nothing that others wrote steer the terminal, as %s',
+  (format) => {
+    const { log, lines } = aLog(format);
+    const hostile = 'a\u001b[2Jb\u009b2Jc\rd\u202ee\nf';
+    log.warn({ kind: 'Toy', namespace: 'ns', name: 'a', state: hostile, err: new Error(hostile) }, hostile);
+    expect(lines.join('').replaceAll('\n', '')).toMatch(/^[\x20-\x7e]*$/);
+    const [first = ''] = lines.join('').split('\n');
+    expect(first).toMatch(/f/);
+    if (format === 'json') expect(JSON.parse(first)).toMatchObject({ msg: hostile, state: hostile });
+  },
+);

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
+import { oneLine } from './api-error.ts';
 
 export type Log = Logger;
 
@@ -41,7 +42,7 @@ export function createLog(options: LogOptions): Log {
   const destination = new Writable({
     decodeStrings: false,
     write(line: string, _encoding, done) {
-      options.write(options.format === 'json' ? line : pretty(line));
+      options.write((options.format === 'json' ? line : pretty(line)).replace(CONTROLS, escaped));
       done();
     },
   });
@@ -66,6 +67,14 @@ function isHarmless(value: unknown, path: readonly string[]): boolean {
   return path.at(-1) === 'secrets' && (typeof value === 'number' || value === 'watch' || value === 'get');
 }
 
+/** What moves a terminal's cursor or turns a line around, and JSON lets be; a line ends with a line feed, and so do those of a stack. */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+function escaped(character: string): string {
+  return character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** What others wrote may be in the message: it ends no line. */
 function pretty(line: string): string {
   const { time, level, msg, kind, namespace, name, err, ...rest } = JSON.parse(line);
   const about = kind === undefined ? '' : ` ${kind} ${namespace}/${name}:`;
@@ -80,7 +89,7 @@ function pretty(line: string): string {
       : [],
   );
   const error = err?.stack === undefined ? '' : `\n${err.stack}`;
-  const head = `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(5)}${about} ${msg}`;
+  const head = `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(5)}${about} ${oneLine(String(msg))}`;
   return `${[head, ...more, ...below].join('')}${error}\n`;
 }
 

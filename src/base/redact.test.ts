@@ -20,6 +20,9 @@ const FORMS: readonly (readonly [string, string])[] = [
   ['as Base64', Buffer.from(SECRET).toString('base64')],
   ['as Base64 for URLs', Buffer.from(SECRET).toString('base64url')],
   ['as Base64 behind one letter', Buffer.from(`:${SECRET}`).toString('base64')],
+  ['as Base64 in lines', Buffer.from(SECRET).toString('base64').replace(/.{16}/g, '$&\n')],
+  ['in hexadecimal', Buffer.from(SECRET).toString('hex').toUpperCase()],
+  ['with each byte escaped', Buffer.from(SECRET).toString('hex').replace(/../g, '%$&')],
   ['cut after 12 letters', SECRET.slice(0, 12)],
   ['cut before its last 12 letters', SECRET.slice(-12)],
 ];

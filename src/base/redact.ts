@@ -8,22 +8,30 @@ export const REDACT_WINDOW = 8;
 export const LEAST_SECRET = 4;
 
 /**
- * The text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML or Base64 text (at any
+ * The text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML, hexadecimal or Base64 text (at any
  * alignment, so also inside `Basic` credentials), nor pieces of them of 8 characters or more. Empty secrets are ignored.
+ *
+ * `said`: what is known to whoever reads the text. Pieces of that stay, as it would tell whether a guess at a secret is right if
+ * they went: character by character, where the beginning is known, as that of a token mostly is.
  */
-export function redact(text: string, secrets: readonly string[]): string {
+export function redact(text: string, secrets: readonly string[], said: readonly string[] = []): string {
   if (text === '') return '';
   const lowerCase = text.toLowerCase();
   const covered = new Uint8Array(text.length);
   const forms = new Set(secrets.flatMap((secret) => [...formsOf(secret)].map((form) => form.toLowerCase())));
-  cover(lowerCase, forms, covered);
+  cover(
+    lowerCase,
+    forms,
+    said.map((each) => each.toLowerCase()),
+    covered,
+  );
   // Lower case of a few letters is longer than they are; then positions do not match, and all of the text is withheld.
   if (lowerCase.length !== text.length) covered.fill(secrets.length === 0 ? 0 : 1);
   return replaceCovered(text, covered);
 }
 
 /** Marks the characters of `text` that belong to a piece of a form; in time that grows with the text and the forms, not with both at once. */
-function cover(text: string, forms: ReadonlySet<string>, covered: Uint8Array): void {
+function cover(text: string, forms: ReadonlySet<string>, said: readonly string[], covered: Uint8Array): void {
   const windows = new Map<number, ReadonlySet<string>>();
   const found = new Set<string>();
   for (const form of forms) {
@@ -32,6 +40,7 @@ function cover(text: string, forms: ReadonlySet<string>, covered: Uint8Array): v
     windows.set(width, inText);
     for (const piece of piecesOf(form, width)) if (inText.has(piece)) found.add(piece);
   }
+  if (found.size > 0) for (const each of said) for (const width of windows.keys()) forget(found, each, width);
   for (const width of windows.keys()) {
     let start = 0;
     for (const piece of piecesOf(text, width)) {
@@ -39,6 +48,11 @@ function cover(text: string, forms: ReadonlySet<string>, covered: Uint8Array): v
       start++;
     }
   }
+}
+
+/** In one go over what was said, which may be a schema of megabytes. */
+function forget(found: Set<string>, said: string, width: number): void {
+  for (let start = 0; start + width <= said.length; start++) found.delete(said.slice(start, start + width));
 }
 
 function piecesOf(text: string, width: number): readonly string[] {
@@ -76,8 +90,15 @@ function formsOf(secret: string): ReadonlySet<string> {
     uri.replaceAll('%20', '+'),
     encodeURI(wellFormed),
     wellFormed.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    ...hexForms(wellFormed),
     ...base64Forms(wellFormed),
   ]);
+}
+
+/** Also with each byte as in a URI, where the other side keeps no letter. Of a short secret it would match numbers that are none. */
+function hexForms(secret: string): string[] {
+  const hex = Buffer.from(secret, 'utf8').toString('hex');
+  return hex.length < REDACT_WINDOW ? [] : [hex, hex.replace(/../g, '%$&')];
 }
 
 /** Base64 of the secret at each of the three alignments within a longer text, without what depends on its neighbours. */

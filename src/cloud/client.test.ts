@@ -153,6 +153,14 @@ test.each(CASES.flatMap((one) => NONSENSE.map(([what, answer]) => ({ ...one, wha
   },
 );
 
+test('CloudClient.list() refuses a List of millions of clusters, which is not large otherwise', async () => {
+  const { client } = aClient(() => ({ status: 200, body: `[${'{"id":"a"},'.repeat(50_000)}{"id":"a"}]` }));
+  const error = await errorOf(client.list());
+  expect(error.message).toBe(
+    'Cannot list the clusters of space "production": the answer has more than 50000 elements (HTTP 200)',
+  );
+});
+
 test.each(CASES)('CloudClient.$name() is sent once when its answer is lost, unless it is a GET', async (one) => {
   const { client, calls } = aClient(() => new HttpError('lost', 'reset'));
   const looks = one.sent.method === 'GET';

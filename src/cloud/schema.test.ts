@@ -92,3 +92,18 @@ test('versionsSchema reads the version list', () => {
   expect(versionsSchema.parse({ availableVersions: ['3.5.0'], x: 1 })).toEqual({ availableVersions: ['3.5.0'] });
   expect(versionsSchema.safeParse({ availableVersions: null }).success).toBe(false);
 });
+
+test('The words of a cloud are read as they are shown: on one line of bounded length', () => {
+  const hostile = `run\u001b[2J\u009bning\n${'x'.repeat(5_000)}`;
+  const given = { ...least, status: hostile, machineType: hostile, servers: [{ address: 'a:1', status: hostile }] };
+  const { status, machineType, servers } = clusterSchema.parse(given);
+  for (const word of [
+    status,
+    machineType,
+    servers[0]?.status ?? '',
+    ...versionsSchema.parse({ availableVersions: [hostile] }).availableVersions,
+  ]) {
+    expect(word).toMatch(/^run \[2J ning x+$/);
+    expect(word).toHaveLength(1_000);
+  }
+});

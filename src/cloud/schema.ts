@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { maybe } from '../base/answer.ts';
+import { oneLine } from '../base/api-error.ts';
 
 /*
- * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent.
+ * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept, on one line, null is absent.
  * What is there but of the wrong type is an error: a guess could take one cluster for another.
  */
 
@@ -36,7 +37,12 @@ export interface Cluster {
   readonly servers: readonly ClusterServer[];
 }
 
-const serverSchema = z.object({ address: maybe(z.string()), status: maybe(z.string()) });
+/** Long enough for any word of a cloud's; it is told in statuses, messages and logs. */
+const MAX_WORD = 1_000;
+const text = z.string().transform((given) => oneLine(given).slice(0, MAX_WORD));
+const word = maybe(text);
+
+const serverSchema = z.object({ address: maybe(z.string()), status: word });
 
 const serversSchema = maybe(z.array(serverSchema)).transform((servers): readonly ClusterServer[] =>
   (servers ?? []).flatMap(({ address, status }) =>
@@ -64,13 +70,13 @@ function wholeGB(size: number | undefined): number | undefined {
 
 export const clusterSchema: z.ZodType<Cluster> = z.object({
   id: z.string().min(1),
-  status: maybe(z.string()).transform((status) => status || 'unknown'),
+  status: word.transform((status) => status || 'unknown'),
   createdAt: maybe(z.number()).transform(inMilliseconds),
-  version: maybe(z.string()),
-  provider: maybe(z.string()),
-  region: maybe(z.string()),
-  machineType: maybe(z.string()),
-  storageType: maybe(z.string()),
+  version: word,
+  provider: word,
+  region: word,
+  machineType: word,
+  storageType: word,
   storageSizeGB: maybe(z.number()).transform(wholeGB),
   serverCount: maybe(z.number()).transform(whole),
   isFree: maybe(z.boolean()),
@@ -80,4 +86,4 @@ export const clusterSchema: z.ZodType<Cluster> = z.object({
 /** What of a cluster that makes no sense otherwise may still be told. */
 export const namedSchema = z.object({ id: z.string().min(1) });
 
-export const versionsSchema = z.object({ availableVersions: z.array(z.string()) });
+export const versionsSchema = z.object({ availableVersions: z.array(text) });

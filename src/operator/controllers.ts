@@ -124,12 +124,16 @@ function connectionsOf(
 }
 
 function controllerOfSpaces({ share, informers, wiring, places, members, connections }: Setting) {
+  const isReady = (space: ObjectKey) => spaceOf(informers.spaces.store.get(space))?.ready?.status === 'True';
   const kind = databaseSpaceKind({
     secrets: wiring.secrets,
     connections,
     places,
     connectedWith: new Map(),
-    claimedIDs: (space) => members.claimedIDs(space, places.get(space)),
+    claimedIDs: (space, by) =>
+      space === by || isReady(space)
+        ? members.claimedIDs(space, places.get(space))
+        : members.heldIDs(space, places.get(space)),
     neededBy: (space) => members.neededBy(space),
   });
   return wiring.controllerOf(kind, informers.spaces, share.gateOf('spaces'));

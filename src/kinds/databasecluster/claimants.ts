@@ -21,7 +21,8 @@ export function claims(cluster: ClusterRecord): boolean {
 
 /**
  * Those that have the id or want it, where the subject's space is now. What one has is its own whatever its spec says, also
- * where that cannot be read any more.
+ * where that cannot be read any more. A wish alone counts by way of another DatabaseSpace only while that one is Ready: anybody
+ * can name the place, and nothing is begun without tokens that the cloud takes there.
  */
 export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
@@ -29,11 +30,12 @@ export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: st
   // What an object stands for may be in another place than its space is now.
   const isHere = ({ status: { place } }: ClusterRecord) =>
     here === undefined || place === undefined || isSamePlace(place, here);
+  const mayBegin = (space: ObjectKey) => space === own || world.space(space)?.ready?.status === 'True';
   return [...world.places.same(own)].flatMap((space) =>
     [...world.claimants(space, id)]
       .map((key) => heldRecordOf(world.cluster(key)))
       .filter((record) => record !== undefined)
-      .filter((record) => claims(record) && isHere(record)),
+      .filter((record) => claims(record) && isHere(record) && (mayExist(record) || mayBegin(space))),
   );
 }
 

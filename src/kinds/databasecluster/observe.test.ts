@@ -57,11 +57,13 @@ describe('observeCluster() looks for the space and', () => {
     const unseen = { spec: aSpace().subject.spec, ready: undefined };
     const observed = { ...unseen, ready: { status: 'True', reason: 'Observed', message: '' } };
     const refused = { ...unseen, ready: { status: 'False', reason: 'CredentialsInvalid', message: '' } };
+    const putOff = { ...unseen, ready: { status: 'Unknown', reason: 'CloudThrottled', message: '' } };
     const told = aCluster().withCondition('Ready', 'Unknown', 'SpaceNotFound');
 
     it.each([
       ['has it say nothing for a minute', aCluster(), unseen, 60_000],
       ['of a process that is new, too', aCluster(), observed, 60_000],
+      ['of a cloud that has put it off, too', aCluster(), putOff, 60_000],
       ['has it say what is wrong with the space', aCluster(), refused, undefined],
       ['has it say so where it said something else before', told, unseen, undefined],
     ])('%s', async (_what, given, space, untoldMs) => {
@@ -191,6 +193,33 @@ describe('observeCluster() looks for the source of a clone and', () => {
   it('takes the cluster of a DatabaseCluster', async () => {
     const { bench, known } = await withSource();
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+  });
+
+  describe('by its id, where the DatabaseCluster that has it is of another namespace,', () => {
+    const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
+    const theirs = async (change: (source: ClusterBuilder) => ClusterBuilder = (source) => source) => {
+      const { bench, known } = await withSource(change);
+      const source = known.cluster();
+      const elsewhere = { ...source, metadata: { ...source.metadata, namespace: 'bank', name: 'vault', uid: 'other' } };
+      const namespaceLabels = async () => ({ team: 'shop' });
+      return observe(bench, byID, { cluster: () => elsewhere, claimants: () => ['bank/vault'], namespaceLabels });
+    };
+
+    it('takes it only if that one admits this namespace', async () => {
+      expect(await theirs()).toMatchObject({ cloneSource: { is: 'unusable', reason: 'ClusterNotAllowed' } });
+      const selector = { matchLabels: { team: 'shop' } };
+      for (const allowedNamespaces of [{ from: 'All' }, { from: 'Selector', selector }] as const) {
+        const seen = await theirs((source) => source.with({ allowedNamespaces }));
+        expect(seen).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+      }
+    });
+
+    it('takes it where that one has another cluster, or only wants this one', async () => {
+      for (const createdAt of ['2020-01-01T00:00:00.000Z', undefined]) {
+        const seen = await theirs((source) => source.withStatus({ clusterID: undefined, createdAt }));
+        expect(seen).toMatchObject({ cloneSource: { is: 'known' } });
+      }
+    });
   });
 
   it.each([{ clusterRef: { name: 'orders' } }, { clusterID: 'orders' }])(

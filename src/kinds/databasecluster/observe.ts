@@ -5,7 +5,7 @@ import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { createIt } from '../missing.ts';
 import { admits } from '../namespaces.ts';
-import { firstClaimant, spaceKeyOf } from './claimants.ts';
+import { claimantsOf, firstClaimant, spaceKeyOf } from './claimants.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
 import { findCluster, maybeAttempted } from './find-cluster.ts';
@@ -72,7 +72,7 @@ export async function observeCluster(
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
-    cloneSource: cloneSourceOf(world, subject, connection),
+    cloneSource: await cloneSourceOf(world, subject, connection, signal),
   } as const;
   return {
     ...seen,
@@ -146,7 +146,8 @@ async function findConnection(
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${space.ready?.reason}`;
   const why = space.ready === undefined ? 'it was not looked at yet' : known;
   const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
-  const isFirstLook = space.ready === undefined || starting;
+  const isPutOff = space.ready?.status === 'Unknown' && space.ready.reason === 'CloudThrottled';
+  const isFirstLook = space.ready === undefined || starting || isPutOff;
   const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
   const login = await loginMeanwhile(world, subject, space.spec, connection, signal);
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
@@ -209,11 +210,12 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
 }
 
 /** What is to be cloned: a cluster of this place, as a clone is made where its source is, and one that is at rest. */
-function cloneSourceOf(
+async function cloneSourceOf(
   world: ClusterWorld,
   subject: ClusterSubject,
   { poller, place }: SpaceConnection,
-): SpaceSeen['cloneSource'] {
+  signal: AbortSignal,
+): Promise<SpaceSeen['cloneSource']> {
   const { cloneFrom } = subject.spec;
   if (cloneFrom === undefined) return undefined;
   const isReady = (cluster: Cluster | undefined) => cluster?.status === 'running' || cluster?.status === 'suspended';
@@ -224,8 +226,14 @@ function cloneSourceOf(
   if (isItself) return { is: 'unusable', reason: 'InvalidSpec', message: `spec.${CLONE_OF_ITSELF}` };
   if (cloneFrom.clusterRef === undefined) {
     const id = cloneFrom.clusterID ?? '';
-    if (isReady(poller.get(id))) return { is: 'known', id };
-    return { is: 'waiting', message: `Waiting for cluster "${id}" in ${placeName(place)}, which is to be cloned` };
+    const cluster = poller.get(id);
+    if (cluster === undefined || !isReady(cluster))
+      return { is: 'waiting', message: `Waiting for cluster "${id}" in ${placeName(place)}, which is to be cloned` };
+    if (await isKeptFrom(world, subject, cluster, signal)) {
+      const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": have it added to that one's allowedNamespaces, or delete this object`;
+      return { is: 'unusable', reason: 'ClusterNotAllowed', message };
+    }
+    return { is: 'known', id };
   }
   const { name } = cloneFrom.clusterRef;
   const source = clusterRecordOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
@@ -240,6 +248,23 @@ function cloneSourceOf(
   if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id };
   const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
   return { is: 'waiting', message };
+}
+
+/** A clone has all the data: what a DatabaseCluster of another namespace has is given to whom that one admits. */
+async function isKeptFrom(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace: own = '' } = subject.metadata;
+  for (const record of claimantsOf(world, subject, cluster.id)) {
+    const { metadata, spec, status } = record;
+    const isTheirs = status.createdAt === undefined ? mayExist(record) : isSame(record, cluster);
+    if (metadata.namespace === own || currentID(record) !== cluster.id || !isTheirs) continue;
+    if (!(await admits(spec.allowedNamespaces, () => world.namespaceLabels(own, signal)))) return true;
+  }
+  return false;
 }
 
 /** A login is looked at only at a cluster that is surely ours, runs, and is meant to. */

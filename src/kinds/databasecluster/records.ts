@@ -14,6 +14,8 @@ import { CLUSTER_FINALIZER } from './resource.ts';
 interface Member {
   /** Of its cluster, and those it wants; none where it takes none from anybody. */
   readonly ids: readonly string[];
+  /** Something in the cloud is, or may be, this one's: its ids are more than wishes. */
+  readonly exists: boolean;
   /** Where its cluster is, if that is known. */
   readonly place: Place | undefined;
   readonly needsSpace: boolean;
@@ -79,6 +81,12 @@ export class SpaceMembers {
     return space.claimed.ids;
   }
 
+  /** The same without those that are only wanted: of a space by way of which nobody comes to anything now. */
+  heldIDs(key: ObjectKey, here?: Place): ReadonlySet<string> {
+    const space = this.#spaces.get(key);
+    return space === undefined ? new Set() : idsIn(space, here, true);
+  }
+
   /** Clusters that something is to be done to in the cloud when their objects are deleted. */
   neededBy(space: ObjectKey): readonly ObjectKey[] {
     const needing: ObjectKey[] = [];
@@ -89,9 +97,10 @@ export class SpaceMembers {
   }
 }
 
-function idsIn({ members }: Space, here: Place | undefined): ReadonlySet<string> {
+function idsIn({ members }: Space, here: Place | undefined, held = false): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const member of members.values()) {
+    if (held && !member.exists) continue;
     if (here !== undefined && member.place !== undefined && !isSamePlace(member.place, here)) continue;
     for (const id of member.ids) ids.add(id);
   }
@@ -103,7 +112,7 @@ function memberOf(record: HeldRecord, usual: Place | undefined): Member {
   const ids = new Set(claims(record) ? [currentID(record), desiredID(record)] : []);
   const { place } = record.status;
   const isUsual = place !== undefined && usual !== undefined && isSamePlace(place, usual);
-  return { ids: [...ids], place: isUsual ? usual : place, needsSpace: needsSpace(record) };
+  return { ids: [...ids], exists: mayExist(record), place: isUsual ? usual : place, needsSpace: needsSpace(record) };
 }
 
 /** A finalizer can be written by anybody; what was done in the cloud is written by us, after the space admitted the object. */

@@ -59,7 +59,12 @@ const cloneFrom = z
       .object({ name: objectName().describe('Name of the DatabaseCluster.') })
       .optional()
       .describe('The source as a DatabaseCluster of the same namespace and space.'),
-    clusterID: clusterID().optional().describe('The source as the id of any cluster in the same space.'),
+    clusterID: clusterID()
+      .optional()
+      .describe(
+        'The source as the id of any cluster in the same space; where a DatabaseCluster of another namespace has it, ' +
+          'allowedNamespaces of that one must admit this one.',
+      ),
   })
   .meta(
     rules(
@@ -224,7 +229,9 @@ const spec = z
       .default(false)
       .describe('true: deleting this object waits, and leaves the cluster alone, until this is false.'),
     adminCredentials: adminCredentials.optional().describe("The login of the cluster's default user."),
-    allowedNamespaces: allowedNamespaces('Who may place DatabaseUsers and Databases on this cluster.').optional(),
+    allowedNamespaces: allowedNamespaces(
+      'Who may place DatabaseUsers and Databases on this cluster, and clone it by its id.',
+    ).optional(),
     allowUnlisted: z
       .boolean()
       .default(false)

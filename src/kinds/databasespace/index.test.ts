@@ -5,10 +5,26 @@ import { secretsOf } from '../../../test/support/secrets.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { FakeKube } from '../../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
-import { createSecrets } from '../secrets.ts';
+import { createSecrets, type Secrets } from '../secrets.ts';
 import type { SpaceConnections } from './connection.ts';
 import { databaseSpaceKind } from './index.ts';
 import { secretFinalizer } from './observe.ts';
+
+test('DatabaseSpaces of one namespace take turns with those of others', () => {
+  const kind = databaseSpaceKind({
+    secrets: {} as Secrets,
+    connections: {} as SpaceConnections,
+    places: placesOf({}),
+    connectedWith: new Map(),
+    claimedIDs: () => new Set(),
+    neededBy: () => [],
+  });
+  const { metadata, spec } = aSpace().subject;
+  const groupOf = (namespace: string, name: string) =>
+    kind.group?.({ metadata: { ...metadata, namespace, name }, spec, status: { observedGeneration: 1 } });
+  expect(groupOf('mallory', 'one')).toBe(groupOf('mallory', 'two'));
+  expect(groupOf('mallory', 'one')).not.toBe(groupOf('shop', 'production'));
+});
 
 test("a DatabaseSpace that is abandoned lets go of its Secrets, and of nobody else's", async () => {
   const kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });

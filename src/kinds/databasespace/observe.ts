@@ -73,8 +73,8 @@ export interface SpaceWorld {
   readonly secrets: Secrets;
   readonly connections: SpaceConnections;
   readonly places: Pick<SpacePlaces, 'same'>;
-  /** Ids that the DatabaseClusters of a space stand for. */
-  readonly claimedIDs: (space: ObjectKey) => ReadonlySet<string>;
+  /** Ids that the DatabaseClusters of a space stand for, or want, as far as that counts for the space `by`, which may be another one. */
+  readonly claimedIDs: (space: ObjectKey, by: ObjectKey) => ReadonlySet<string>;
   /** DatabaseClusters that cannot go without the space. */
   readonly neededBy: (space: ObjectKey) => readonly ObjectKey[];
   /** What the Secrets were like when the space was connected last. */
@@ -250,7 +250,7 @@ async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, wo
 
 /** Ids that are stood for in the same place of the cloud, by whatever DatabaseSpace. */
 function claimedIn({ places, claimedIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
-  const [ids = new Set<string>(), ...others] = [...places.same(space)].map(claimedIDs);
+  const [ids = new Set<string>(), ...others] = [...places.same(space)].map((each) => claimedIDs(each, space));
   return others.length === 0 ? ids : new Set([ids, ...others].flatMap((each) => [...each]));
 }
 
