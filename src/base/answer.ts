@@ -8,7 +8,7 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 export const MAX_LIST_BYTES = 64 * 1024 * 1024;
 export const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
 /** Most elements of such an answer. Of the smallest there are millions in as many bytes, and each takes some 400 when it is kept. */
-export const MAX_ELEMENTS = 50_000;
+export const MAX_ELEMENTS = 100_000;
 
 /** The whole body. Fails with BadAnswer if it is too large, or a web page: what a proxy or a wrong address answers with. */
 export async function readBytes(response: HttpResponse, maxBytes = MAX_ANSWER_BYTES): Promise<Uint8Array> {

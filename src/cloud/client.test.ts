@@ -154,10 +154,10 @@ test.each(CASES.flatMap((one) => NONSENSE.map(([what, answer]) => ({ ...one, wha
 );
 
 test('CloudClient.list() refuses a List of millions of clusters, which is not large otherwise', async () => {
-  const { client } = aClient(() => ({ status: 200, body: `[${'{"id":"a"},'.repeat(50_000)}{"id":"a"}]` }));
+  const { client } = aClient(() => ({ status: 200, body: `[${'{"id":"a"},'.repeat(100_000)}{"id":"a"}]` }));
   const error = await errorOf(client.list());
   expect(error.message).toBe(
-    'Cannot list the clusters of space "production": the answer has more than 50000 elements (HTTP 200)',
+    'Cannot list the clusters of space "production": the answer has more than 100000 elements (HTTP 200)',
   );
 });
 
