@@ -25,6 +25,9 @@ function aSource() {
     tell: (object: KubeObject) => {
       for (const handler of handlers) handler(keyOf(object), undefined, object);
     },
+    tellGone: (object: KubeObject) => {
+      for (const handler of handlers) handler(keyOf(object), object, undefined);
+    },
   };
 }
 
@@ -53,6 +56,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     informers,
   );
   const placeSpace = (baseURL: string) => informers.spaces.tell(object('production', specAt(baseURL)));
+  const removeSpace = () => informers.spaces.tellGone(object('production', specAt('https://cloud.test')));
   placeSpace('https://cloud.test');
   for (let index = 0; index < count; index++)
     informers.clusters.tell(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
@@ -100,6 +104,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     released,
     rival,
     placeSpace,
+    removeSpace,
   };
 }
 
@@ -217,18 +222,18 @@ async function aPair() {
   if (isFirst) both[0].gate.end('shop/orders-0');
   const [first, other] = isFirst ? both : [both[1], both[0]];
   const view = setting.api.all(LEASES).flatMap(({ metadata: { name } }) => name.split('mooring-replica-').slice(1));
-  const ownerAt = (baseURL: string) => ownerOf(shardAt(baseURL), view.sort());
-  let elsewhere = '';
-  for (let index = 0; elsewhere === ''; index++)
-    if (ownerAt(`https://cloud-${index}.test`) !== ownerAt('https://cloud.test'))
-      elsewhere = `https://cloud-${index}.test`;
-  const move = () => {
+  const ownerAt = (shard: string) => ownerOf(shard, view.sort());
+  /** Has the space be at the first place that is so. */
+  const placeWhere = (is: (baseURL: string) => boolean) => {
+    let index = 0;
+    while (!is(`https://cloud-${index}.test`)) index++;
     for (const { placeSpace, resynced } of both) {
-      placeSpace(elsewhere);
+      placeSpace(`https://cloud-${index}.test`);
       resynced.length = 0;
     }
   };
-  return { ...setting, first, other, move };
+  const move = () => placeWhere((baseURL) => ownerAt(shardAt(baseURL)) !== ownerAt(shardAt('https://cloud.test')));
+  return { ...setting, both, first, other, ownerAt, placeWhere, move };
 }
 
 test('A key that one replica has in hand is not begun by another one, whose its space has come to be meanwhile', async () => {
@@ -241,6 +246,25 @@ test('A key that one replica has in hand is not begun by another one, whose its 
   first.gate.end('shop/orders-0');
   await world.advance(6_000);
   expect(other.resynced.sort()).toEqual(['shop/orders-0', 'shop/production']);
+  expect(await other.gate.begin('shop/orders-0')).toBe(true);
+});
+
+test('A key that one replica has in hand is not begun by another one, whose it is without its space, which is gone', async () => {
+  const { world, both, ownerAt, placeWhere } = await aPair();
+  // Of what is in no space that is known, the space's own name says whose it is.
+  placeWhere((baseURL) => ownerAt(shardAt(baseURL)) !== ownerAt('shop/production'));
+  await world.advance(20_000);
+  const begun = await Promise.all(both.map(({ gate }) => gate.begin('shop/orders-0')));
+  expect(begun.toSorted()).toEqual([false, true]);
+  const [first, other] = begun[0] ? both : [both[1], both[0]];
+  for (const each of both) each.removeSpace();
+  other.resynced.length = 0;
+  expect(await other.gate.begin('shop/orders-0')).toBe(false);
+  await world.advance(60_000);
+  expect(await other.gate.begin('shop/orders-0')).toBe(false);
+  first.gate.end('shop/orders-0');
+  await world.advance(6_000);
+  expect(other.resynced).toEqual(['shop/orders-0']);
   expect(await other.gate.begin('shop/orders-0')).toBe(true);
 });
 

@@ -103,7 +103,8 @@ export class Sharding {
     for (const kind of KINDS) {
       informers[kind].onChange((key, _before, after) => {
         const [former, within] = [this.#within[kind].get(key), after && withinOf(kind, after)];
-        if (former !== undefined && within !== undefined && former !== within)
+        // What was in it is in another shard then, also where it is gone.
+        if (former !== undefined && former !== within)
           if (!this.#membership.owns(this.#shardOf(kind, key))) this.#moved.set(`${kind} ${key}`, this.#looks);
         if (within === undefined) this.#within[kind].delete(key);
         else this.#within[kind].set(key, within);

@@ -15,3 +15,9 @@ describeEveryFault(['two-spaces-rotate', 'two-spaces-busy'].map(scenarioNamed), 
   faults: FOR_REPLICAS,
   inTurn: true,
 });
+// Whose an object is that is still in hand changes where its space goes.
+describeEveryFault(['race-for-username', 'two-users-at-once'].map(scenarioNamed), {
+  replicas: 2,
+  shards: true,
+  faults: ['terminate'],
+});
