@@ -1,4 +1,4 @@
-import { REDACT_WINDOW, redact } from './redact.ts';
+import { REDACT_WINDOW, redactor } from './redact.ts';
 
 /**
  * What became of a call:
@@ -78,9 +78,10 @@ export class ApiError extends Error {
   readonly retryable: boolean;
 
   constructor(fields: ApiErrorFields) {
-    const code = clean(fields.code, fields, MAX_CODE);
-    const serverMessage = clean(fields.serverMessage, fields, MAX_SERVER_MESSAGE);
-    const detail = clean(fields.detail, fields, MAX_SERVER_MESSAGE);
+    const redacted = redactor(fields.secrets ?? [], fields.said);
+    const code = clean(fields.code, redacted, MAX_CODE);
+    const serverMessage = clean(fields.serverMessage, redacted, MAX_SERVER_MESSAGE);
+    const detail = clean(fields.detail, redacted, MAX_SERVER_MESSAGE);
     const failure = `${fields.what}${inParentheses(fields.status, code, serverMessage ?? detail)}`;
     super(`Cannot ${fields.phrase}: ${failure}`);
     this.api = fields.api;
@@ -130,20 +131,20 @@ function inParentheses(status: number | undefined, code: string | undefined, mes
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-type Known = Pick<ApiErrorFields, 'secrets' | 'said'>;
+type Redacted = (text: string) => string;
 
 /** One line of bounded length without secrets. */
-function clean(text: string | undefined, known: Known, maxLength: number): string | undefined {
+function clean(text: string | undefined, redacted: Redacted, maxLength: number): string | undefined {
   if (text === undefined) return undefined;
-  const line = oneLine(redactStart(text, known));
+  const line = oneLine(startOf(text, redacted));
   if (line === '') return undefined;
   return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).toWellFormed()}…`;
 }
 
 /** Secrets go before the cut; what a secret that is cut by the limit itself leaves at the end is too short to be recognised. */
-function redactStart(text: string, { secrets = [], said = [] }: Known): string {
-  if (text.length <= MAX_REDACTED) return redact(text, secrets, said);
-  return redact(text.slice(0, MAX_REDACTED), secrets, said).slice(0, 1 - REDACT_WINDOW);
+function startOf(text: string, redacted: Redacted): string {
+  if (text.length <= MAX_REDACTED) return redacted(text);
+  return redacted(text.slice(0, MAX_REDACTED)).slice(0, 1 - REDACT_WINDOW);
 }
 
 /** Control and direction characters could forge lines of a log or turn a message around. */

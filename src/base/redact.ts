@@ -15,48 +15,74 @@ export const LEAST_SECRET = 4;
  * they went: character by character, where the beginning is known, as that of a token mostly is.
  */
 export function redact(text: string, secrets: readonly string[], said: readonly string[] = []): string {
-  if (text === '') return '';
-  const lowerCase = text.toLowerCase();
-  const covered = new Uint8Array(text.length);
-  const forms = new Set(secrets.flatMap((secret) => [...formsOf(secret)].map((form) => form.toLowerCase())));
-  cover(
-    lowerCase,
-    forms,
-    said.map((each) => each.toLowerCase()),
-    covered,
-  );
-  // Lower case of a few letters is longer than they are; then positions do not match, and all of the text is withheld.
-  if (lowerCase.length !== text.length) covered.fill(secrets.length === 0 ? 0 : 1);
-  return replaceCovered(text, covered);
+  return redactor(secrets, said)(text);
+}
+
+/** As `redact`, for several texts: what secrets look like in any of them is found once, and only if there is a text. */
+export function redactor(secrets: readonly string[], said: readonly string[] = []): (text: string) => string {
+  let forms: ReadonlySet<string> | undefined;
+  return (text) => {
+    if (text === '') return '';
+    forms ??= new Set(secrets.flatMap((secret) => [...formsOf(secret)].map((form) => form.toLowerCase())));
+    const lowerCase = text.toLowerCase();
+    const covered = new Uint8Array(text.length);
+    cover(lowerCase, forms, said, covered);
+    // Lower case of a few letters is longer than they are; then positions do not match, and all of the text is withheld.
+    if (lowerCase.length !== text.length) covered.fill(secrets.length === 0 ? 0 : 1);
+    return replaceCovered(text, covered);
+  };
 }
 
 /** Marks the characters of `text` that belong to a piece of a form; in time that grows with the text and the forms, not with both at once. */
 function cover(text: string, forms: ReadonlySet<string>, said: readonly string[], covered: Uint8Array): void {
-  const windows = new Map<number, ReadonlySet<string>>();
+  const windows = new Map<number, Window>();
   const found = new Set<string>();
   for (const form of forms) {
     const width = Math.min(REDACT_WINDOW, form.length);
-    const inText = windows.get(width) ?? new Set(piecesOf(text, width));
-    windows.set(width, inText);
-    for (const piece of piecesOf(form, width)) if (inText.has(piece)) found.add(piece);
-  }
-  if (found.size > 0) for (const each of said) for (const width of windows.keys()) forget(found, each, width);
-  for (const width of windows.keys()) {
-    let start = 0;
-    for (const piece of piecesOf(text, width)) {
-      if (found.has(piece)) covered.fill(1, start, start + width);
-      start++;
+    const { pieces, begins } = windows.get(width) ?? windowOf(text, width);
+    windows.set(width, { pieces, begins });
+    for (let start = 0; start + width <= form.length; start++) {
+      if (begins[beginOf(form, start, width)] === 0) continue;
+      const piece = form.slice(start, start + width);
+      if (pieces.has(piece)) found.add(piece);
     }
   }
+  if (found.size === 0) return;
+  for (const each of said) for (const width of windows.keys()) forget(found, each.toLowerCase(), width);
+  for (const width of windows.keys()) {
+    for (let start = 0; start + width <= text.length; start++)
+      if (found.has(text.slice(start, start + width))) covered.fill(1, start, start + width);
+  }
+}
+
+/** All pieces of one length of a text. */
+interface Window {
+  readonly pieces: ReadonlySet<string>;
+  /** 1 where `beginOf` one of them is: to cut each piece out of every form took a tenth of what a verified login costs. */
+  readonly begins: Uint8Array;
+}
+
+const BEGINS = 4_096;
+
+function windowOf(text: string, width: number): Window {
+  const pieces = new Set<string>();
+  const begins = new Uint8Array(BEGINS);
+  for (let start = 0; start + width <= text.length; start++) {
+    pieces.add(text.slice(start, start + width));
+    begins[beginOf(text, start, width)] = 1;
+  }
+  return { pieces, begins };
+}
+
+/** Of the piece at `start` a number that follows from its first two characters. */
+function beginOf(text: string, start: number, width: number): number {
+  const second = width === 1 ? 0 : text.charCodeAt(start + 1);
+  return (text.charCodeAt(start) * 31 + second) % BEGINS;
 }
 
 /** In one go over what was said, which may be a schema of megabytes. */
 function forget(found: Set<string>, said: string, width: number): void {
   for (let start = 0; start + width <= said.length; start++) found.delete(said.slice(start, start + width));
-}
-
-function piecesOf(text: string, width: number): readonly string[] {
-  return Array.from({ length: Math.max(0, text.length - width + 1) }, (_, start) => text.slice(start, start + width));
 }
 
 function replaceCovered(text: string, covered: Uint8Array): string {
