@@ -48,12 +48,14 @@ it('makePlan() says of a server that is reached by http what the operator says',
     'DatabaseCluster orders': { ...CLUSTER_SPEC, spaceRef: { name: 'next' } },
   };
   const input = await world.input(specs);
-  const endWith = async (allowHTTP: boolean) => {
-    const plan = await makePlan({ ...input, told: { ...NOTHING_TOLD, allowHTTP } }, world.clock);
+  const endWith = async (allowHTTP: boolean, given = input) => {
+    const plan = await makePlan({ ...given, told: { ...NOTHING_TOLD, allowHTTP } }, world.clock);
     return plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end;
   };
   expect(await endWith(false)).toMatchObject({ ready: 'False', reason: 'ServerURLNotAllowed' });
   expect(await endWith(true)).toMatchObject({ ready: 'True' });
+  const onLoopback = { ...specs, [NEXT]: { ...specs[NEXT], baseURL: 'http://127.0.0.1:8080' } };
+  expect(await endWith(false, await world.input(onLoopback))).toMatchObject({ ready: 'True' });
 });
 
 describe('policyOf()', () => {
@@ -68,8 +70,8 @@ describe('policyOf()', () => {
     ['but not where it says no', CLEAR, { ...listed, ...condition('BaseURLNotAllowed') }, false],
     ['nor before it has listed it', CLEAR, { observedGeneration: 1 }, false],
     ['nor before it has seen the URL', CLEAR, { ...listed, observedGeneration: 0 }, false],
-    ['nor of loopback', 'http://localhost:8080', listed, false],
-    ['nor of https', 'https://cloud.example.com', listed, false],
+    ['takes it for allowed beside a cloud on loopback, before anything is there', 'http://localhost:8080', {}, true],
+    ['does not where all is by https', 'https://cloud.example.com', listed, false],
   ])('%s', async (_what, baseURL, status, allowHTTP) => {
     const world = await aWorld({});
     const objects = (await world.input(space(baseURL))).objects.map((each) => {
