@@ -17,6 +17,7 @@ import {
   referred,
   spacesOf,
 } from './objects.ts';
+import { isOnLoopback } from './policy.ts';
 import type { CopiedSchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
 
@@ -103,6 +104,10 @@ function simulatorFor(
     random: createSeededRandom(1),
     teams,
     defaultCredentials: FACTORY_LOGIN,
+    // The servers of a cloud on loopback are there as well, which the operator judges otherwise than others.
+    ...(spaces.some(({ spec }) => isOnLoopback(spec.baseURL))
+      ? { addressOf: (count) => `127.0.0.1:${8000 + count}` }
+      : {}),
     availableVersions: versions.length === 0 ? DEFAULT_VERSIONS : [...new Set(versions)],
     knobs: {
       provisionMs: SOON,

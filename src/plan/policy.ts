@@ -9,7 +9,7 @@ export type ToldPolicy = Pick<UrlPolicy, 'allowHTTP' | 'allowedBaseURLs'>;
 export const NOTHING_TOLD: ToldPolicy = { allowHTTP: false, allowedBaseURLs: undefined };
 
 /**
- * What the operator allows: that it reaches something by http says that it was told to, or that it need not be. Which networks it may reach, and what a name means
+ * What the operator allows: that it reaches something by http says that it was told to. Which networks it may reach, and what a name means
  * there, a plan does not know.
  */
 export function policyOf(told: ToldPolicy, objects: readonly PlannedObject[]): UrlPolicy {
@@ -22,10 +22,13 @@ export function isClear(url: string): boolean {
   return refused !== undefined && URL.parse(url)?.protocol === 'http:';
 }
 
+/** Whether it is on loopback, where http is allowed. */
+export function isOnLoopback(url: string): boolean {
+  return URL.parse(url)?.protocol === 'http:' && !isClear(url);
+}
+
 function reachesByHTTP(objects: readonly PlannedObject[]): boolean {
   const isListed = spacesOf(objects).some(({ metadata, object, spec, status }) => {
-    // The servers of a cloud on loopback are there as well, where http is allowed; those in the copy have addresses of its own.
-    if (URL.parse(spec.baseURL)?.protocol === 'http:' && !isClear(spec.baseURL)) return true;
     const isSeen = object.live !== undefined && status.observedGeneration === metadata.generation;
     const isRefused = findStatusCondition(status.conditions, 'Ready')?.reason === 'BaseURLNotAllowed';
     return isClear(spec.baseURL) && isSeen && !isRefused && status.clusters !== undefined;

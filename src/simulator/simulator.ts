@@ -38,6 +38,8 @@ export interface SimulatorOptions {
   readonly availableVersions?: readonly string[];
   /** What an earlier run saved. */
   readonly state?: SavedState;
+  /** Of the server that is the `count`th to need a new address, as `host:port`. Default: a name that only `transport` knows. */
+  readonly addressOf?: (count: number) => string;
 }
 
 export interface Simulator extends Outsider, Hosting {
@@ -168,7 +170,7 @@ function createWorld(
     factoryLogin: { username, passwordHash: hashPassword(password) },
     availableVersions: options.availableVersions ?? DEFAULT_VERSIONS,
     knobs: { ...DEFAULT_KNOBS, ...options.knobs },
-    addresses: createNamedAddresses(),
+    addresses: createNamedAddresses(options.addressOf),
     changed,
   };
   if (options.state !== undefined) restoreState(world, options.state);
@@ -192,13 +194,13 @@ function createHosting(world: World, faults: FaultBook, clock: Clock): Hosting {
   };
 }
 
-function createNamedAddresses(): AddressBook {
+function createNamedAddresses(named = (count: number) => `server-${count}.simulator.test:8000`): AddressBook {
   const taken = new Set<string>();
   let count = 0;
   return {
     take: (preferred) => {
       let address = preferred;
-      while (address === undefined || taken.has(address)) address = `server-${++count}.simulator.test:8000`;
+      while (address === undefined || taken.has(address)) address = named(++count);
       taken.add(address);
       return address;
     },
