@@ -4,11 +4,12 @@ import { BadAnswer, decodeUtf8, parseJson, refusePacked } from './json-stream.ts
 
 /** Largest answer of which only one object is expected, in bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Largest answer that is read an element at a time. */
-export const MAX_LIST_BYTES = 64 * 1024 * 1024;
-export const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
-/** Most elements of such an answer. Of the smallest there are millions in as many bytes, and each takes some 400 when it is kept. */
-export const MAX_ELEMENTS = 100_000;
+/** Of an answer that is read an element at a time. Of the smallest there are millions in as many bytes, and each takes some 400 when it is kept. */
+export const LIST_LIMITS = {
+  maxBytes: 64 * 1024 * 1024,
+  maxElementBytes: 4 * 1024 * 1024,
+  maxElements: 100_000,
+} as const;
 
 /** The whole body. Fails with BadAnswer if it is too large, or a web page: what a proxy or a wrong address answers with. */
 export async function readBytes(response: HttpResponse, maxBytes = MAX_ANSWER_BYTES): Promise<Uint8Array> {

@@ -1,6 +1,8 @@
 import { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { oneLine } from './api-error.ts';
+import { isRecord } from './is-record.ts';
+import { printableCell } from './printable.ts';
 
 export type Log = Logger;
 
@@ -42,7 +44,9 @@ export function createLog(options: LogOptions): Log {
   const destination = new Writable({
     decodeStrings: false,
     write(line: string, _encoding, done) {
-      options.write((options.format === 'json' ? line : pretty(line)).replace(CONTROLS, escaped));
+      const written = options.format === 'json' ? line : pretty(line);
+      // A line ends with a line feed, and so do those of a stack.
+      options.write(written.split('\n').map(printableCell).join('\n'));
       done();
     },
   });
@@ -67,32 +71,19 @@ function isHarmless(value: unknown, path: readonly string[]): boolean {
   return path.at(-1) === 'secrets' && (typeof value === 'number' || value === 'watch' || value === 'get');
 }
 
-/** What moves a terminal's cursor or turns a line around, and JSON lets be; a line ends with a line feed, and so do those of a stack. */
-const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-
-function escaped(character: string): string {
-  return character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
 /** What others wrote may be in the message: it ends no line. */
 function pretty(line: string): string {
   const { time, level, msg, kind, namespace, name, err, ...rest } = JSON.parse(line);
   const about = kind === undefined ? '' : ` ${kind} ${namespace}/${name}:`;
   const fields = Object.entries(rest);
-  const more = fields
-    .filter(([, value]) => !hasFields(value))
-    .map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  const more = fields.filter(([, value]) => !isRecord(value)).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
   // What has many fields, such as the configuration, takes a line for each.
   const below = fields.flatMap(([key, value]) =>
-    hasFields(value)
+    isRecord(value)
       ? Object.entries(value).map(([field, each]) => `\n         ${key}.${field}=${JSON.stringify(each)}`)
       : [],
   );
   const error = err?.stack === undefined ? '' : `\n${err.stack}`;
   const head = `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(5)}${about} ${oneLine(String(msg))}`;
   return `${[head, ...more, ...below].join('')}${error}\n`;
-}
-
-function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -39,16 +39,17 @@ function cover(text: string, forms: ReadonlySet<string>, said: readonly string[]
   const found = new Set<string>();
   for (const form of forms) {
     const width = Math.min(REDACT_WINDOW, form.length);
-    const { pieces, begins } = windows.get(width) ?? windowOf(text, width);
-    windows.set(width, { pieces, begins });
+    const inText = windows.get(width) ?? windowOf(text, width);
+    windows.set(width, inText);
     for (let start = 0; start + width <= form.length; start++) {
-      if (begins[beginOf(form, start, width)] === 0) continue;
+      if (inText.begins[beginOf(form, start, width)] === 0) continue;
       const piece = form.slice(start, start + width);
-      if (pieces.has(piece)) found.add(piece);
+      if (inText.pieces.has(piece)) found.add(piece);
     }
   }
   if (found.size === 0) return;
-  for (const each of said) for (const width of windows.keys()) forget(found, each.toLowerCase(), width);
+  for (const each of said.map((words) => words.toLowerCase()))
+    for (const width of windows.keys()) forget(found, each, width);
   for (const width of windows.keys()) {
     for (let start = 0; start + width <= text.length; start++)
       if (found.has(text.slice(start, start + width))) covered.fill(1, start, start + width);

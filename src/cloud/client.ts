@@ -1,4 +1,4 @@
-import { MAX_ELEMENT_BYTES, MAX_ELEMENTS, MAX_LIST_BYTES, pagelessBody, readJson, shaped } from '../base/answer.ts';
+import { LIST_LIMITS, pagelessBody, readJson, shaped } from '../base/answer.ts';
 import type { Exchange, RequestRecord, Turn } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
@@ -248,9 +248,8 @@ export class CloudClient {
   }
 
   async #readList<T>(response: HttpResponse, read: ReadElement<T>): Promise<readonly T[]> {
-    const limits = { maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES, maxElements: MAX_ELEMENTS };
     const pace = new Pace(this.#options.clock, this.#options.yieldNow);
-    return (await readSplitJson(pagelessBody(response), limits, pace, read)).elements;
+    return (await readSplitJson(pagelessBody(response), LIST_LIMITS, pace, read)).elements;
   }
 
   async #call<T>(

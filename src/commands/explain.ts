@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { explainText, explanationOf } from '../plugin/explain.ts';
-import { loadChain, namesIn, nodeName } from '../plugin/inventory.ts';
-import { notThere, parseTarget } from '../plugin/kinds.ts';
+import { loadChain, notThereText } from '../plugin/inventory.ts';
+import { parseTarget } from '../plugin/kinds.ts';
 import { operatorSign } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { onCluster } from './on-cluster.ts';
@@ -20,8 +20,7 @@ export const explain = onCluster({
       operatorSign(api, systemClock, io.signal),
     ]);
     if (found === undefined) {
-      const names = await namesIn(api, definition, namespace, io.signal);
-      io.stderr(`${notThere(nodeName(definition.kind, `${namespace}/${name}`), names)}\n`);
+      io.stderr(`${await notThereText(api, definition, { namespace, name }, io.signal)}\n`);
       return 1;
     }
     const { item } = found;

@@ -2,6 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { createUndiciTransport, HttpError } from '../base/http.ts';
+import { printable } from '../base/printable.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { loadKubeConnection, NoKubeconfigError } from '../kube/config.ts';
@@ -15,7 +16,6 @@ import {
 } from '../plugin/arguments.ts';
 import type { Completable } from '../plugin/completion.ts';
 import { INTERRUPTED } from '../plugin/exit-code.ts';
-import { printable } from '../plugin/printable.ts';
 import { type Screen, screenOn } from '../plugin/screen.ts';
 import { type Style, styleFor } from '../plugin/text.ts';
 import { VERSION } from '../version.ts';

@@ -12,7 +12,7 @@ import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { type Arguments, UsageError } from '../plugin/arguments.ts';
 import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
-import { API_VERSION, notThere, parseTargets } from '../plugin/kinds.ts';
+import { API_VERSION, namesBeside, notThere, parseTargets } from '../plugin/kinds.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { noneText } from '../plugin/status.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
@@ -78,11 +78,9 @@ export const plan = onCluster({
       io.stderr(problemsText(wrong));
       return 1;
     }
+    const nodes = read.objects.map(({ definition, key }) => nodeName(definition.kind, key));
     for (const name of named) {
-      const nodes = read.objects.map(({ definition, key }) => nodeName(definition.kind, key));
-      const place = name.slice(0, name.indexOf('/') + 1);
-      const near = nodes.filter((node) => node.startsWith(place)).map((node) => node.slice(place.length));
-      if (!nodes.includes(name)) throw new Error(notThere(name, near));
+      if (!nodes.includes(name)) throw new Error(notThere(name, namesBeside(name, nodes)));
     }
     if (read.objects.length === 0) {
       const isMissing = await isNoNamespace(api, namespace, io.signal);

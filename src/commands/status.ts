@@ -3,7 +3,6 @@ import { mistakesIn } from '../kube/annotations.ts';
 import { ALL_NAMESPACES, UsageError } from '../plugin/arguments.ts';
 import {
   type Inventory,
-  type Item,
   isNoNamespace,
   isPaused,
   loadInventory,
@@ -11,7 +10,7 @@ import {
   nodeName,
   readinessOf,
 } from '../plugin/inventory.ts';
-import { notThere, parseTarget } from '../plugin/kinds.ts';
+import { namesBeside, notThere, parseTarget } from '../plugin/kinds.ts';
 import { operatorSign, operatorWatch } from '../plugin/operator-sign.ts';
 import { OUTPUT, type Output, outputOf, printed } from '../plugin/output.ts';
 import { narrowed, noneText, statusText, warningOf } from '../plugin/status.ts';
@@ -58,12 +57,6 @@ interface Asked {
   readonly target: ReturnType<typeof parseTarget> | undefined;
 }
 
-/** Of the kind in the namespace of `node`. */
-function namesBeside(node: string, items: readonly Item[]): readonly string[] {
-  const place = node.slice(0, node.indexOf('/') + 1);
-  return items.filter((item) => nameOf(item).startsWith(place)).map(({ metadata }) => metadata.name);
-}
-
 interface Drawn {
   readonly code: number;
   readonly stdout: string;
@@ -85,7 +78,7 @@ async function drawn(
     const unseen = refused.find((message) => message.includes(` ${target?.definition.plural}:`));
     const stderr =
       unseen === undefined
-        ? notThere(only, namesBeside(only, all.items))
+        ? notThere(only, namesBeside(only, all.items.map(nameOf)))
         : `${only} is not there, or you lack a right: ${unseen}`;
     return { code: 1, stdout: '', stderr: `${stderr}\n` };
   }

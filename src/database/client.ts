@@ -1,12 +1,4 @@
-import {
-  MAX_ELEMENT_BYTES,
-  MAX_ELEMENTS,
-  MAX_LIST_BYTES,
-  pagelessBody,
-  readJson,
-  readNothing,
-  shaped,
-} from '../base/answer.ts';
+import { LIST_LIMITS, pagelessBody, readJson, readNothing, shaped } from '../base/answer.ts';
 import type { Exchange, Operation, RequestRecord } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError } from '../base/api-error.ts';
@@ -276,7 +268,7 @@ export class ServerClient {
     member: string,
     read: (element: unknown, where: string) => T,
   ): Promise<readonly T[]> {
-    const options = { member, maxBytes: MAX_LIST_BYTES, maxElementBytes: MAX_ELEMENT_BYTES, maxElements: MAX_ELEMENTS };
+    const options = { member, ...LIST_LIMITS };
     const pace = new Pace(this.#options.clock, this.#options.yieldNow);
     const { outer, elements } = await readSplitJson(pagelessBody(response), options, pace, (bytes, index) =>
       read(parseJson(bytes), `${member}.${index}`),

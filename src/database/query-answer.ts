@@ -1,4 +1,4 @@
-import { MAX_ELEMENT_BYTES, MAX_ELEMENTS, MAX_LIST_BYTES, pagelessBody, shaped } from '../base/answer.ts';
+import { LIST_LIMITS, pagelessBody, shaped } from '../base/answer.ts';
 import type { HttpResponse } from '../base/http.ts';
 import { parseJson, readSplitJson } from '../base/json-stream.ts';
 import type { Pace } from '../base/pace.ts';
@@ -24,12 +24,7 @@ export type QueryAnswer = {
 
 /** Reads a query response, giving other work a turn between answers. Fails with BadAnswer. */
 export async function readQueryAnswer(response: HttpResponse, pace: Pace): Promise<QueryAnswer> {
-  const options = {
-    member: 'answers',
-    maxBytes: MAX_LIST_BYTES,
-    maxElementBytes: MAX_ELEMENT_BYTES,
-    maxElements: MAX_ELEMENTS,
-  };
+  const options = { member: 'answers', ...LIST_LIMITS };
   const exactly = (bytes: Uint8Array) => parseJson(bytes, true);
   const { outer, elements } = await readSplitJson(pagelessBody(response), options, pace, exactly);
   const { queryType, answerType, warning } = shaped(queryResponseSchema, outer, '');

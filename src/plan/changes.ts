@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../plugin/inventory.ts';
+import { isRecord } from '../base/is-record.ts';
 
 /** A field of the spec that is to have another value; undefined: it is not set. */
 export interface Change {

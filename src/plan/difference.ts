@@ -1,6 +1,6 @@
 import { diffArrays } from 'diff';
 import { dump } from 'js-yaml';
-import { isRecord } from '../plugin/inventory.ts';
+import { isRecord } from '../base/is-record.ts';
 
 /** A line of a text that is to change: it goes, it comes, or it stays, as a neighbour of one that does not; or a gap. */
 export interface DiffLine {

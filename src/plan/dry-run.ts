@@ -1,8 +1,9 @@
+import { isRecord } from '../base/is-record.ts';
 import { type AnyObject, KubeError } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
 import { LAST_APPLIED } from '../kube/object.ts';
-import { isNoNamespace, isRecord } from '../plugin/inventory.ts';
+import { isNoNamespace } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { Manifest } from './manifests.ts';
 import { isWithin, meantField, mended, type Refused, refusedFields } from './refused.ts';

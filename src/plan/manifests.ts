@@ -13,10 +13,10 @@ import {
 } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { isOfGroup } from '../base/group.ts';
+import { isRecord } from '../base/is-record.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
-import { isRecord } from '../plugin/inventory.ts';
 import { API_VERSION } from '../plugin/kinds.ts';
 
 /** A manifest as a person wrote it: of our kinds, or a ConfigMap, Secret or Namespace. */

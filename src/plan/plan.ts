@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { isRecord } from '../base/is-record.ts';
 import { createLog } from '../base/log.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { databaseDefinition } from '../kinds/database/schema.ts';
@@ -9,7 +10,7 @@ import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 import { createMetrics } from '../operator/metrics.ts';
 import { createOperator } from '../operator.ts';
-import { type Item, isOutOfDate, isRecord, itemOf, nodeName, readyOf } from '../plugin/inventory.ts';
+import { type Item, isOutOfDate, itemOf, nodeName, readyOf } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { StepTold } from '../runtime/controller.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';

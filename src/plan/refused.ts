@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import type { KubeError } from '../kube/api.ts';
 import { fieldsOf, resourceSchema } from '../kube/crd.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
-import { isRecord } from '../plugin/inventory.ts';
 import type { Manifest } from './manifests.ts';
 
 /* What an API server says is wrong with a manifest, and the manifest with as much of that put right as it needs to say more. */

@@ -1,7 +1,7 @@
+import { isRecord } from '../base/is-record.ts';
 import type { DatabaseStep } from '../kinds/database/observation.ts';
 import type { ClusterStep } from '../kinds/databasecluster/observation.ts';
 import type { UserStep } from '../kinds/databaseuser/observation.ts';
-import { isRecord } from '../plugin/inventory.ts';
 
 /** What a step means to those who use the cluster, worst first. */
 export const WEIGHTS = ['destroys', 'interrupts', 'costs', 'changes'] as const;

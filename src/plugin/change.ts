@@ -1,7 +1,8 @@
+import { isRecord } from '../base/is-record.ts';
 import { PAUSED, ROTATE_AT } from '../kube/annotations.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { UsageError } from './arguments.ts';
-import { type Inventory, type Item, isOutOfDate, isRecord, nameOf, readyOf, stalledOf } from './inventory.ts';
+import { type Inventory, type Item, isOutOfDate, nameOf, readyOf, stalledOf } from './inventory.ts';
 import { blockerOf } from './tree.ts';
 
 /** A change that a person makes with one word, and how it is seen to be done. */

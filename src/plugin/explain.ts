@@ -1,19 +1,10 @@
 import { isOfGroup } from '../base/group.ts';
+import { isRecord } from '../base/is-record.ts';
 import { ABANDON, ACCEPT_IDENTITY, mistakesIn, RECONCILE_AT } from '../kube/annotations.ts';
 import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
 import { specFields, statusFields } from './fields.ts';
-import {
-  type Inventory,
-  type Item,
-  isPaused,
-  isRecord,
-  NOT_SEEN,
-  nameOf,
-  readinessOf,
-  readyOf,
-  stalledOf,
-} from './inventory.ts';
+import { type Inventory, type Item, isPaused, NOT_SEEN, nameOf, readinessOf, readyOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { reasonHelp } from './reasons.ts';
 import { warningOf } from './status.ts';

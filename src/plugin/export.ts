@@ -1,10 +1,11 @@
 import { dump } from 'js-yaml';
 import { API_VERSION } from '../base/group.ts';
+import { isRecord } from '../base/is-record.ts';
+import { printableCell } from '../base/printable.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { machineTypes } from '../kinds/databasecluster/offerings.ts';
 import { CLUSTER_ID, databaseClusterDefinition, MAX_CLUSTER_ID } from '../kinds/databasecluster/schema.ts';
-import { type Item, isRecord } from './inventory.ts';
-import { printableCell } from './printable.ts';
+import type { Item } from './inventory.ts';
 
 export interface ExportOptions {
   /** Where the manifests are to be applied. */

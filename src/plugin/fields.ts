@@ -1,4 +1,4 @@
-import { isRecord } from './inventory.ts';
+import { isRecord } from '../base/is-record.ts';
 import { table } from './text.ts';
 
 /* Fields of a spec or a status for people: a line each, empty ones not at all. */

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/is-record.ts';
 import { databaseDefinition } from '../kinds/database/schema.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
@@ -9,7 +10,7 @@ import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
 import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
-import { resourceOf } from './kinds.ts';
+import { notThere, resourceOf } from './kinds.ts';
 
 /** An object of any of our kinds, with what is shown of it. */
 export interface Item {
@@ -100,6 +101,17 @@ export async function loadChain(
     items.push(found);
   }
   return { item, inventory: { items, hidden } };
+}
+
+/** That the object is not there, with the name that may be meant. */
+export async function notThereText(
+  api: KubeApi,
+  definition: ResourceDefinition,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const names = await namesIn(api, definition, namespace, signal);
+  return notThere(nodeName(definition.kind, objectKey(namespace, name)), names);
 }
 
 /** Names in the namespace, of which one may be meant by another that is not there; none where they may not be listed. */
@@ -275,8 +287,4 @@ export function isPaused({ metadata }: Pick<Item, 'metadata'>): boolean {
 export function isOutOfDate({ metadata, status }: Pick<Item, 'metadata' | 'status'>): boolean {
   const seen = isRecord(status) ? status['observedGeneration'] : undefined;
   return typeof seen !== 'number' || seen < (metadata.generation ?? 0);
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

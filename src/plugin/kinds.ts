@@ -26,6 +26,12 @@ export function notThere(node: string, names: readonly string[]): string {
   return `${node} is not there: check its name and --namespace; ${all}${meant === '' ? '' : `.${meant}`}`;
 }
 
+/** Of `nodes`, each `kind namespace/name`, the names of those of the kind and namespace of `node`. */
+export function namesBeside(node: string, nodes: readonly string[]): readonly string[] {
+  const place = node.slice(0, node.indexOf('/') + 1);
+  return nodes.filter((each) => each.startsWith(place)).map((each) => each.slice(place.length));
+}
+
 interface Named {
   readonly name: string;
   readonly namespace?: string;

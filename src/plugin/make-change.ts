@@ -5,8 +5,8 @@ import type { KubeApi } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { type Change, failureOf, progressOf } from './change.ts';
 import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
-import { type Item, isOutOfDate, itemOf, loadChain, namesIn, nodeName } from './inventory.ts';
-import { commandFor, notThere, resourceOf } from './kinds.ts';
+import { type Item, isOutOfDate, itemOf, loadChain, notThereText } from './inventory.ts';
+import { commandFor, resourceOf } from './kinds.ts';
 import { obstacleOf } from './obstacle.ts';
 import { operatorWatch } from './operator-sign.ts';
 import { isPassing } from './watch.ts';
@@ -49,10 +49,7 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   const { name, change, definition, ref } = request;
   const { api, clock, signal } = tools;
   const found = await loadChain(api, definition, ref, signal);
-  if (found === undefined) {
-    const names = await namesIn(api, definition, ref.namespace, signal);
-    return { code: 1, text: notThere(nodeName(definition.kind, `${ref.namespace}/${ref.name}`), names) };
-  }
+  if (found === undefined) return { code: 1, text: await notThereText(api, definition, ref, signal) };
   const obstacle = obstacleOf(name, found.inventory, found.item);
   if (obstacle !== undefined) return { code: 1, text: `Nothing was set. ${obstacle}` };
   const value = new Date(clock.now()).toISOString();

@@ -1,7 +1,8 @@
+import { isRecord } from '../base/is-record.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { type Condition, isStatusConditionTrue } from '../kube/condition.ts';
-import { type Inventory, type Item, isOutOfDate, isPaused, isRecord, nameOf, stalledOf } from './inventory.ts';
+import { type Inventory, type Item, isOutOfDate, isPaused, nameOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { ancestorsOf, blockerOf } from './tree.ts';
 

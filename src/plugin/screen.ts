@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from '../base/printable.ts';
 
 /** A terminal's window, drawn over again and again. */
 export interface Screen {

@@ -1,5 +1,6 @@
+import { isRecord } from '../base/is-record.ts';
 import { mistakesIn } from '../kube/annotations.ts';
-import { type Inventory, type Item, isPaused, isRecord, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
+import { type Inventory, type Item, isPaused, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
 import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, NOT_THERE, type Node, treeOf } from './tree.ts';

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/is-record.ts';
 /** JSON merge patch, as RFC 7386 section 2 writes it. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
@@ -7,8 +8,4 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
     else if (value !== undefined) result[name] = mergePatch(result[name], value);
   }
   return result;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import { load } from 'js-yaml';
 import * as z from 'zod';
 import { GROUP } from '../../src/base/group.ts';
+import { isRecord } from '../../src/base/is-record.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { isRecord } from '../../src/plugin/inventory.ts';
 import { type Api, collectionPath } from '../kube/api.ts';
 import { mustKubectl } from './control-plane.ts';
 import { readDocument } from './readme.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { styleFor, table } from '../plugin/text.ts';
 import { printable, printableCell } from './printable.ts';
-import { styleFor, table } from './text.ts';
 
 /** Clears the screen, sets the title, and rings. */
 const HOSTILE = 'a\u001B[2J\u001B]0;owned\u0007b';
