@@ -2,7 +2,9 @@ import { parseDuration } from '../base/duration.ts';
 import { GROUP } from '../base/group.ts';
 import { digestOf } from '../database/logins.ts';
 import { ROTATE_AT } from '../kube/annotations.ts';
+import type { Failure } from '../kube/failure.ts';
 import type { ObjectMeta } from '../kube/object.ts';
+import type { Refusal } from './password-tries.ts';
 import type { Login } from './secrets.ts';
 
 /** Annotations of a Secret with a coming password. */
@@ -94,4 +96,14 @@ export function untilRotation(
   if (asked !== undefined && asked !== status.lastHandledRotateAt) return 0;
   const due = rotationDueMs({ status: { ...status, ...correctedRotation({ status }, every, nowMs) } }, every);
   return due === undefined ? undefined : due - nowMs;
+}
+
+/** What becomes of a rotation: `inMs` as `untilRotation` says. One that is due waits where a refusal stands, which is told. */
+export function rotationNow(
+  inMs: number | undefined,
+  refusal: Refusal | undefined,
+): { readonly begins: boolean; readonly stands: Failure | undefined; readonly againInMs: number | undefined } {
+  const isDue = inMs !== undefined && inMs <= 0;
+  if (!isDue || refusal === undefined) return { begins: isDue, stands: undefined, againInMs: inMs };
+  return { begins: false, stands: refusal.failure, againInMs: refusal.forMs };
 }

@@ -34,3 +34,10 @@ export function otherHolder(
 export function holderWords({ kind, name }: SecretHolder): string {
   return name === undefined ? `another ${kind}` : `${kind} "${name}"`;
 }
+
+/** Why a Secret that is there is not written to. `label`: what one of ours has; `rename`: how to name another one. */
+export function takenWords(secretName: string, by: SecretHolder | undefined, label: string, rename: string): string {
+  const secret = `Secret "${secretName}"`;
+  if (by !== undefined) return `${secret} is of ${holderWords(by)}, so it is left alone: ${rename}`;
+  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${label} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`;
+}

@@ -65,10 +65,15 @@ export function isFree({ holderIdentity, leaseDurationSeconds }: LeaseSpec, wasS
   return !holderIdentity && seconds <= GIVEN_BACK.leaseDurationSeconds;
 }
 
-/** For how long from now its holder may act by a Lease that was found so: whatever somebody wrote into it, no less than holders do here. */
+/** For how long its holder acts by a Lease: whatever somebody wrote into it, no less than holders do here. */
+export function actsForMs({ leaseDurationSeconds }: LeaseSpec, leaseDurationMs: number): number {
+  return Math.max(leaseDurationMs, (leaseDurationSeconds ?? 0) * 1000);
+}
+
+/** For how long from now somebody may act by a Lease that was found so; `spec` undefined: it is gone. */
 export function lastsMs(spec: LeaseSpec | undefined, wasSeen: boolean, leaseDurationMs: number): number {
   if (spec !== undefined && isFree(spec, wasSeen)) return Number.NEGATIVE_INFINITY;
-  return Math.max(leaseDurationMs, (spec?.leaseDurationSeconds ?? 0) * 1000);
+  return actsForMs(spec ?? {}, leaseDurationMs);
 }
 
 /** One that is to be created. */

@@ -4,6 +4,7 @@ import { createConfigMaps } from '../kinds/config-maps.ts';
 import { databaseKind } from '../kinds/database/index.ts';
 import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
+import { wishesCount } from '../kinds/databasecluster/claimants.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, placeOf, SpaceMembers } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
@@ -124,14 +125,14 @@ function connectionsOf(
 }
 
 function controllerOfSpaces({ share, informers, wiring, places, members, connections }: Setting) {
-  const isReady = (space: ObjectKey) => spaceOf(informers.spaces.store.get(space))?.ready?.status === 'True';
+  const seen = (space: ObjectKey) => spaceOf(informers.spaces.store.get(space));
   const kind = databaseSpaceKind({
     secrets: wiring.secrets,
     connections,
     places,
     connectedWith: new Map(),
     claimedIDs: (space, by) =>
-      space === by || isReady(space)
+      wishesCount(space, by, seen)
         ? members.claimedIDs(space, places.get(space))
         : members.heldIDs(space, places.get(space)),
     neededBy: (space) => members.neededBy(space),

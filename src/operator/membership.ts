@@ -20,6 +20,7 @@ import { limited } from '../base/limited.ts';
 import { stopwatch } from '../base/stopwatch.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
+  actsForMs,
   GIVEN_BACK,
   isFree,
   LEASE_TIMES,
@@ -330,7 +331,7 @@ export class Membership {
     const text = lease.metadata.resourceVersion;
     if (known?.text === text) return;
     // Whatever somebody wrote into it: who acts by it does so until it has seen that, and its Lease runs out.
-    const durationMs = Math.max(this.#options.leaseDurationMs, (spec.leaseDurationSeconds ?? 0) * 1000);
+    const durationMs = actsForMs(spec, this.#options.leaseDurationMs);
     const owner = isLeader ? name : name.slice(REPLICA_LEASE_PREFIX.length);
     const identity = isFree(spec, known !== undefined) ? '' : owner;
     const published = (members ?? '').split(',');

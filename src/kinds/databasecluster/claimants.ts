@@ -20,9 +20,16 @@ export function claims(cluster: ClusterRecord): boolean {
 }
 
 /**
- * Those that have the id or want it, where the subject's space is now. What one has is its own whatever its spec says, also
- * where that cannot be read any more. A wish alone counts by way of another DatabaseSpace only while that one is Ready: anybody
- * can name the place, and nothing is begun without tokens that the cloud takes there.
+ * Whether an id that is only wanted by way of a DatabaseSpace counts for `own`, which is at the same place: by way of another one
+ * only while that is Ready. Anybody can name the place, and nothing is begun without tokens that the cloud takes there.
+ */
+export function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld['space']): boolean {
+  return space === own || seen(space)?.ready?.status === 'True';
+}
+
+/**
+ * Those that have the id or want it, as far as that counts, where the subject's space is now. What one has is its own whatever its
+ * spec says, also where that cannot be read any more.
  */
 export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
@@ -30,12 +37,13 @@ export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: st
   // What an object stands for may be in another place than its space is now.
   const isHere = ({ status: { place } }: ClusterRecord) =>
     here === undefined || place === undefined || isSamePlace(place, here);
-  const mayBegin = (space: ObjectKey) => space === own || world.space(space)?.ready?.status === 'True';
   return [...world.places.same(own)].flatMap((space) =>
     [...world.claimants(space, id)]
       .map((key) => heldRecordOf(world.cluster(key)))
       .filter((record) => record !== undefined)
-      .filter((record) => claims(record) && isHere(record) && (mayExist(record) || mayBegin(space))),
+      .filter(
+        (record) => claims(record) && isHere(record) && (mayExist(record) || wishesCount(space, own, world.space)),
+      ),
   );
 }
 

@@ -1,8 +1,8 @@
 import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, toldBefore } from '../../kube/condition.ts';
 import { PASS } from '../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../kube/summary.ts';
-import { untilRotation } from '../rotation.ts';
-import { holderWords } from '../secret-holder.ts';
+import { rotationNow, untilRotation } from '../rotation.ts';
+import { takenWords } from '../secret-holder.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { earlier } from '../verification.ts';
 import { changeOf, isChangeUnseen, needsPerson, settled } from './decide-state.ts';
@@ -44,7 +44,7 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   return {
     ...login,
     // The change may mend that.
-    ...(hasSteps ? { stands: undefined } : {}),
+    stands: hasSteps ? undefined : login.stands,
     mayPass: false,
     conditions: [
       ...change.summary,
@@ -112,12 +112,10 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
 
 /** The one remedy for a Secret that holds a login is another name: whoever removes or relabels it may lose that login for good. */
 function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, { login: 'secretTaken' }>): string {
-  const secret = `Secret "${secretName}"`;
   const rename = 'set adminCredentials.secretName to another name';
-  if (by !== undefined) return `${secret} is of ${holderWords(by)}, so it is left alone: ${rename}`;
-  if (isOfAnother)
-    return `${secret} holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
-  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`;
+  if (by === undefined && isOfAnother)
+    return `Secret "${secretName}" holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
+  return takenWords(secretName, by, OWNER_LABEL, rename);
 }
 
 /** managementPolicy: Observe changes nothing, so it can promise nothing about passwords: Ready says that it is as the spec says. */
@@ -231,8 +229,7 @@ function running(
   nowMs: number,
 ): ClusterDecision {
   const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
-  const isDue = rotateInMs !== undefined && rotateInMs <= 0;
-  const standing = isDue ? refusal : undefined;
+  const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
   const rotate: ClusterStep = { do: 'PreparePassword', from: 'current' };
   const { credentials, unverifiedSecretName: other = subject.status.unverifiedSecretName } = status;
   const isMoved = credentials != null && credentials.secretName !== subject.status.credentials?.secretName;
@@ -242,11 +239,11 @@ function running(
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
     steps: [
       ...(retire === undefined ? [] : [{ do: 'RetireSecret', names: retire } as const]),
-      ...(isDue && standing === undefined ? [rotate] : []),
+      ...(begins ? [rotate] : []),
     ],
-    stands: standing?.failure,
+    stands,
     // The Secret from before goes next.
-    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, standing?.forMs ?? rotateInMs),
+    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, againInMs),
   };
 }
 

@@ -1,8 +1,8 @@
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { StatusPatch } from '../../runtime/kind.ts';
-import { correctedRotation, rotationAt, untilRotation } from '../rotation.ts';
-import { holderWords } from '../secret-holder.ts';
+import { correctedRotation, rotationAt, rotationNow, untilRotation } from '../rotation.ts';
+import { takenWords } from '../secret-holder.ts';
 import { USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { earlier } from '../verification.ts';
@@ -49,13 +49,8 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
       return stuck('UsernameReserved', message);
     }
     case 'secretTaken': {
-      const secret = `Secret "${connectionSecretName(subject)}"`;
       const rename = 'set connectionSecret.name to another name';
-      const message =
-        login.by === undefined
-          ? `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${USER_LABEL} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`
-          : `${secret} is of ${holderWords(login.by)}, so it is left alone: ${rename}`;
-      return stuck('SecretNotOurs', message);
+      return stuck('SecretNotOurs', takenWords(connectionSecretName(subject), login.by, USER_LABEL, rename));
     }
     case 'anyAccepted': {
       // To promote what signs in might erase the password that the server has.
@@ -187,9 +182,8 @@ function working(
   const isLeft = isToGiveWay(subject, login);
   const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
   const rotateInMs = passwordSecretRef === undefined ? generatedInMs : undefined;
-  const isDue = rotateInMs !== undefined && rotateInMs <= 0;
-  const standing = isDue ? refusal : undefined;
-  const rotate: readonly UserStep[] = isDue && standing === undefined ? [{ do: 'PrepareNext' }] : [];
+  const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
+  const rotate: readonly UserStep[] = begins ? [{ do: 'PrepareNext' }] : [];
   // Of an own password, that it was asked for is all that there is to say.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
@@ -199,8 +193,8 @@ function working(
     hold: rotate.length > 0 || !owns(subject),
     status: { ...corrected, ...handled },
     steps: rotate,
-    stands: standing?.failure,
-    requeueAfterMs: earlier(verifyInMs, standing?.forMs ?? rotateInMs),
+    stands,
+    requeueAfterMs: earlier(verifyInMs, againInMs),
   };
   // What the status tells of an own password is forgotten only when another one stands in the Secret.
   if (login === undefined || isLeft) return decision;
