@@ -4,24 +4,33 @@ interface AuditEvent {
   readonly requestURI?: string;
   readonly user?: { readonly username?: string };
   readonly objectRef?: { readonly resource?: string };
+  readonly responseStatus?: { readonly code?: number };
 }
 
-/**
- * How often this user listed each kind, from the API server's audit log (a file of audit.k8s.io/v1 Events). A list that
- * comes in pages is one, and so is a watch that begins with all there is.
- */
-export function listsIn(log: string, username: string): Map<string, number> {
-  const lists = new Map<string, number>();
+/** One user's lists, each of them once: one that comes in pages, and a watch that begins with all there is. */
+export interface Lists {
+  /** By kind. */
+  readonly answered: ReadonlyMap<string, number>;
+  /** Of all kinds: the API server gave nothing, as while it starts (429, "storage is (re)initializing"). */
+  readonly refused: number;
+}
+
+/** What this user listed, from the API server's audit log (a file of audit.k8s.io/v1 Events). */
+export function listsIn(log: string, username: string): Lists {
+  const answered = new Map<string, number>();
+  let refused = 0;
   for (const line of log.split('\n')) {
     if (line === '') continue;
-    const { stage, verb, requestURI = '', user, objectRef } = JSON.parse(line) as AuditEvent;
+    const { stage, verb, requestURI = '', user, objectRef, responseStatus } = JSON.parse(line) as AuditEvent;
     if (user?.username !== username) continue;
     const { searchParams } = new URL(requestURI, 'http://localhost');
     const isList = verb === 'list' && stage === 'ResponseComplete' && !searchParams.has('continue');
     const isWatchList =
       verb === 'watch' && stage === 'ResponseStarted' && searchParams.get('sendInitialEvents') === 'true';
+    if (!isList && !isWatchList) continue;
     const resource = objectRef?.resource ?? '';
-    if (isList || isWatchList) lists.set(resource, (lists.get(resource) ?? 0) + 1);
+    if (responseStatus?.code === 200) answered.set(resource, (answered.get(resource) ?? 0) + 1);
+    else refused += 1;
   }
-  return lists;
+  return { answered, refused };
 }

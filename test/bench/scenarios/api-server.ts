@@ -52,10 +52,11 @@ export async function apiServerKilled(setting: Setting, sheet: Sheet, names: rea
   const after = await cloud.calls();
   const watchedS = (performance.now() - killedAt) / 1000;
   const log = readFileSync(auditFile(controlPlane.directory), 'utf8').slice(written);
-  const lists = listsIn(log, username);
+  const { answered, refused } = listsIn(log, username);
   sheet.add('API server answers → first act', (deployedAt - begin) / 1000, 's', RETURN_TARGET_S);
-  sheet.add('Lists of Kubernetes, of one kind at most', Math.max(0, ...lists.values()), 'count', 1);
-  for (const [resource, count] of lists) sheet.add(`  ${resource}`, count, 'count');
+  sheet.add('Lists of Kubernetes, of one kind at most', Math.max(0, ...answered.values()), 'count', 1);
+  for (const [resource, count] of answered) sheet.add(`  ${resource}`, count, 'count');
+  sheet.add('  refused, of all kinds', refused, 'count');
   const [calls, server] = [minus(after.cloud, before.cloud), minus(after.server, before.server)];
   const ofSpace = calls.get('list') ?? 0;
   const due = listsAtMost(watchedS, AWAY.pollS) + Math.ceil(AWAY.provisionS / STEP_S) + 1;
