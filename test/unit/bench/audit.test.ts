@@ -3,9 +3,20 @@ import { listsIn } from '../../bench/measure/audit.ts';
 
 const OURS = 'system:serviceaccount:mooring-system:mooring';
 
-function event(verb: string, requestURI: string, { username = OURS, stage = 'ResponseComplete', code = 200 } = {}): string {
+function event(
+  verb: string,
+  requestURI: string,
+  { username = OURS, stage = 'ResponseComplete', code = 200 } = {},
+): string {
   const resource = /v1[a-z0-9]*\/(?:namespaces\/[^/]+\/)?([a-z]+)/.exec(requestURI)?.[1];
-  return JSON.stringify({ stage, verb, requestURI, user: { username }, objectRef: { resource }, responseStatus: { code } });
+  return JSON.stringify({
+    stage,
+    verb,
+    requestURI,
+    user: { username },
+    objectRef: { resource },
+    responseStatus: { code },
+  });
 }
 
 it('listsIn() counts the lists of one user, each once however many pages it has', () => {
