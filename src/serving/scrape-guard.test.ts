@@ -4,18 +4,17 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { type HttpServer, serve } from './http-server.ts';
 import { createScrapeGuard } from './scrape-guard.ts';
 
-/** An API server that knows two tokens, of whom one may see `/metrics`. */
+/** An API server that knows two users by their tokens, of whom one may see `/metrics`. */
 function bench() {
   const clock = virtualClock();
   const asked: string[] = [];
   const warned: string[] = [];
   const world = { down: false, mayGet: true };
-  const users: Readonly<Record<string, string>> = { 'prometheus-token': 'prometheus', 'other-token': 'other' };
   const reviews = {
     authenticate: async (token: string) => {
       asked.push(`authenticate ${token}`);
       if (world.down) throw new HttpError('unreachable', 'Connection refused');
-      const username = users[token];
+      const username = /^(prometheus|other)-token/.exec(token)?.[1];
       return username === undefined ? undefined : { username };
     },
     mayGet: async ({ username }: { readonly username: string }, path: string) => {
@@ -66,14 +65,39 @@ test('nothing is shown while the API server does not say who asks, and nothing o
 });
 
 test('tokens without end do not fill the memory', async () => {
-  const { ask, asked } = bench();
-  for (let count = 0; count < 1_000; count++) await ask(`Bearer random-${count}`);
-  expect(await ask('Bearer random-999')).toBe(401);
-  expect(asked).toHaveLength(1_000);
-  // The oldest went when one more came.
-  await ask('Bearer random-1000');
-  await ask('Bearer random-0');
-  expect(asked.at(-1)).toBe('authenticate random-0');
+  const { ask, clock } = bench();
+  for (let count = 0; count <= 1_000; count++) {
+    await clock.advance(100);
+    expect(await ask(`Bearer prometheus-token-${count}`)).toBe(200);
+  }
+  await clock.advance(61_000);
+  for (let count = 0; count < 100; count++) await ask(`Bearer random-${count}`);
+  // The oldest was forgotten when one more came.
+  expect(await ask('Bearer prometheus-token-0')).toBe(429);
+  expect(await ask('Bearer prometheus-token-1')).toBe(200);
+});
+
+test('tokens without end have the API server asked ten times a second, and shut nobody out who was let in', async () => {
+  const { ask, asked, clock, world } = bench();
+  expect(await ask('Bearer prometheus-token')).toBe(200);
+  await clock.advance(61_000);
+  asked.length = 0;
+  const statuses: number[] = [];
+  for (let count = 0; count < 5_000; count++) statuses.push(await ask(`Bearer random-${count}`));
+  expect(statuses.indexOf(429)).toBe(21);
+  expect(asked).toHaveLength(21);
+  expect(await ask('Bearer prometheus-token')).toBe(200);
+  await clock.advance(1_000);
+  for (let count = 0; count < 100; count++) await ask(`Bearer others-${count}`);
+  expect(asked.filter((each) => each.startsWith('authenticate others'))).toHaveLength(10);
+  // Who is not let in any more is a stranger.
+  world.mayGet = false;
+  await clock.advance(61_000);
+  expect(await ask('Bearer prometheus-token')).toBe(403);
+  for (let count = 0; count < 100; count++) await ask(`Bearer more-${count}`);
+  await clock.advance(10_500);
+  for (let count = 0; count < 200; count++) await ask(`Bearer most-${count}`);
+  expect(await ask('Bearer prometheus-token')).toBe(429);
 });
 
 test('a server asks the guard before each page, and asks for a token where there is none', async () => {

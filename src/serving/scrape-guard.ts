@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
+import { Buckets } from '../base/buckets.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Reviews } from '../kube/reviews.ts';
 import type { Page, PageGuard } from './http-server.ts';
 
 /** How long a verdict counts: the API server is not asked again with each scrape. As in the API server's own delegation. */
-const GRANTED_MS = 60_000;
-const REFUSED_MS = 10_000;
-/** Whoever sends ever new tokens must not fill the memory. */
+const LASTS_MS = { granted: 60_000, refused: 10_000 } as const;
+/** Whoever sends ever new tokens must not fill the memory. Of each kind of verdict, so that they do not drive out who is let in. */
 const MAX_VERDICTS = 1_000;
+/** Nor have the API server asked without end: so often in a second, of those who were not let in before, and some more than so many at once. */
+const REVIEWS_PER_SECOND = 10;
+const BURST = 20;
+/** All of them are one group. */
+const STRANGERS = '';
 
 interface Verdict {
   readonly page: Page | undefined;
@@ -24,13 +29,19 @@ export function createScrapeGuard(
   clock: Clock,
   log: { warn(fields: object, message: string): void },
 ): PageGuard {
-  const verdicts = new Map<string, Verdict>();
+  const verdicts = { granted: new Map<string, Verdict>(), refused: new Map<string, Verdict>() };
+  const reviewed = new Buckets({ clock, intervalMs: 1000 / REVIEWS_PER_SECOND, burst: BURST });
   return async (path, authorization) => {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return text(401, 'A bearer token of the Kubernetes API is needed');
     const key = createHash('sha256').update(`${path} ${token}`).digest('base64');
-    const known = verdicts.get(key);
+    const granted = verdicts.granted.get(key);
+    const known = granted ?? verdicts.refused.get(key);
     if (known !== undefined && known.untilMs > clock.monotonic()) return known.page;
+    if (granted === undefined) {
+      if (reviewed.waitMs(STRANGERS) > 0) return text(429, 'Too many unknown tokens are sent: try again');
+      reviewed.take(STRANGERS);
+    }
     let page: Page | undefined;
     try {
       page = await judge(reviews, path, token);
@@ -38,12 +49,18 @@ export function createScrapeGuard(
       log.warn({ err: error }, `Cannot ask the API server who may get ${path}: ${messageOf(error)}`);
       return text(503, 'The API server does not say whether this is allowed: try again');
     }
-    verdicts.delete(key);
-    verdicts.set(key, { page, untilMs: clock.monotonic() + (page === undefined ? GRANTED_MS : REFUSED_MS) });
-    const [oldest] = verdicts.keys();
-    if (verdicts.size > MAX_VERDICTS && oldest !== undefined) verdicts.delete(oldest);
+    const [of, other] = page === undefined ? (['granted', 'refused'] as const) : (['refused', 'granted'] as const);
+    verdicts[other].delete(key);
+    remember(verdicts[of], key, { page, untilMs: clock.monotonic() + LASTS_MS[of] });
     return page;
   };
+}
+
+function remember(verdicts: Map<string, Verdict>, key: string, verdict: Verdict): void {
+  verdicts.delete(key);
+  verdicts.set(key, verdict);
+  const [oldest] = verdicts.keys();
+  if (verdicts.size > MAX_VERDICTS && oldest !== undefined) verdicts.delete(oldest);
 }
 
 async function judge(reviews: Reviews, path: string, token: string): Promise<Page | undefined> {
