@@ -6,12 +6,16 @@ import type { World } from './world.ts';
 /** What was seen of one object's Ready. */
 interface Told {
   readonly name: string;
+  readonly namespace: string | undefined;
   last: string;
   /** How often it came to have each reason. */
   readonly times: Map<string, number>;
-  /** Those that it has come to have where an Event could be written. */
-  readonly toBeTold: Set<string>;
+  /** Those that it has come to have where an Event could be written, and when first. */
+  readonly toBeTold: Map<string, number>;
 }
+
+/** An Event that is on its way when its namespace begins to end comes too late. */
+const ON_ITS_WAY_MS = 5_000;
 
 /** Events of Ready, of which there is one at most for each change: some are lost, and none is told of what stayed as it was. */
 export class EventsTold {
@@ -43,21 +47,27 @@ export class EventsTold {
   /** Where nothing was lost, and nobody ended before it told. */
   *untold(): Iterable<string> {
     const told = new Set(this.#world.kube.all(EVENTS).map((event) => reasonOf(event as unknown as Event)));
-    for (const [uid, { name, toBeTold }] of this.#ready)
-      for (const reason of toBeTold)
-        if (!told.has(`${uid} ${reason}`)) yield `No Event tells that ${name} came to be ${reason}`;
+    for (const [uid, { name, namespace, toBeTold }] of this.#ready)
+      for (const [reason, at] of toBeTold)
+        if (!told.has(`${uid} ${reason}`) && !this.#isTerminating(namespace, at + ON_ITS_WAY_MS))
+          yield `No Event tells that ${name} came to be ${reason}`;
   }
 
   #look(object: FakeObject): void {
     const { uid, name, namespace } = object.metadata;
     const ready = statusOf(object).conditions?.find(({ type }) => type === 'Ready');
-    const seen = this.#ready.get(uid) ?? { name, last: '', times: new Map(), toBeTold: new Set() };
+    const seen = this.#ready.get(uid) ?? { name, namespace, last: '', times: new Map(), toBeTold: new Map() };
     this.#ready.set(uid, seen);
-    const now = `${ready?.status} ${ready?.reason}`;
-    if (ready === undefined || now === seen.last) return;
-    seen.last = now;
+    const is = `${ready?.status} ${ready?.reason}`;
+    if (ready === undefined || is === seen.last) return;
+    seen.last = is;
     seen.times.set(ready.reason, (seen.times.get(ready.reason) ?? 0) + 1);
-    if (!this.#world.people.isTerminating(namespace)) seen.toBeTold.add(ready.reason);
+    const now = this.#world.clock.monotonic();
+    if (!this.#isTerminating(namespace, now) && !seen.toBeTold.has(ready.reason)) seen.toBeTold.set(ready.reason, now);
+  }
+
+  #isTerminating(namespace: string | undefined, at: number): boolean {
+    return (this.#world.people.terminatingSince(namespace) ?? Number.POSITIVE_INFINITY) <= at;
   }
 }
 

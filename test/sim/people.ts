@@ -29,7 +29,8 @@ export class People {
 
   /** Objects whose finalizers somebody took away: what is asked for at that moment is still done. */
   readonly unheld: UnheldObjects;
-  readonly #terminating = new Set<string>();
+  /** Since when; monotonic. */
+  readonly #terminating = new Map<string, number>();
   readonly meddling: Meddling;
 
   constructor(world: World) {
@@ -199,9 +200,9 @@ export class People {
     for (const secret of this.#world.kube.all(SECRETS)) if (isOurs(secret)) this.remove(keyOf(secret), SECRETS);
   }
 
-  /** Nothing can be created in the namespace any more. */
-  isTerminating(namespace = NAMESPACE): boolean {
-    return this.#terminating.has(namespace);
+  /** Since when nothing can be created in the namespace any more, by the monotonic clock. */
+  terminatingSince(namespace = NAMESPACE): number | undefined {
+    return this.#terminating.get(namespace);
   }
 
   /** Deletes the namespace: Kubernetes deletes what is in it, Secrets first, and creates nothing there any more. */
@@ -211,7 +212,7 @@ export class People {
     const isAdmins = ({ metadata }: FakeObject) => metadata.labels?.[OWNER_LABEL] !== undefined;
     const holdsClusters = kube.all(CLUSTERS, namespace).length > 0 || kube.all(SECRETS, namespace).some(isAdmins);
     if (holdsClusters) invariants.passwordIsLost = true;
-    this.#terminating.add(namespace);
+    this.#terminating.set(namespace, this.#world.clock.monotonic());
     kube.terminate(namespace);
     const round = async () => {
       const left = [SECRETS, CONFIG_MAPS, ...KINDS].flatMap((resource) =>
