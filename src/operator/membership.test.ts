@@ -168,6 +168,21 @@ test('A replica that dies is waited for as long as its Lease lasts, and what is 
   expect(two.state.ended).toBe(true);
 });
 
+test('What a dead replica had is taken over within 20 s, whenever each of them renews', async () => {
+  for (let phase = 0; phase < 2_000; phase += 100) {
+    const world = aWorld();
+    const one = aReplica(world, 'one', () => 20);
+    await world.clock.advance(2_100 + phase);
+    const two = aReplica(world, 'two', () => 20);
+    await world.clock.advance(20_000 + ((phase * 7) % 2_000));
+    expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+    two.clock.freeze();
+    await world.clock.advance(20_000);
+    expect(one.owned(), `${phase}`).toEqual(SHARDS);
+    one.stop.abort();
+  }
+});
+
 test.each(['refused', 'never answered'])(
   'What is left of a replica stays, and no more, where to remove it is %s',
   async (how) => {
@@ -285,7 +300,7 @@ test('A replica that did not hear of the last renewals waits for a whole Lease a
   const two = aReplica(world, 'two');
   await world.clock.advance(18_200);
   one.link.state = 'cut';
-  await world.clock.advance(7_900);
+  await world.clock.advance(6_000);
   world.api.remove(LEASES, { namespace: NAMESPACE, name: 'mooring-replica-two' });
   two.link.state = 'cut';
   await world.clock.advance(900);

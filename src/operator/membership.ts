@@ -37,6 +37,9 @@ const MEMBERS = `${GROUP}/members`;
 /** Shards that are another one's under that view, and that the replica still has in hand: percent-encoded, with commas. */
 const HELD = `${GROUP}/held`;
 
+/** Whoever has come or gone is taken in after so long, in place of a retry period: what was begun because of it has been answered by then. */
+const SOON_MS = 200;
+
 /** Who holds the Lease of a single leader where there is none: all replicas together. */
 const REPLICAS = 'replicas';
 
@@ -53,8 +56,8 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
   readonly identity: string;
   /** Shards that something is being done for at this moment. */
   readonly inHand: () => Iterable<string>;
-  /** All others were looked at; if `changed`, `owns` may answer otherwise now. */
-  readonly onChange: (changed: boolean) => void;
+  /** All others were looked at; if `changed`, `owns` may answer otherwise now. `between`: the others may not have renewed since the last time. */
+  readonly onChange: (changed: boolean, between: boolean) => void;
   /** An attempt failed; the next one comes by itself. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -91,6 +94,8 @@ export class Membership {
   #standing: Standing | undefined;
   /** What is to be published next: nothing is begun any more for what it takes away. */
   #coming: View | undefined;
+  /** Somebody has come or gone, so that the next renewal comes soon. */
+  #soon = false;
   /** What `owns` follows from. */
   #known = '';
   #resourceVersion = '';
@@ -141,9 +146,11 @@ export class Membership {
     const working = work(stop.signal).finally(() => ended.abort());
     working.catch(() => {});
     while (!ended.signal.aborted && !this.#lost) {
-      await this.#attempt((limit) => this.#renew(limit));
+      const between = this.#soon;
+      this.#soon = false;
+      await this.#attempt((limit) => this.#renew(between, limit));
       if (!this.isMember() && this.#standing !== undefined) this.#lost = true;
-      if (!this.#lost) await sleep(clock, retryPeriodMs, ended.signal);
+      if (!this.#lost) await sleep(clock, this.#soon ? SOON_MS : retryPeriodMs, ended.signal);
     }
     signal.removeEventListener('abort', onAbort);
     this.#standing = undefined;
@@ -191,7 +198,7 @@ export class Membership {
   }
 
   /** Publishes a view, then looks at all others'. */
-  async #renew(limit: AbortSignal): Promise<void> {
+  async #renew(between: boolean, limit: AbortSignal): Promise<void> {
     const { clock, identity, onChange } = this.#options;
     const view = this.#coming ?? this.#standing?.view;
     if (view === undefined) return;
@@ -213,11 +220,12 @@ export class Membership {
     this.#over = false;
     const next = viewOf(identity, others);
     this.#coming = next.join() === view.join() ? undefined : next;
+    this.#soon ||= this.#coming !== undefined;
     const text = JSON.stringify([view, next, others.map((other) => [other.identity, other.view, ...other.held])]);
     const changed = text !== this.#known;
     if (changed) this.#owners.clear();
     this.#known = text;
-    onChange(changed);
+    onChange(changed, between);
   }
 
   async #publish(view: View, limit: AbortSignal): Promise<void> {
@@ -305,6 +313,7 @@ export class Membership {
         live.push(seen);
         if (!isOver) continue;
         this.#seen.set(name, { ...seen, since: now });
+        this.#soon = true;
         this.#aside((time) => this.#bury(name, seen, time));
       } else if (isOver && lease !== undefined) {
         // Others have seen it too by then, so that it is not missed as one that may still act.

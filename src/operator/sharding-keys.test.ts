@@ -213,10 +213,12 @@ test('A key in hand is not forgotten because its space has come to be another on
   expect(released).toContain('shop/orders-0');
 });
 
-/** Two replicas, the first of which owns the space, and where the space would be the other one's. */
-async function aPair() {
+/** Two replicas, the first of which owns the space, and where the space would be the other one's. `apartMs`: between their renewals. */
+async function aPair(apartMs = 0) {
   const setting = aWorld();
-  const both = [aShare(1, undefined, setting, 1), aShare(1, undefined, setting, 2)] as const;
+  const one = aShare(1, undefined, setting, 1);
+  await setting.world.advance(apartMs);
+  const both = [one, aShare(1, undefined, setting, 2)] as const;
   await setting.world.advance(20_000);
   const isFirst = await both[0].gate.begin('shop/orders-0');
   if (isFirst) both[0].gate.end('shop/orders-0');
@@ -277,6 +279,33 @@ test('A key whose space has come to be another one waits until another replica w
   expect([await other.gate.begin('shop/orders-0'), await other.gate.begin('shop/orders-0')]).toEqual([true, true]);
   await world.advance(60_000);
   expect(other.resynced).toHaveLength(2);
+});
+
+test('A key whose space has come to be another one waits as long where a third replica dies just then', async () => {
+  for (const afterMs of [0, 600, 1_200, 1_800])
+    for (let at = 0; at < 4_500; at += 300) {
+      const { world, api, first, other, ownerAt, move } = await aPair(2_700);
+      await world.advance(afterMs);
+      const view = api.all(LEASES).flatMap(({ metadata: { name } }) => name.split('mooring-replica-').slice(1));
+      // Nothing that counts here is its own, and it is taken for dead some 15 s later.
+      const shards = ['', '-0', '-1', '-2', '-3'].map((each) => shardAt(`https://cloud${each}.test`));
+      const viewWith = (name: string) => [...view, name].sort();
+      const names = Array.from({ length: 1_000 }, (_, index) => `third-${index}`);
+      const third = names.find((name) => shards.every((each) => ownerOf(each, viewWith(name)) === ownerAt(each))) ?? '';
+      const metadata = {
+        name: `mooring-replica-${third}`,
+        annotations: { 'mooring.dev/members': viewWith(third).join() },
+      };
+      await api.create(LEASES, 'system', { metadata, spec: { holderIdentity: third, leaseDurationSeconds: 15 } });
+      await world.advance(14_500 + at);
+      expect(await first.gate.begin('shop/orders-0')).toBe(true);
+      move();
+      for (let step = 0; step < 60; step++) {
+        expect(await other.gate.begin('shop/orders-0'), `${afterMs} ${at} ${step}`).toBe(false);
+        await world.advance(100);
+      }
+      first.gate.end('shop/orders-0');
+    }
 });
 
 test('A key whose space has come to be another one of the same replica does not wait', async () => {

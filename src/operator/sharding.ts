@@ -119,8 +119,8 @@ export class Sharding {
       api: options.leases,
       identity: uuid(random),
       inHand: () => this.#shardsInHand(),
-      onChange: (changed) => {
-        this.#looks++;
+      onChange: (changed, between) => {
+        if (!between) this.#looks++;
         for (const [name, at] of this.#moved) if (this.#looks - at >= LOOKS_AFTER_A_MOVE) this.#moved.delete(name);
         if (changed || this.#hasRefused() || this.#looks % LOOKS_A_SWEEP === 0) void this.#sweep();
       },
