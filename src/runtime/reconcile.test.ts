@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aToy } from '../../test/support/toy-kind.ts';
+import { aToy, TOY, TOYS } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
 import { ABANDON, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
 import { KubeError } from '../kube/api.ts';
@@ -312,6 +312,23 @@ test('reconcile() keeps what steps brought about also when a later one finds tha
   expect(await toy.reconcile()).toEqual({ next: 'conflict' });
   const { size, conditions, lastError } = toy.status();
   expect({ size, conditions, lastError }).toEqual({ size: 9, conditions: undefined, lastError: undefined });
+});
+
+test('reconcile() does once what it did and wrote without hearing so, though the watch is late', async () => {
+  const grown: string[] = [];
+  const toy = aToy({
+    decide: ({ status }) => ({ conditions: READY, steps: status.size === 9 ? [] : ['grow'] }),
+    act: async (_subject, step) => {
+      grown.push(step);
+      // As an earlier pass wrote it, whose write was never answered.
+      if (grown.length === 1) await toy.api.patch(TOYS, TOY, { status: { size: 9 } }, { subresource: 'status' });
+      return { size: 9 };
+    },
+  });
+  await toy.create({ finalizers: ['mooring.dev/toy'] });
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(grown).toEqual(['grow']);
 });
 
 test('reconcile() does not write what steps brought about onto another object of the same name', async () => {

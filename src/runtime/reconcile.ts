@@ -67,9 +67,8 @@ export async function reconcile<Spec, Status extends StatusBase, Observation, St
     kind.forget(key, 'deleted');
     return { next: 'settled', requeueAfterMs: undefined };
   }
-  const pass = new Pass(kind, context, object, signal);
   try {
-    return await pass.run();
+    return await new Pass(kind, context, object, signal).run();
   } catch (error) {
     // Somebody else wrote or deleted the object: the next pass sees what they left.
     if (isConflict(error) || isNotFound(error)) return { next: 'conflict' };
@@ -126,9 +125,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const deleting = metadata.deletionTimestamp !== undefined;
     if (deleting) {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
-      if (metadata.annotations?.[ABANDON] === 'true') {
+      if (metadata.annotations?.[ABANDON] === 'true')
         return this.#setFinalizer(false, status, () => kind.abandon?.({ metadata, status }));
-      }
       if (!kind.holds(status)) return this.#setFinalizer(false, status);
     }
 
@@ -258,8 +256,11 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
       if (!isConflict(error) || Object.keys(facts).length === 0) throw error;
       await retryOnConflict(MAX_WRITES_OF_FACTS, async () => {
         const newest = await api.get(this.#kind.resource, ref);
-        const rest = newest?.metadata.uid === uid ? statusPatch(statusOf(newest), facts) : undefined;
-        if (newest !== undefined && rest !== undefined) await write(newest.metadata.resourceVersion, rest);
+        if (newest?.metadata.uid !== uid) return;
+        const rest = statusPatch(statusOf(newest), facts);
+        if (rest !== undefined) await write(newest.metadata.resourceVersion, rest);
+        // All of it is there, and the watch has not said so: the next pass is not to do it once more.
+        else this.#take(newest);
       });
       throw error;
     }

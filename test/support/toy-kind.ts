@@ -96,7 +96,8 @@ interface ToyStart {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-const REF = { namespace: 'ns', name: 'toy' };
+/** The one that is there. */
+export const TOY = { namespace: 'ns', name: 'toy' };
 
 /** One toy `ns/toy` on an API server in memory, and a store that sees what it is shown. */
 export function aToy(behaviour: ToyBehaviour = {}) {
@@ -115,7 +116,7 @@ export function aToy(behaviour: ToyBehaviour = {}) {
     return found as unknown as KubeObject;
   };
   const see = () => store.apply(object());
-  const changeUnseen = (patch: object) => api.patch(TOYS, REF, patch);
+  const changeUnseen = (patch: object) => api.patch(TOYS, TOY, patch);
   const createUnseen = async (start: ToyStart) => {
     const { spec = {}, status, ...metadata } = start;
     await api.create(TOYS, 'ns', {
@@ -124,7 +125,7 @@ export function aToy(behaviour: ToyBehaviour = {}) {
       metadata: { name: 'toy', ...metadata },
       spec,
     });
-    if (status !== undefined) await api.patch(TOYS, REF, { status }, { subresource: 'status' });
+    if (status !== undefined) await api.patch(TOYS, TOY, { status }, { subresource: 'status' });
   };
   const context = (more: Partial<ReconcileContext>): ReconcileContext => ({
     api,
@@ -158,15 +159,15 @@ export function aToy(behaviour: ToyBehaviour = {}) {
     },
     changeUnseen,
     markDeleted: async () => {
-      api.remove(TOYS, REF);
+      api.remove(TOYS, TOY);
       see();
     },
     removeUnseen: () => {
-      api.remove(TOYS, REF);
+      api.remove(TOYS, TOY);
     },
     replaceUnseen: async () => {
       await changeUnseen({ metadata: { finalizers: null } });
-      api.remove(TOYS, REF);
+      api.remove(TOYS, TOY);
       await createUnseen({});
     },
     reconcile: (key = 'ns/toy', more: Partial<ReconcileContext> = {}): Promise<Outcome> =>
