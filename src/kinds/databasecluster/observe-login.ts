@@ -20,7 +20,7 @@ import {
   type UsableLogin,
   type WorkingLogin,
 } from './observation.ts';
-import { standingRefusal } from './refusal.ts';
+import { refusalAbout } from './refusal.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -164,9 +164,11 @@ export async function observeLogin(
   const isDoubtful = world.memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
   const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
   const asVerified = isAsVerified(world, subject, connection, endpoint);
+  const refusalOf = (secretUID: string | undefined) =>
+    world.memory.tries.refusal(subject, refusalAbout(subject, secretUID), world.clock.monotonic());
   const settled = (againInMs: number | undefined): LoginObservation => {
     const uid = world.secrets.uid(subject.metadata.namespace ?? '', adminSecretName(subject));
-    return { login: 'settled', verifyInMs: againInMs, refusal: standingRefusal(world, subject, uid) };
+    return { login: 'settled', verifyInMs: againInMs, refusal: refusalOf(uid) };
   };
   if (!due && asVerified) return settled(verifyInMs);
 
@@ -221,7 +223,7 @@ export async function observeLogin(
       powerless,
       managedBy: isOther ? found?.login.username : undefined,
       verifyInMs: untilNext(nowMs, landsForMs),
-      refusal: standingRefusal(world, subject, known.secret?.uid),
+      refusal: refusalOf(known.secret?.uid),
       ...left,
       ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
     };
