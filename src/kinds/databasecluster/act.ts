@@ -50,7 +50,7 @@ export async function actOnCluster(
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
     case 'Resume':
-      return turn(world, subject, connection, step, signal);
+      return suspendOrResume(world, subject, connection, step, signal);
     case 'Rename':
       return changing(world, subject, connection, step, () => rename(world, subject, connection, step, signal));
     case 'Update':
@@ -230,8 +230,8 @@ async function corrected(
   return result;
 }
 
-/** Has it sleep, or run. What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
-function turn(
+/** What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
+function suspendOrResume(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,

@@ -69,19 +69,19 @@ export class Servers {
     this.#options = options;
   }
 
-  /** Whether there is such a user, by a List that is at most 2 s old; own changes are in it. */
+  /** By a List that is at most 2 s old, in which our own changes are. */
   async hasUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     const list = () => this.asAdmin(place, (client, token) => client.listUsers(token));
     return (await this.#of(place).users.get(list, signal)).has(username.normalize());
   }
 
-  /** By a List of this moment, whatever was told of the user before: for who cannot look again. */
+  /** By a List of this moment: for a decision that cannot be taken back. */
   listsUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     const list = (client: ServerClient, token: string) => client.listUsers(token, signal);
     return this.#isListed(place, 'users', username, list, signal);
   }
 
-  /** What the server answers to the user's name, as the List has it from then on; undefined: that there is none, which follows from no single answer. */
+  /** One GET, which the shared List is told of; undefined: it says that there is none, which one answer alone does not prove. */
   async user(place: ServerPlace, username: string, signal: AbortSignal) {
     const found = await this.asAdmin(place, (client, token) => client.getUser(token, username, signal), signal);
     this.userChanged(place, username, found !== undefined);
