@@ -159,7 +159,7 @@ async function taken(
 
 const PASSING: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending']);
 
-/** Right before, the cloud is asked whether it is still that cluster, and then, as that may have to wait, whether the object still says so. */
+/** The cloud is asked right before whether it is still that cluster; the object is asked last, as the cloud may keep us waiting. */
 async function destroy(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -278,7 +278,7 @@ function changing(
   return memory.failedChanges.ask({ key, what, by: client }, patient === true && !lookNow, clock.monotonic, work);
 }
 
-/** Where the cloud accepts it and goes on to show the former id, it is not asked again at once, and its answers are taken for nothing more. */
+/** A cloud that accepts it and goes on to show the former id is not asked again at once, and no answer of it is believed from then on. */
 function rename(
   world: ClusterWorld,
   subject: ClusterSubject,

@@ -328,7 +328,7 @@ async function findWorking(
   return undefined;
 }
 
-/** A session that goes on where the password is lost; of an object that was signed in for before, and not of another one's that had the cluster. */
+/** A session goes on though its password is lost. It must be this object's own: the server may have been another object's before. */
 function isHeld(
   { memory }: ClusterWorld,
   { key, status }: ClusterSubject,
@@ -339,7 +339,7 @@ function isHeld(
   return hadLogin && logins.heldBy(adminUsername(known)) !== undefined;
 }
 
-/** Whose login works and may not manage users; undefined: that is not so. Asked only of another user than the one that new clusters come with. */
+/** The user whose login works but may not manage others; undefined: there is none. The user that new clusters come with always may. */
 async function powerlessUser(
   logins: Logins,
   known: KnownLogins,
