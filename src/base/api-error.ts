@@ -4,8 +4,8 @@ import { REDACT_WINDOW, redactor } from './redact.ts';
  * What became of a call:
  * - `unreachable`: surely not sent. `lost`: sent, no whole answer, may have taken effect. `aborted`: the caller gave up.
  * - `unauthorized` 401, `forbidden` 403, `notFound` 404, `conflict` 409, `throttled` 429, `unavailable` 5xx (also 408, 421, and at
- *   first 401 for a new access token), `invalid` 400 and every other 4xx. `throttled` and `unavailable` are also calls that were held back, as the other side is
- *   known to answer so.
+ *   first 401 for a new access token), `invalid` 400 and every other 4xx. `throttled` and `unavailable` without a status: the call was
+ *   held back, as the other side is known to answer so.
  * - `badAnswer`: a status of success with an answer that makes no sense (the call may have taken effect), or a redirect.
  */
 export type ApiErrorKind =

@@ -8,6 +8,8 @@ import { HttpError } from '../base/http.ts';
 import { BadAnswer } from '../base/json-stream.ts';
 import { SingleFlight } from '../base/single-flight.ts';
 
+export type AccessLevel = 'read' | 'write' | 'admin';
+
 /** An API token: a client id and secret with one access level on one space ("Authentication"). */
 export interface CloudCredential {
   readonly level: AccessLevel;
@@ -21,16 +23,13 @@ const REFUSED_MS = 240_000;
 const REFUSED_SINCE = { initialMs: 60_000, maxMs: REFUSED_MS };
 /** So long what makes no sense is the answer to all who ask: where a List fails by it, the space is looked at at once. */
 const NONSENSE_MS = 500;
+/** So long new tokens that are refused may be so by chance: others exchange the same API token, which may end what it gave before. */
+const PASSING_MS = 120_000;
 
 /** The cloud clearly says that the credential is wrong. */
 export function isRefusedExchange(error: ApiError): boolean {
   return error.operation === 'authenticate' && ['unauthorized', 'invalid', 'forbidden'].includes(error.kind);
 }
-
-/** So long new tokens that are refused may be so by chance: others exchange the same API token, which may end what it gave before. */
-const PASSING_MS = 120_000;
-
-export type AccessLevel = 'read' | 'write' | 'admin';
 
 interface Token {
   readonly value: string;
@@ -39,8 +38,8 @@ interface Token {
 }
 
 /**
- * The access token of one credential, for all whose credential is the same, of whatever level. Never two exchanges at a time; renewed a little before its end, where that is known
- * (compatibility.md: only a 401 says for sure).
+ * The access token of one credential, for all whose credential is the same, of whatever level. Never two exchanges at a time; renewed
+ * a little before its end, where that is known (compatibility.md: only a 401 says for sure).
  */
 export class TokenSource {
   readonly #credential: CloudCredential;

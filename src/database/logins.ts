@@ -118,7 +118,10 @@ export class Logins {
   }
 }
 
-/** Only what clearly says no, not a 403 of whatever stands before the server: a login that is taken for dead while it lives would be a factory password left alive. */
+/**
+ * Only a 401: a 403 may be of whatever stands before the server, and a factory login that is taken for dead while it lives would be left
+ * alive.
+ */
 function isRefusal(error: ApiError): boolean {
   return error.kind === 'unauthorized';
 }

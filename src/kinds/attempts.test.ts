@@ -32,6 +32,7 @@ test('A call that was written down before another process had the object may hav
   const seen = () => [attempts.neverMade('shop/orders', operation), attempts.lastMadeAtMs('shop/orders', operation)];
   expect(seen()).toEqual([true, undefined]);
   await clock.advance(60_000);
+  attempts.forget('shop/orders', 'released');
   sinceMs = clock.now();
   expect(seen()).toEqual([false, sinceMs]);
   await clock.advance(60_000);
@@ -41,4 +42,13 @@ test('A call that was written down before another process had the object may hav
   await clock.advance(60_000);
   sinceMs = clock.now();
   expect(seen()).toEqual([false, sinceMs]);
+});
+
+test('A call that was written down here was surely never made, though the wall clock was set back since this process acts', async () => {
+  const clock = virtualClock();
+  const startedAt = new Date(clock.now() - 3_600_000).toISOString();
+  const attempts = new Attempts('me', () => clock.now());
+  expect(attempts.neverMade('shop/orders', { by: 'me', startedAt })).toBe(true);
+  expect(attempts.lastMadeAtMs('shop/orders', { by: 'me', startedAt })).toBeUndefined();
+  expect(attempts.neverMade('shop/orders', { by: 'another', startedAt })).toBe(false);
 });

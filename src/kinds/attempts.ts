@@ -1,11 +1,12 @@
 import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ObjectKey } from '../kube/object.ts';
+import type { Forgotten } from '../runtime/kind.ts';
 
 /** How long after a call to a server was made without an answer the server may still carry it out. */
 export const LANDING_MS = 60_000;
 
-/** Since when this process is the one that acts on the object; wall clock. */
+/** Since when this process is the one that acts on the object; wall clock, which may have been set back since. */
 export type ActsSince = (key: ObjectKey) => number;
 
 /** `status.operation`: a call that must not happen twice, written down before it is made. */
@@ -34,6 +35,8 @@ export class Attempts {
   readonly self: string;
   readonly #actsSinceMs: ActsSince;
   readonly #last = new Map<ObjectKey, { readonly startedAt: string; readonly atMs: number }>();
+  /** Objects that another process has, or has had after this one. */
+  readonly #released = new Set<ObjectKey>();
 
   /** `self`: of no other process, nor of this one's predecessors. */
   constructor(self: string, actsSinceMs: ActsSince) {
@@ -43,8 +46,10 @@ export class Attempts {
 
   /** Whether the call was surely never made: it was written down here, and not made since, nor has another process had the object. */
   neverMade(key: ObjectKey, operation: WrittenDown): boolean {
-    const isOurs = operation.by === this.self && Date.parse(operation.startedAt) >= this.#actsSinceMs(key);
-    return isOurs && this.#last.get(key)?.startedAt !== operation.startedAt;
+    if (operation.by !== this.self) return false;
+    // Moments are compared only where they must be: a clock that was set back makes what was just written down look older.
+    if (this.#released.has(key) && Date.parse(operation.startedAt) < this.#actsSinceMs(key)) return false;
+    return this.#last.get(key)?.startedAt !== operation.startedAt;
   }
 
   /** When the call may have been made last, by wall clock; undefined: it surely never was. */
@@ -77,7 +82,13 @@ export class Attempts {
     return error instanceof ApiError && !error.retryable && this.neverMade(key, operation);
   }
 
-  forget(key: ObjectKey): void {
+  /** What was released may come back: which calls were made here must be known then, and that another process may have made some. */
+  forget(key: ObjectKey, why: Forgotten): void {
+    if (why === 'released') {
+      this.#released.add(key);
+      return;
+    }
+    this.#released.delete(key);
     this.#last.delete(key);
   }
 }

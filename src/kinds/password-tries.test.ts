@@ -4,6 +4,7 @@ import { PasswordTries } from './password-tries.ts';
 import type { Login } from './secrets.ts';
 
 const KEY = 'shop/app';
+const SUBJECT = { key: KEY, lookNow: false };
 const MINUTE_MS = 60_000;
 const WHERE = 'first https://server';
 const OTHER = 'second https://server';
@@ -35,12 +36,13 @@ describe('a refusal', () => {
     const tries = new PasswordTries();
     tries.refused(KEY, 'about', failure('invalid', 400), 0);
     const failed = expect.objectContaining({ lasting: 'terminal', reason: 'RefusedByServer' });
-    expect(tries.refusal(KEY, 'about', MINUTE_MS - 1)).toEqual({ failure: failed, forMs: 1 });
-    expect(tries.refusal(KEY, 'about', MINUTE_MS)).toBeUndefined();
-    expect(tries.refusal(KEY, 'something else', 0)).toBeUndefined();
-    expect(tries.refusal('shop/other', 'about', 0)).toBeUndefined();
+    expect(tries.refusal(SUBJECT, 'about', MINUTE_MS - 1)).toEqual({ failure: failed, forMs: 1 });
+    expect(tries.refusal(SUBJECT, 'about', MINUTE_MS)).toBeUndefined();
+    expect(tries.refusal(SUBJECT, 'something else', 0)).toBeUndefined();
+    expect(tries.refusal({ ...SUBJECT, key: 'shop/other' }, 'about', 0)).toBeUndefined();
+    expect(tries.refusal({ ...SUBJECT, lookNow: true }, 'about', 0)).toBeUndefined();
     tries.forget(KEY);
-    expect(tries.refusal(KEY, 'about', 0)).toBeUndefined();
+    expect(tries.refusal(SUBJECT, 'about', 0)).toBeUndefined();
   });
 
   it('stands for twice as long each time, up to half an hour, but where it is about something else, or the last was long ago', () => {
@@ -48,7 +50,7 @@ describe('a refusal', () => {
     let nowMs = 0;
     const standsFor = (about: string) => {
       tries.refused(KEY, about, failure('invalid', 400), nowMs);
-      const { forMs = 0 } = tries.refusal(KEY, about, nowMs) ?? {};
+      const { forMs = 0 } = tries.refusal(SUBJECT, about, nowMs) ?? {};
       nowMs += forMs;
       return forMs / MINUTE_MS;
     };

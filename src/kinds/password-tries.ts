@@ -73,10 +73,14 @@ export class PasswordTries {
 
   /**
    * The refusal, while it stands: that the Secret was written for a try, and put right after it, is no news, and trying again
-   * because of it would go on for ever.
+   * because of it would go on for ever. Undefined: a password may be tried, as none was refused just now, or a person asks for a look.
    */
-  refusal(key: ObjectKey, about: string, nowMs: number): Refusal | undefined {
-    const known = this.#refused.get(key);
+  refusal(
+    { key, lookNow }: { readonly key: ObjectKey; readonly lookNow: boolean },
+    about: string,
+    nowMs: number,
+  ): Refusal | undefined {
+    const known = lookNow ? undefined : this.#refused.get(key);
     if (known?.about !== about || known.untilMs <= nowMs) return undefined;
     return { failure: known.failure, forMs: known.untilMs - nowMs };
   }

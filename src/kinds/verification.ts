@@ -76,8 +76,8 @@ export class Verifications {
 }
 
 /**
- * In how many milliseconds a login is to be tried again, 0 while it is in doubt; undefined: never by itself. Each object has its own moments,
- * spread over the interval by its uid, so that thousands of logins are not tried at once, not after a restart either.
+ * In how many milliseconds a login is to be tried again; 0 while it is in doubt; undefined: never by itself. Each object has its own
+ * moments, spread over the interval by its uid, so that thousands of logins are not tried at once, not after a restart either.
  * `lastMs` and `nowMs`: wall clock.
  */
 export function untilVerification(uid: string, intervalMs: number, lastMs: number, nowMs: number): number | undefined {

@@ -93,3 +93,21 @@ test.each([
   reads.at(-1)?.({ authorization: 'third' });
   expect([reads.length, await another]).toEqual([2, { authorization: 'third' }]);
 });
+
+test('renewed() tries what cannot be read no more often than what can, but where the server refuses it', async () => {
+  const clock = virtualClock();
+  let reads = 0;
+  const read = async () => {
+    reads++;
+    throw new Error('The plugin failed');
+  };
+  const authorize = renewed(clock, { authorization: 'first' }, read);
+  await clock.advance(31_000);
+  for (let count = 0; count < 5; count++) expect(await authorize(false)).toEqual({ authorization: 'first' });
+  expect(reads).toBe(1);
+  await clock.advance(31_000);
+  await authorize(false);
+  expect(reads).toBe(2);
+  await expect(authorize(true)).rejects.toThrow('The plugin failed');
+  expect(reads).toBe(3);
+});

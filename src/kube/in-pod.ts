@@ -36,7 +36,7 @@ export async function loadPodConnection(
   };
 }
 
-/** How long a login is used before it is read again: the kubelet renews token files. */
+/** How long a login is used before it is read again, or was tried to be: the kubelet renews token files, and a plugin takes its time. */
 const AUTHORIZATION_AGE_MS = 30_000;
 
 type Headers = Readonly<Record<string, string>>;
@@ -53,13 +53,15 @@ export function renewed(
   // Many find that at the same time, and each read may be a plugin that asks somebody to log in.
   const reading = { old: new SingleFlight<Headers>(), refused: new SingleFlight<Headers>() };
   let headers = initial;
-  let readAt = clock.monotonic();
+  let triedAt = clock.monotonic();
   return async (renew) => {
-    if (renew || clock.monotonic() - readAt > AUTHORIZATION_AGE_MS) {
+    if (renew || clock.monotonic() - triedAt > AUTHORIZATION_AGE_MS) {
       try {
         headers = await reading[renew ? 'refused' : 'old'].run(() => read(renew));
-        readAt = clock.monotonic();
+        triedAt = clock.monotonic();
       } catch (error) {
+        // What the server has refused is read as soon as it can be.
+        triedAt = renew ? Number.NEGATIVE_INFINITY : clock.monotonic();
         if (renew) throw error;
       }
     }

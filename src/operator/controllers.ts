@@ -25,9 +25,9 @@ import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
+import { seenByDependents } from './seen-by-dependents.ts';
 import type { ShardedControllers } from './sharding.ts';
 import { type AnyController, type ControllerDependencies, Wiring } from './wiring.ts';
-import { wordOf } from './word.ts';
 
 export interface Controllers {
   readonly spaces: AnyController;
@@ -216,7 +216,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
   });
   const controller = wiring.controllerOf(kind, users, share.gateOf('users'));
   users.onChange((changed, before, after) => {
-    if (!isNews(before, after) && wordOf(before) === wordOf(after)) return;
+    if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
     for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
       // The object itself has heard of it.
       const others = [...controller.references.dependents(reference)].some((key) => key !== changed);

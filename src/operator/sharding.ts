@@ -43,16 +43,16 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How long clusters of a shard that is taken over wait for the first look at their space, as at a start. */
+/** How long clusters of a shard that is taken over wait for the first List of their space, as at a start. */
 const FIRST_LOOK_MS = 2_000;
-/** A key may come to be ours without a change of members, as when its space appears. */
+/** So often all keys are gone through though no member has changed: one may be ours since its space appeared. */
 const LOOKS_A_SWEEP = 15;
 /**
- * What has come to be in another shard is begun after so many looks at other replicas. The first may have begun before; by the last
- * one the others have renewed since as well, and said what they have in hand.
+ * An object that has moved to our shard is begun with after so many looks at the other replicas: the first may have begun before the move;
+ * by the third each of them has renewed since, and published what it has in hand.
  */
 const LOOKS_AFTER_A_MOVE = 3;
-/** So much is done at once; then others have their turn: who comes or goes takes so much longer than who stays. */
+/** Steps that a sweep makes before others have their turn. An object that comes or goes takes as long as `CHANGE_STEPS` that stay. */
 const SLICE = 500;
 const CHANGE_STEPS = 10;
 const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
@@ -67,17 +67,17 @@ export class Sharding {
   readonly #membership: Membership;
   readonly #log: Log;
   readonly #clock: Clock;
-  /** Of each object that was seen, as `withinOf` says: to read it again takes much longer. */
+  /** Of each object that was seen what `withinOf` said of it: to read the object again takes much longer. */
   readonly #within = {
     spaces: new Map<ObjectKey, string>(),
     clusters: new Map<ObjectKey, string>(),
     users: new Map<ObjectKey, string>(),
     databases: new Map<ObjectKey, string>(),
   };
-  /** How many passes are in hand for a shard, and of which shard each pass was when it began. */
+  /** How many passes are in hand for each shard, and for which shard each pass in hand was counted when it began. */
   readonly #inHand = new Map<string, number>();
   readonly #begun = new Map<string, { readonly kind: Sharded; readonly key: ObjectKey; readonly shard: string }>();
-  /** What has come to be in another shard, which was not ours: after how many looks at other replicas. */
+  /** Objects that moved here from a shard that was not ours, as `kind key`, and how many looks at the others there had been then. */
   readonly #moved = new Map<string, number>();
   /** Keys that came to be ours, and when; wall clock. */
   readonly #ours = {
@@ -86,7 +86,7 @@ export class Sharding {
     users: new Map<ObjectKey, number>(),
     databases: new Map<ObjectKey, number>(),
   };
-  /** Keys that were turned away: this replica may have them again, and nobody else has heard of them. */
+  /** Keys whose passes the gate refused: if they come to be ours after all, nobody else has worked on them since. */
   readonly #refused: Readonly<Record<Sharded, Set<ObjectKey>>> = {
     spaces: new Set(),
     clusters: new Set(),
@@ -103,7 +103,7 @@ export class Sharding {
     for (const kind of KINDS) {
       informers[kind].onChange((key, _before, after) => {
         const [former, within] = [this.#within[kind].get(key), after && withinOf(kind, after)];
-        // What was in it is in another shard then, also where it is gone.
+        // With it, all that is in it moves to another shard; so it does where the object is gone.
         if (former !== undefined && former !== within)
           if (!this.#membership.owns(this.#shardOf(kind, key))) this.#moved.set(`${kind} ${key}`, this.#looks);
         if (within === undefined) this.#within[kind].delete(key);
@@ -143,7 +143,7 @@ export class Sharding {
           return false;
         }
         this.#begun.set(`${kind} ${key}`, { kind, key, shard });
-        // What is held for it from now on is let go of when its shard is, though no sweep has come to it yet.
+        // A sweep may not have come to it yet: what this pass leaves in memory must be forgotten when the shard is lost.
         if (!this.#ours[kind].has(key)) this.#ours[kind].set(key, this.#clock.now());
         this.#refused[kind].delete(key);
         this.#inHand.set(shard, (this.#inHand.get(shard) ?? 0) + 1);

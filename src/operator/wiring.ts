@@ -18,7 +18,7 @@ import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import type { Metrics } from './metrics.ts';
 import { SecretReads } from './secret-reads.ts';
-import { wordOf } from './word.ts';
+import { seenByDependents } from './seen-by-dependents.ts';
 
 export interface ControllerDependencies {
   readonly api: KubeApi;
@@ -96,7 +96,8 @@ export class Wiring {
     });
     share.watchQueue(controller.queue);
     source.onChange((key, before, after) => {
-      if (isNews(before, after) || wordOf(before) !== wordOf(after)) this.notify(`${kind.definition.plural}/${key}`);
+      if (isNews(before, after) || seenByDependents(before) !== seenByDependents(after))
+        this.notify(`${kind.definition.plural}/${key}`);
     });
     this.#controllers.push(controller);
     return controller;

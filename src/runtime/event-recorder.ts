@@ -1,8 +1,8 @@
 /*
  * Events as the events.k8s.io API takes them, with series as in client-go's tools/events and the spam filter of its tools/record:
  * - Deduplicated: what repeats an Event of the last six minutes is counted in that Event's series.
- * - Bounded: an object that changes to and fro has 25 Events, then one in five minutes, and as many for each reason besides Ready; one
- *   Event is sent at a time, and a thousand may wait. Where one is left out, the object's conditions still say what became of Ready.
+ * - Bounded: an object has 25 Events of Ready, then one in five minutes, and likewise of each other reason. One Event is sent at a time,
+ *   and a thousand may wait. Where one is left out, the object's conditions still say what became of Ready.
  */
 
 import type { Clock } from '../base/clock.ts';

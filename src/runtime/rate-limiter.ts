@@ -1,10 +1,10 @@
 /*
- * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longer of
- * - the key's own exponential backoff, here drawn uniformly between the first delay and a ceiling that doubles with each
- *   failure, up to the longest; of each kind of backoff apart, as conflicts say nothing of how long a server is away;
- * - a bucket for all keys of a group, so that thousands that failed together do not come back together; and, ten times as large,
- *   client-go's one for all keys, from which those take that their own group holds back no more than that. So nobody waits for a crowd
- *   of another group; nor for longer than their own longest delay, over which those are spread whose turn would come later.
+ * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longest of
+ * - the key's own exponential backoff (full jitter), counted apart for each kind of backoff: conflicts say nothing of how long a
+ *   server is away;
+ * - a token bucket a group, so that thousands of keys that failed together do not come back together;
+ * - client-go's token bucket for all keys, ten times as large. A key whose group's bucket is empty takes no token here: so a crowd
+ *   of one group holds up no other group. Nobody waits longer than their backoff's longest delay: later turns are spread over it.
  */
 
 import { type Backoff, ceilingMs } from '../base/backoff.ts';

@@ -2,7 +2,7 @@
  * Follows a collection, as client-go's reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
- *    ▲  │failed     │ too old (410), refused in another way, as where there is no such collection any more (404), or failed at once, again and again
+ *    ▲  │failed     │ too old (410) or refused otherwise (such as 404), or failed at once, again and again
  *    └──┴───────────┘
  *
  * A list comes as the begin of a watch, which then goes on; in pages where that fails, and in one answer where those expire.

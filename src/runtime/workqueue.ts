@@ -6,10 +6,10 @@
  *   Fair: within a priority groups take turns, and keys of one group go first in, first out, but for those that go on.
  * - Shared: neither a group nor `low` has more than four keys in hand for each worker that is left free: the more crowds,
  *   the less each has, and the last worker is for what has none. What is over that waits, however urgent.
- * - Not held up by what hangs: a key that failed after seconds is `slow` until it gets somewhere sooner or is added as more
- *   urgent, and such keys have workers of their own, ten times as many. What is `low` takes one of these as soon as it is in hand for so
- *   long. Where another one is, a substitute works on what would have to wait, and the next one once that is in hand for so long as
- *   well: as many as there are workers.
+ * - Not held up by what hangs, which is in hand for longer than `LONG_MS`. A key that failed after so long is `slow` until a pass gets on
+ *   sooner or it is added as more urgent; slow keys have workers of their own, ten times as many. A `low` key that hangs counts as one of
+ *   them from then on. For any other that hangs a substitute is called in, and one more once the last substitute's key hangs as well: as
+ *   many as there are workers.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew when to come back.
  * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
  *   dropped, unlike client-go's: the next process's first list brings them.

@@ -5,7 +5,7 @@ import { type OpenServer, serverAccess } from '../server/access.ts';
 import { isGone } from '../server/servers.ts';
 import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
-import { isFound, isThere } from './observe.ts';
+import { existsByGet, existsByGetOrList } from './observe.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
 import { isMadeForAnother } from './records.ts';
 import { DATABASES } from './resource.ts';
@@ -60,7 +60,7 @@ async function create(
   const { memory, clock, servers } = world;
   const { attempts } = memory;
   const first = attempts.neverMade(subject.key, operation);
-  if (first && (await isThere(world, access, name, signal))) return { operation: null };
+  if (first && (await existsByGet(world, access, name, signal))) return { operation: null };
   try {
     const isMade = await servers.asAdmin(
       access,
@@ -77,12 +77,12 @@ async function create(
   } catch (error) {
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     const isInvalid = error instanceof ApiError && error.kind === 'invalid';
-    if (!isInvalid || !(await isThere(world, access, name, signal))) throw error;
+    if (!isInvalid || !(await existsByGet(world, access, name, signal))) throw error;
     // Refused as it exists: from an earlier attempt, if there may have been one.
     return {};
   }
   // Ready says that it is there, and it is not looked for again for minutes.
-  if (await isThere(world, access, name, signal))
+  if (await existsByGet(world, access, name, signal))
     return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
   const message = `The server said that it created database "${name}", and does not show it yet: it is tried again. If it stays so, look at the server`;
   throw new TransientError('CreatingDatabase', message);
@@ -100,12 +100,12 @@ async function remove(
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
   } catch (error) {
-    if (await isGone(error, () => isFound(world, access, name, signal))) return;
+    if (await isGone(error, () => existsByGetOrList(world, access, name, signal))) return;
     const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
   // The object goes for good, and with it whoever could look: so the database is looked for, whatever the answer says.
-  if (!(await isThere(world, access, name, signal))) return;
+  if (!(await existsByGet(world, access, name, signal))) return;
   const message = `The server said that it deleted database "${name}", and still shows it: it is tried again. If it stays so, look at the server`;
   throw new TransientError('UpdateNotApplied', message);
 }

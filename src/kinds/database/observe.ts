@@ -76,7 +76,7 @@ async function look(
   const listed = await servers.hasDatabase(access, seen.name, signal);
   // A List may be a little old, and nobody may be told wrongly that a database and its data are gone.
   const expected = isOurs(subject, seen) || seen.attemptedAtMs !== undefined;
-  const exists = listed || (expected && (await isFound(world, access, seen.name, signal)));
+  const exists = listed || (expected && (await existsByGetOrList(world, access, seen.name, signal)));
   if (!exists) return { ...seen, existence: 'absent' };
   const looked: DatabaseSeen = { ...seen, existence: 'exists' };
   if (subject.deleting || !isOurs(subject, seen)) return looked;
@@ -103,24 +103,24 @@ async function lookAtSchema(
   } catch (error) {
     // The List may be from before somebody deleted it; servers answer 404 or 400 then.
     const isMissing = error instanceof ApiError && (error.kind === 'notFound' || error.kind === 'invalid');
-    if (isMissing && !(await isFound(world, access, name, signal))) return 'gone';
+    if (isMissing && !(await existsByGetOrList(world, access, name, signal))) return 'gone';
     throw error;
   }
   return { schema: 'seen', sources, found: schemaDigest(text), tryAgainInMs: tryAgainInMs(world, subject) };
 }
 
-/** That there is none follows from no single answer, as whatever stands before a server may say so of anything: by a List of this moment, too. */
-export async function isFound(
+/** One GET, and where that says that there is none a List of this moment, too: whatever stands before a server may answer 404 to anything. */
+export async function existsByGetOrList(
   world: DatabaseWorld,
   access: OpenServer,
   name: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return (await isThere(world, access, name, signal)) || world.servers.listsDatabase(access, name, signal);
+  return (await existsByGet(world, access, name, signal)) || world.servers.listsDatabase(access, name, signal);
 }
 
-/** Asks for the database itself; what is found is told to those who share the List. */
-export async function isThere(
+/** One GET; what it finds is told to those who share the List. */
+export async function existsByGet(
   world: DatabaseWorld,
   access: OpenServer,
   name: string,

@@ -1,7 +1,7 @@
 import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
 import type { OpenServer } from '../server/access.ts';
-import { isThere } from './observe.ts';
+import { existsByGet } from './observe.ts';
 import type { SourceText } from './sources.ts';
 import type { DatabaseWorld } from './world.ts';
 
@@ -31,7 +31,7 @@ export async function runInTransaction(
 ): Promise<Refusal | undefined> {
   const id = await open(world, access, name, signal);
   const overAt = world.clock.monotonic() + TRANSACTION_MS;
-  let open_ = true;
+  let mayBeOpen = true;
   try {
     for (const { source, text } of texts) {
       // Many slow answers, each within its own limit, would hold the worker for as long as their server likes.
@@ -46,11 +46,11 @@ export async function runInTransaction(
       .asAdmin(access, (client, token) => client.commitTransaction(token, id, signal), signal)
       .catch(unknownIfTimedOut);
     const refusal = await refusalOf('all of them together, at the commit', () => committed);
-    open_ = refusal !== undefined;
+    mayBeOpen = refusal !== undefined;
     return refusal;
   } finally {
     // Of a commit whose answer was lost nobody knows: closing does no harm then either.
-    if (open_) await close(world, access, id);
+    if (mayBeOpen) await close(world, access, id);
   }
 }
 
@@ -70,7 +70,7 @@ async function open(world: DatabaseWorld, access: OpenServer, name: string, sign
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
     // Servers answer alike where there is no such database.
-    if (!(await isThere(world, access, name, signal))) throw error;
+    if (!(await existsByGet(world, access, name, signal))) throw error;
     const message = `The schema lock of database "${name}" is held by another transaction: it was waited for, and is tried again. One of Mooring's own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. ${error.message}`;
     throw new TransientError('SchemaLocked', message, { cause: error });
   }

@@ -50,9 +50,8 @@ export class DatabaseMemory {
     this.#triedAt.set(key, atMs);
   }
 
-  /** What was released may come back from another replica: which calls were made here must be known then. */
   forget(key: ObjectKey, why: Forgotten): void {
-    if (why === 'deleted') this.attempts.forget(key);
+    this.attempts.forget(key, why);
     this.verifications.forget(key);
     this.elsewhere.forget(key);
     this.#triedAt.delete(key);

@@ -19,7 +19,7 @@ export function confirm(world: ClusterWorld, subject: ClusterSubject, signal: Ab
   return confirmObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }
 
-/** Asks the cloud for the cluster: whether it is the one, and as it was, that the step was decided on. If not, the next pass sees what it is. */
+/** Whether the cloud, asked now, shows the cluster as it was when the step was decided on. If not, the next pass decides anew. */
 export async function isAsDecidedOn(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -40,7 +40,7 @@ export async function isAsDecidedOn(
   );
 }
 
-/** Another login than the one that new clusters come with was verified, of this cluster or one before, or the Secret has another password. */
+/** The object had a login of its own before: one was verified, of this cluster or a former one, or the Secret holds another password than the factory's. */
 function hadAnother({ status }: ClusterSubject, { current, factory }: KnownLogins): boolean {
   const wasVerified = status.credentials !== undefined || status.lastRotation !== undefined;
   return wasVerified || (current !== undefined && !isFactorys(current, factory));

@@ -50,7 +50,7 @@ export async function actOnCluster(
       return destroy(world, subject, connection, step.id, signal);
     case 'Suspend':
     case 'Resume':
-      return turn(world, subject, connection, step, signal);
+      return suspendOrResume(world, subject, connection, step, signal);
     case 'Rename':
       return changing(world, subject, connection, step, () => rename(world, subject, connection, step, signal));
     case 'Update':
@@ -159,7 +159,7 @@ async function taken(
 
 const PASSING: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending']);
 
-/** Right before, the cloud is asked whether it is still that cluster, and then, as that may have to wait, whether the object still says so. */
+/** The cloud is asked right before whether it is still that cluster; the object is asked last, as the cloud may keep us waiting. */
 async function destroy(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -230,8 +230,8 @@ async function corrected(
   return result;
 }
 
-/** Has it sleep, or run. What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
-function turn(
+/** What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
+function suspendOrResume(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
@@ -278,7 +278,7 @@ function changing(
   return memory.failedChanges.ask({ key, what, by: client }, patient === true && !lookNow, clock.monotonic, work);
 }
 
-/** Where the cloud accepts it and goes on to show the former id, it is not asked again at once, and its answers are taken for nothing more. */
+/** A cloud that accepts it and goes on to show the former id is not asked again at once, and no answer of it is believed from then on. */
 function rename(
   world: ClusterWorld,
   subject: ClusterSubject,

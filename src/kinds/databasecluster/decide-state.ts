@@ -21,7 +21,7 @@ import {
   verifiedLogin,
 } from './present.ts';
 
-/** For so long a cluster that was never secured is kept running while nobody can sign in to its server, though it should be suspended. */
+/** For so long a cluster that should be suspended is kept running, where its factory login was never retired and its server does not answer. */
 const SECURING_MS = 60 * 60_000;
 
 /** Whether the cluster should run. */

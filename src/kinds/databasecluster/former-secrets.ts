@@ -14,7 +14,7 @@ import type { ClusterWorld } from './world.ts';
 
 type Read = (name: string) => Promise<SecretContents | undefined>;
 
-/** The Secrets beside the wanted one that the login may come from, the likelier first, as far as they are of the object that they should be of. */
+/** Other Secrets than `wanted` that may hold the login, the likeliest first: this object's own, and of a clone that is new its source's. */
 export async function readFormer(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -41,10 +41,7 @@ export function recordedIn({ status }: Pick<ClusterSubject, 'status'>): readonly
   return [status.credentials?.secretName, status.unverifiedSecretName].filter((name) => name !== undefined);
 }
 
-/**
- * The Secret that the status tells of beside the wanted one, where it tells of both, so that either is found without the other; undefined:
- * it does not.
- */
+/** Where the status records the wanted Secret and another one, the other one; undefined: it records one at most, or not the wanted one. */
 export function otherThanWanted(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
   const secretName = adminSecretName(subject);
   const recorded = recordedIn(subject);
@@ -53,9 +50,9 @@ export function otherThanWanted(subject: Pick<ClusterSubject, 'metadata' | 'spec
 }
 
 /**
- * For how long still a call may come to an end that gives the login to another Secret: the server may have been given a password of one,
- * and take it though nobody waits for the answer any more. 0: it is to be looked at now, as none can any more, or nothing is known
- * of it here; undefined: there is no other Secret, or the login was not verified in the wanted one yet.
+ * For how long still the password of another Secret may take the place of the wanted one's: the server may have been given it, and carry
+ * that out late. 0: no more, or this process does not know, so it is time to look; undefined: there is no other Secret, or the login
+ * was not verified in the wanted one yet.
  */
 export function otherLandsForMs(
   { clock, memory: { left } }: ClusterWorld,

@@ -20,7 +20,7 @@ import {
   type UsableLogin,
   type WorkingLogin,
 } from './observation.ts';
-import { standingRefusal } from './refusal.ts';
+import { refusalAbout } from './refusal.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -164,9 +164,11 @@ export async function observeLogin(
   const isDoubtful = world.memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
   const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
   const asVerified = isAsVerified(world, subject, connection, endpoint);
+  const refusalOf = (secretUID: string | undefined) =>
+    world.memory.tries.refusal(subject, refusalAbout(subject, secretUID), world.clock.monotonic());
   const settled = (againInMs: number | undefined): LoginObservation => {
     const uid = world.secrets.uid(subject.metadata.namespace ?? '', adminSecretName(subject));
-    return { login: 'settled', verifyInMs: againInMs, refusal: standingRefusal(world, subject, uid) };
+    return { login: 'settled', verifyInMs: againInMs, refusal: refusalOf(uid) };
   };
   if (!due && asVerified) return settled(verifyInMs);
 
@@ -221,7 +223,7 @@ export async function observeLogin(
       powerless,
       managedBy: isOther ? found?.login.username : undefined,
       verifyInMs: untilNext(nowMs, landsForMs),
-      refusal: standingRefusal(world, subject, known.secret?.uid),
+      refusal: refusalOf(known.secret?.uid),
       ...left,
       ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
     };
@@ -326,7 +328,7 @@ async function findWorking(
   return undefined;
 }
 
-/** A session that goes on where the password is lost; of an object that was signed in for before, and not of another one's that had the cluster. */
+/** A session goes on though its password is lost. It must be this object's own: the server may have been another object's before. */
 function isHeld(
   { memory }: ClusterWorld,
   { key, status }: ClusterSubject,
@@ -337,7 +339,7 @@ function isHeld(
   return hadLogin && logins.heldBy(adminUsername(known)) !== undefined;
 }
 
-/** Whose login works and may not manage users; undefined: that is not so. Asked only of another user than the one that new clusters come with. */
+/** The user whose login works but may not manage others; undefined: there is none. The user that new clusters come with always may. */
 async function powerlessUser(
   logins: Logins,
   known: KnownLogins,

@@ -183,7 +183,7 @@ function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, clu
   return createdAt === undefined || createdAt !== subject.status.createdAt;
 }
 
-/** Only of a cluster that is recorded, and that neither the List nor the cloud, asked for it, shows; of one that goes, too: it may be left behind. */
+/** Of a recorded cluster that neither the List nor a Get shows, also where its object is being deleted, as the cluster might be left behind. */
 function absenceOf(
   { clock, memory: { absences } }: ClusterWorld,
   subject: ClusterSubject,

@@ -41,14 +41,14 @@ export function clusterConditions(
   return [synced(subject, seen), known.secured ?? secured(subject, seen), known.available ?? available(subject, seen)];
 }
 
-/** The summary of a cluster that is brought to a state. Where the cloud accepts that each time and never shows it, that is said all the while. */
+/** The summary of a cluster that is being suspended, resumed or destroyed; where the cloud accepted that more than once and never showed it, it says so. */
 export function bringing({ notShown }: SpaceSeen, reason: string, message: string): readonly ConditionUpdate[] {
   return notShown?.reason === 'UpdateNotApplied'
     ? reconciling(notShown.reason, notShown.message)
     : reconciling(reason, message);
 }
 
-/** When a cluster that is on its way is to be looked at though nothing of it changes: then it is believed that it is (not-shown.ts). */
+/** Where the cloud was slow to show it before, when to look again: from then on it is believed that the cluster is on its way (not-shown.ts). */
 export function untilBelieved({ notShown }: SpaceSeen): Pick<ClusterDecision, 'requeueAfterMs'> {
   return notShown?.reason === 'UpdateNotApplied' ? { requeueAfterMs: UNSETTLED_MS.status } : {};
 }

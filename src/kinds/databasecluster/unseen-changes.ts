@@ -14,7 +14,7 @@ const PAUSES: Readonly<Record<Part, Backoff>> = {
   id: { initialMs: 30_000, maxMs: 300_000 },
 };
 
-/** For so long a state, or an id, that was shown may still be gone again with the next look, as not all who answer are equally quick. */
+/** For so long after the cloud accepted it, a state or id that was shown may be gone again with the next answer: it may come from a machine that is behind. */
 export const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000, id: 30_000 };
 
 /** What is asked for so long after it might have been asked for again is asked for anew. */

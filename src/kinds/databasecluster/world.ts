@@ -129,7 +129,6 @@ export class ClusterMemory {
     if (this.#puts.has(key)) this.#puts.set(key, secretName);
   }
 
-  /** What was released may come back from another replica: which calls were made here must be known then. */
   forget(key: ObjectKey, why: Forgotten): void {
     this.absences.forget(key);
     this.ahead.forget(key);
@@ -142,7 +141,7 @@ export class ClusterMemory {
     this.tries.forget(key);
     this.#puts.delete(key);
     this.#notes.delete(key);
-    if (why === 'deleted') this.attempts.forget(key);
+    this.attempts.forget(key, why);
     this.verifications.forget(key);
   }
 }

@@ -71,6 +71,37 @@ describe('SpaceConnections', () => {
     expect(simulator.count('exchangeToken')).toBe(3);
   });
 
+  it('keep the access token of an API token that stays, where another one is added', async () => {
+    const { connections, spec, of, simulator } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    await of('a/one').client.authenticate('admin');
+    connections.connect('a/one', spec(), [...TOKENS, ...OTHER_TOKENS], LOGIN, '1');
+    await of('a/one').client.authenticate('admin');
+    expect(simulator.count('exchangeToken')).toBe(1);
+  });
+
+  it('keep what was learned of the limit of a cloud where an API token is replaced', async () => {
+    const asked: string[] = [];
+    const transport = scriptedTransport(({ url }) => {
+      asked.push(new URL(url).pathname);
+      return url.endsWith('/auth') ? { status: 200, body: 'a-token' } : { status: 429 };
+    });
+    const { connections, clock, spec, of } = bench({ transport: () => transport });
+    const lists = () => asked.filter((path) => !path.endsWith('/auth')).length;
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    await expect(of('a/one').client.list()).rejects.toMatchObject({ kind: 'throttled' });
+    connections.connect('a/one', spec(), OTHER_TOKENS, LOGIN, '1');
+    const next = of('a/one')
+      .client.list()
+      .catch(() => {});
+    await clock.advance(0);
+    // It waits for its turn.
+    expect(lists()).toBe(1);
+    await clock.advance(5_000);
+    await next;
+    expect(lists()).toBe(2);
+  });
+
   it('show no space what was sent for another one of the same cloud', async () => {
     const repeated = `it was ${TOKENS[0].clientSecret}`;
     const transport = scriptedTransport(() => ({ status: 500, body: { code: 'C', message: repeated } }));

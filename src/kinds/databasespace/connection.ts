@@ -138,9 +138,9 @@ export class SpaceConnections {
     const { baseURL, teamID, spaceID } = spec;
     const digest = digestOfSettings({ baseURL, teamID, spaceID, ca, credentials });
     const before = this.#entries.get(space);
-    if (before !== undefined && before.digest !== digest) this.#leave(space, before.digest);
-
     const shared = this.#shared.get(digest) ?? this.#share(digest, spec, credentials, ca);
+    // Only now: access tokens that still count, and what was learned of the cloud's limit, go on with the new one.
+    if (before !== undefined && before.digest !== digest) this.#leave(space, before.digest);
     shared.users.set(space, parseDuration(spec.pollInterval));
     shared.poller.intervalMs = Math.min(...shared.users.values());
     const known = before?.connection;

@@ -28,7 +28,7 @@ import {
   type UserSubject,
   usernameOf,
 } from './observation.ts';
-import { standingRefusal } from './refusal.ts';
+import { refusalAbout } from './refusal.ts';
 import type { UserWorld } from './world.ts';
 
 /**
@@ -50,7 +50,12 @@ export async function observeLogin(
   const asVerified = isAsVerified(world, subject, at);
   const settled = (againInMs: number | undefined): LoginObservation => {
     const secretUID = world.secrets.uid(subject.metadata.namespace ?? '', connectionSecretName(subject));
-    return { login: 'settled', verifyInMs: againInMs, refusal: standingRefusal(world, subject, access, '', secretUID) };
+    const about = refusalAbout(subject, access, '', secretUID);
+    return {
+      login: 'settled',
+      verifyInMs: againInMs,
+      refusal: memory.tries.refusal(subject, about, clock.monotonic()),
+    };
   };
   if (!due && asVerified) return settled(verifyInMs);
   try {
@@ -287,7 +292,8 @@ async function observeSource(
   signal: AbortSignal,
 ): Promise<Pick<TriedLogin, 'source' | 'refusal'>> {
   const ref = subject.spec.passwordSecretRef;
-  const refusalOf = (password: string) => standingRefusal(world, subject, access, password, secret?.uid);
+  const refusalOf = (password: string) =>
+    world.memory.tries.refusal(subject, refusalAbout(subject, access, password, secret?.uid), world.clock.monotonic());
   if (ref === undefined) return { source: { is: 'generated' }, refusal: refusalOf('') };
   try {
     const { password, version } = await readOwnPassword(world, subject, access, ref, signal);

@@ -46,7 +46,7 @@ interface Accepted {
 interface Created {
   /** As `creation` has it. */
   readonly what: string;
-  /** Of the password that it was created with, was given or signed in with since; several: whether it was given the last ones, nobody knows. */
+  /** Of the passwords that it may have: one that the server took or that signed in, and any that it was given since without an answer. */
   readonly digests: readonly string[];
   /** The server refused all of them: somebody else may have made the user. */
   readonly isDoubtful: boolean;
@@ -99,7 +99,7 @@ export class UserMemory {
     if (known !== undefined) this.#accepted.set(key, { ...known, where: '' });
   }
 
-  /** The coming password that a person chose; undefined: it is none of those. What the Secret says of it, whoever writes there can leave. */
+  /** The coming password, where a person chose it; undefined: it was generated. Remembered, as anybody who writes the Secret can forge its note of that. */
   chose(key: ObjectKey, coming: Login | undefined): void {
     if (coming === undefined) this.#chosen.delete(key);
     else this.#chosen.set(key, digestOf(coming));

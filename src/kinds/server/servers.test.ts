@@ -92,6 +92,16 @@ describe('Servers', () => {
     expect([await reserved('admin'), await reserved('operator'), await reserved('app')]).toEqual([true, true, false]);
   });
 
+  it('takes the user whom the admin Secret names by now for reserved, though the session of the one before goes on', async () => {
+    const { bench, servers, place } = await aServer();
+    const reserved = (name: string) => servers.isReserved({ ...place, factoryUsername: 'root' }, name, signal);
+    expect([await reserved('admin'), await reserved('operator')]).toEqual([true, false]);
+    bench.simulator.setPassword('orders', 'operator', 'a-password-of-its-own');
+    await bench.putSecret('orders-admin', { username: 'operator', password: 'a-password-of-its-own' });
+    // Whoever works as the one before is not to lose it either.
+    expect([await reserved('admin'), await reserved('operator'), await reserved('app')]).toEqual([true, true, false]);
+  });
+
   it('goes on with the new password when the cluster replaces it, whichever of the two in the Secret works', async () => {
     const { bench, servers, refused, place } = await aServer();
     await createDatabase(servers, place, 'first');

@@ -7,7 +7,7 @@ import type { Logins, Verdict } from '../../database/logins.ts';
 import type { Session } from '../../database/session.ts';
 import { ABANDON } from '../../kube/annotations.ts';
 import { type ObjectKey, splitKey } from '../../kube/object.ts';
-import type { Login, Secrets } from '../secrets.ts';
+import type { Login, SecretContents, Secrets } from '../secrets.ts';
 import { NameList } from './name-list.ts';
 
 /** One server as it is reached now. */
@@ -23,7 +23,7 @@ export interface ServerPlace {
 
 export interface ServersOptions {
   readonly clock: Clock;
-  readonly secrets: Pick<Secrets, 'read'>;
+  readonly secrets: Pick<Secrets, 'read' | 'version'>;
   /** A server refuses the login that its cluster published: the cluster should look. */
   readonly onLoginRefused: (clusterKey: ObjectKey) => void;
 }
@@ -49,8 +49,12 @@ interface Held {
   readonly users: NameList;
   readonly databases: NameList;
   readonly signingIn: SingleFlight<Session>;
-  /** Of the admin Secret, once it was read. */
+  /** Whom the operator works as; undefined: it has not signed in yet. */
   adminUsername: string | undefined;
+  /** Who the admin Secret of this name says that is, in the version that was seen then; undefined: it was not read yet. */
+  named:
+    | { readonly secretName: string; readonly version: string | undefined; readonly username: string | undefined }
+    | undefined;
 }
 
 /**
@@ -65,19 +69,19 @@ export class Servers {
     this.#options = options;
   }
 
-  /** Whether there is such a user, by a List that is at most 2 s old; own changes are in it. */
+  /** By a List that is at most 2 s old, in which our own changes are. */
   async hasUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     const list = () => this.asAdmin(place, (client, token) => client.listUsers(token));
     return (await this.#of(place).users.get(list, signal)).has(username.normalize());
   }
 
-  /** By a List of this moment, whatever was told of the user before: for who cannot look again. */
+  /** By a List of this moment: for a decision that cannot be taken back. */
   listsUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     const list = (client: ServerClient, token: string) => client.listUsers(token, signal);
     return this.#isListed(place, 'users', username, list, signal);
   }
 
-  /** What the server answers to the user's name, as the List has it from then on; undefined: that there is none, which follows from no single answer. */
+  /** One GET, which the shared List is told of; undefined: it says that there is none, which one answer alone does not prove. */
   async user(place: ServerPlace, username: string, signal: AbortSignal) {
     const found = await this.asAdmin(place, (client, token) => client.getUser(token, username, signal), signal);
     this.userChanged(place, username, found !== undefined);
@@ -154,7 +158,24 @@ export class Servers {
     if (username === place.factoryUsername) return true;
     const held = this.#of(place);
     if (held.adminUsername === undefined) await this.#adminSession(place, signal);
-    return held.adminUsername === username;
+    if (held.adminUsername === username) return true;
+    // A session goes on when the Secret names another user, as after one was lost and another login was named in the cluster's spec.
+    const { namespace } = splitKey(place.clusterKey);
+    const version = this.#options.secrets.version(namespace, place.adminSecretName);
+    const isKnown = held.named?.secretName === place.adminSecretName && held.named.version === version;
+    if (!isKnown) await this.#readAdminSecret(place, held, signal);
+    return held.named?.username === username;
+  }
+
+  async #readAdminSecret(place: ServerPlace, held: Held, signal: AbortSignal): Promise<SecretContents | undefined> {
+    const { secrets } = this.#options;
+    const { namespace } = splitKey(place.clusterKey);
+    const secretName = place.adminSecretName;
+    // Before it is read: what changes meanwhile is read once more.
+    const version = secrets.version(namespace, secretName);
+    const secret = await secrets.read(namespace, secretName, signal);
+    held.named = { secretName, version, username: secret?.data.get('username') };
+    return secret;
   }
 
   /** Tries the login and keeps nothing of it. Throws ApiError where the server does not say. */
@@ -171,6 +192,7 @@ export class Servers {
         databases: new NameList(clock),
         signingIn: new SingleFlight(),
         adminUsername: undefined,
+        named: undefined,
       };
       this.#held.set(logins, held);
     }
@@ -185,8 +207,8 @@ export class Servers {
 
   /** With the passwords of the admin Secret, of which one works at every moment. */
   async #signInAsAdmin(place: ServerPlace, held: Held, signal: AbortSignal): Promise<Session> {
-    const { namespace, name } = splitKey(place.clusterKey);
-    const secret = await this.#options.secrets.read(namespace, place.adminSecretName, signal);
+    const { name } = splitKey(place.clusterKey);
+    const secret = await this.#readAdminSecret(place, held, signal);
     const username = secret?.data.get('username');
     if (secret === undefined || username === undefined) {
       const otherwise = place.leaving ? GETS_NO_OTHER : 'see what the conditions of that cluster say';
