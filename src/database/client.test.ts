@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../test/support/clock.ts';
 import { errorOf } from '../../test/support/cloud.ts';
 import type { ScriptedAnswer } from '../../test/support/http.ts';
 import { aServerClient } from '../../test/support/server.ts';
 import { CASES, okAnswer, oneShot, PASSWORD, TOKEN } from '../../test/support/server-operations.ts';
 import { ApiError } from '../base/api-error.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError, type HttpRequest } from '../base/http.ts';
 import type { ServerClient } from './client.ts';
 
 const WITH_A_NAME = CASES.filter(({ path }) => path.includes('orders'));
@@ -229,6 +230,64 @@ test('ServerClient.signIn() says which login was refused, without the password i
     expect(error.message).toMatch(/^Cannot sign in as "app": the username or the password was refused \(HTTP 401, X: /);
     expect(error.message).not.toContain(message.slice(2, -2));
   }
+});
+
+/** A server that answers sign-ins only when told to, and tells which are under way. */
+function aSlowServer() {
+  const underWay: { readonly login: unknown; readonly end: (answer: ScriptedAnswer) => void }[] = [];
+  const clock = manualClock();
+  const script = ({ body = '' }: HttpRequest) =>
+    new Promise<ScriptedAnswer>((resolve) => {
+      underWay.push({ login: Object.values(JSON.parse(body)).join(':'), end: resolve });
+    });
+  const { client } = aServerClient(script, { clock });
+  const signIn = (username: string, password: string, signal?: AbortSignal) =>
+    client.signIn({ username, password }, signal).catch((error: unknown) => error);
+  const settled = async () => {
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    return underWay.map(({ login }) => login);
+  };
+  const end = (answer: ScriptedAnswer = { status: 200, body: { token: TOKEN } }) => underWay.shift()?.end(answer);
+  return { clock, signIn, settled, end };
+}
+
+test('ServerClient.signIn() has one password of a user checked at a time, and those of others meanwhile', async () => {
+  const { signIn, settled, end } = aSlowServer();
+  const all = Promise.all([signIn('a', '1'), signIn('a', '2'), signIn('b', '3'), signIn('a', '4')]);
+  expect(await settled()).toEqual(['a:1', 'b:3']);
+  end({ status: 401 });
+  expect(await settled()).toEqual(['b:3', 'a:2']);
+  end();
+  expect(await settled()).toEqual(['a:2']);
+  end(new HttpError('lost', 'gone'));
+  expect(await settled()).toEqual(['a:4']);
+  end();
+  expect(await all).toMatchObject([{ kind: 'unauthorized' }, { kind: 'lost' }, { token: TOKEN }, { token: TOKEN }]);
+});
+
+test('ServerClient.signIn() that is given up while it waits is not sent, and lets nobody pass', async () => {
+  const { signIn, settled, end } = aSlowServer();
+  const leaving = new AbortController();
+  const all = Promise.all([signIn('a', '1'), signIn('a', '2', leaving.signal), signIn('a', '3')]);
+  await settled();
+  leaving.abort();
+  expect(await settled()).toEqual(['a:1']);
+  end();
+  expect(await settled()).toEqual(['a:3']);
+  end();
+  expect(await all).toMatchObject([{ token: TOKEN }, { kind: 'aborted' }, { token: TOKEN }]);
+});
+
+test('ServerClient.signIn() does not wait longer for one that hangs', async () => {
+  const { clock, signIn, settled, end } = aSlowServer();
+  const all = Promise.all([signIn('a', '1'), signIn('a', '2')]);
+  clock.advance(4_999);
+  expect(await settled()).toEqual(['a:1']);
+  clock.advance(1);
+  expect(await settled()).toEqual(['a:1', 'a:2']);
+  end();
+  end();
+  expect(await all).toMatchObject([{ token: TOKEN }, { token: TOKEN }]);
 });
 
 test.each(['', 'two words', 'a\r\nb', 'größe'])('ServerClient.signIn() refuses %j as a token', async (token) => {

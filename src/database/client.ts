@@ -32,6 +32,7 @@ import {
   tokenSchema,
   userSchema,
 } from './schema.ts';
+import { SignInTurns } from './sign-in-turns.ts';
 
 export interface ServerClientOptions {
   /** https, or http to a host that the caller trusts; may hold a path. */
@@ -73,6 +74,8 @@ function timeoutsFor(workMs: number): HttpTimeouts {
 export class ServerClient {
   readonly #endpoint: ApiEndpoint;
   readonly #options: ServerClientOptions;
+  /** Made with the first: there may be thousands of servers, of which few are called soon. */
+  #signInTurns: SignInTurns | undefined;
 
   constructor(options: ServerClientOptions) {
     this.#options = options;
@@ -81,13 +84,15 @@ export class ServerClient {
 
   /**
    * A new token for the login. `unauthorized`: username or password are wrong. A second call gives another token and harms
-   * none; it costs the server some 60 ms. ("Sign in")
+   * none; it costs the server some 60 ms, so each user has one at a time. ("Sign in")
    */
   async signIn(login: Login, signal?: AbortSignal): Promise<{ readonly token: string }> {
     const operation = operations.signIn(login.username);
     const body = requestBody('server', operation, loginSchema, login, [login.password]);
     const exchange = { body, signal, secrets: [login.password] };
-    return this.#endpoint.call(operation, exchange, (response) => readJson(response, tokenSchema));
+    const call = () => this.#endpoint.call(operation, exchange, (response) => readJson(response, tokenSchema));
+    this.#signInTurns ??= new SignInTurns(this.#options.clock);
+    return this.#signInTurns.take(login.username, call, signal);
   }
 
   /** Needs no token. ("Version") */

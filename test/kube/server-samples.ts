@@ -84,6 +84,19 @@ export const SERVER_REJECTIONS: readonly Rejection[] = [
     { rotateEvery: '720h', passwordSecretRef: { name: 'mine' } },
     'spec.rotateEvery: Invalid value: rotateEvery is for generated passwords: remove it, or remove passwordSecretRef',
   ),
+  ...[
+    { name: 'app', spec: { passwordSecretRef: { name: 'app-connection' } } },
+    { spec: { passwordSecretRef: { name: 'mine', key: 'other' }, connectionSecret: { name: 'mine' } } },
+  ].flatMap(({ spec, ...named }) =>
+    [{}, { before: {}, status: { observedGeneration: 1 } }].map((more) =>
+      user(
+        'spec.passwordSecretRef.name: passwordSecretRef names',
+        spec,
+        'spec.passwordSecretRef.name: Invalid value: passwordSecretRef names the Secret that the operator writes (connectionSecret.name, by default <name>-connection): name another Secret in one of the two',
+        { ...named, ...more },
+      ),
+    ),
+  ),
   user(
     'spec.rotateEvery: rotateEvery must be at least',
     { rotateEvery: '9m' },

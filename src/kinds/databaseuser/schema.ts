@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
-import { parseSpec, type ResourceDefinition } from '../../kube/definition.ts';
+import { parseSpec, type ResourceDefinition, type ValidationRule } from '../../kube/definition.ts';
 import { ANNOTATION_KEY, isAnnotationKey, isLabelKey, LABEL_KEY, LABEL_VALUE, MAX_DNS_NAME } from '../../kube/names.ts';
 import { CLUSTER_COLUMN, clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
 import {
@@ -173,6 +173,18 @@ const status = z
   })
   .describe('What was found. Written by the operator only.');
 
+export const OWN_PASSWORD_FROM_OURS =
+  'passwordSecretRef names the Secret that the operator writes (connectionSecret.name, by default <name>-connection): name another Secret in one of the two';
+
+const namesOurs = (object: string) =>
+  `(has(${object}.spec.passwordSecretRef) && ${object}.spec.passwordSecretRef.name == (has(${object}.spec.connectionSecret) && has(${object}.spec.connectionSecret.name) ? ${object}.spec.connectionSecret.name : ${object}.metadata.name + '-connection'))`;
+
+/** What is written would be waited for, or lead to another password each time. An object from before the rule can still be changed, and go. */
+const ownPasswordRules: readonly ValidationRule[] = [
+  `!${namesOurs('self')} || (has(self.status) && self.status.observedGeneration >= 0)`,
+  `!${namesOurs('self')} || ${namesOurs('oldSelf')}`,
+].map((rule) => ({ rule, message: OWN_PASSWORD_FROM_OURS, fieldPath: '.spec.passwordSecretRef.name' }));
+
 export type DatabaseUserSpec = Immutable<z.output<typeof spec>>;
 export type DatabaseUserStatus = Immutable<z.output<typeof status>>;
 
@@ -186,7 +198,7 @@ export const databaseUserDefinition: ResourceDefinition<DatabaseUserSpec, Databa
   spec,
   storedSpec,
   status,
-  rules: [nameNeeded('username'), ...nameStays('username', 'DatabaseUser')],
+  rules: [nameNeeded('username'), ...nameStays('username', 'DatabaseUser'), ...ownPasswordRules],
   printerColumns: [
     ...READY_COLUMNS,
     { name: 'Username', type: 'string', jsonPath: '.status.username', description: 'Name of the user on the server.' },

@@ -45,6 +45,28 @@ test('a DatabaseUser that has a user whose name is not composed keeps it', async
   expect(bench.users()).not.toContain('Jose\u0301');
 });
 
+test.each([
+  { passwordSecretRef: { name: 'app-connection', key: 'LOGIN' } },
+  { passwordSecretRef: { name: 'db', key: 'LOGIN' }, connectionSecret: { name: 'db' } },
+])(
+  'a DatabaseUser from before the rule whose own password is to come from what it writes does nothing: %j',
+  async (spec) => {
+    const template = { LOGIN: '{{ password }}x' };
+    const { connectionSecret, ...rest } = { connectionSecret: {}, ...spec };
+    const bench = await userBench({ user: { connectionSecret: { ...connectionSecret, template } } });
+    await bench.until('True LoginWorks');
+    await bench.edit({ ...rest, connectionSecret: { ...connectionSecret, template } });
+    bench.takeCalls();
+    await bench.settle();
+    expect(bench.ready()).toBe('False InvalidSpec');
+    expect(bench.condition()?.message).toContain('name another Secret in one of the two');
+    expect(bench.takeCalls()).toEqual([]);
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  },
+);
+
 test('a DatabaseUser with a name of 242 characters has its Secret', async () => {
   const key = `shop/${'n'.repeat(242)}`;
   const bench = await userBench();
