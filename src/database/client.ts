@@ -74,7 +74,7 @@ function timeoutsFor(workMs: number): HttpTimeouts {
 export class ServerClient {
   readonly #endpoint: ApiEndpoint;
   readonly #options: ServerClientOptions;
-  /** Made with the first: there may be thousands of servers, of which few are called soon. */
+  /** While there are any under way: there may be thousands of servers. */
   #signInTurns: SignInTurns | undefined;
 
   constructor(options: ServerClientOptions) {
@@ -91,7 +91,9 @@ export class ServerClient {
     const body = requestBody('server', operation, loginSchema, login, [login.password]);
     const exchange = { body, signal, secrets: [login.password] };
     const call = () => this.#endpoint.call(operation, exchange, (response) => readJson(response, tokenSchema));
-    this.#signInTurns ??= new SignInTurns(this.#options.clock);
+    this.#signInTurns ??= new SignInTurns(this.#options.clock, () => {
+      this.#signInTurns = undefined;
+    });
     return this.#signInTurns.take(login.username, call, signal);
   }
 

@@ -6,11 +6,15 @@ const MAX_WAIT_MS = 5_000;
 /** "One sign-in at a time per user" (compatibility.md), whoever asks for it: in the order in which they come. */
 export class SignInTurns {
   readonly #clock: Clock;
-  /** When the last one of each user that has any under way is over, and those before it. */
+  /** By user, while it has any under way: resolves when the last one is over, and those before it. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  constructor(clock: Clock) {
+  readonly #onIdle: () => void;
+
+  /** `onIdle`: none is under way any more. */
+  constructor(clock: Clock, onIdle: () => void) {
     this.#clock = clock;
+    this.#onIdle = onIdle;
   }
 
   /** Does `signIn` when it is its turn, or as soon as `signal` aborts: what to make of that is its own affair. */
@@ -26,6 +30,7 @@ export class SignInTurns {
       ended.resolve();
       over.then(() => {
         if (this.#last.get(username) === over) this.#last.delete(username);
+        if (this.#last.size === 0) this.#onIdle();
       });
     }
   }
