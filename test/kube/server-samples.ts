@@ -84,6 +84,17 @@ export const SERVER_REJECTIONS: readonly Rejection[] = [
     { rotateEvery: '720h', passwordSecretRef: { name: 'mine' } },
     'spec.rotateEvery: Invalid value: rotateEvery is for generated passwords: remove it, or remove passwordSecretRef',
   ),
+  ...[
+    { passwordSecretRef: { name: 'own-connection' } },
+    { passwordSecretRef: { name: 'own' }, connectionSecret: { name: 'own' } },
+  ].map((spec) =>
+    user(
+      'spec.passwordSecretRef.name: passwordSecretRef names',
+      spec,
+      'spec.passwordSecretRef.name: Invalid value: passwordSecretRef names the Secret that the operator writes (connectionSecret.name, by default <name>-connection): name another Secret in one of the two',
+      { name: 'own' },
+    ),
+  ),
   user(
     'spec.rotateEvery: rotateEvery must be at least',
     { rotateEvery: '9m' },

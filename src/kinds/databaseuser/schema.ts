@@ -8,6 +8,7 @@ import {
   commonStatus,
   deletionColumn,
   durationText,
+  IS_KNOWN,
   immutableScalar,
   objectName,
   READY_COLUMNS,
@@ -134,6 +135,11 @@ const storedSpec = spec.extend({
 
 const ofSecret = z.object({ connectionSecret });
 
+const CONNECTION_SECRET = `(has(self.spec.connectionSecret) && has(self.spec.connectionSecret.name) ? self.spec.connectionSecret.name : self.metadata.name + '-connection')`;
+
+export const PASSWORD_FROM_OWN_SECRET =
+  'passwordSecretRef names the Secret that the operator writes (connectionSecret.name, by default <name>-connection): name another Secret in one of the two';
+
 /** Why no Secret can be as the spec says; undefined: one can. */
 export function refusalOfSecret({ connectionSecret: wanted }: DatabaseUserSpec): string | undefined {
   if (wanted === undefined) return undefined;
@@ -186,7 +192,15 @@ export const databaseUserDefinition: ResourceDefinition<DatabaseUserSpec, Databa
   spec,
   storedSpec,
   status,
-  rules: [nameNeeded('username'), ...nameStays('username', 'DatabaseUser')],
+  rules: [
+    nameNeeded('username'),
+    ...nameStays('username', 'DatabaseUser'),
+    {
+      rule: `${IS_KNOWN} || !has(self.spec.passwordSecretRef) || self.spec.passwordSecretRef.name != ${CONNECTION_SECRET}`,
+      message: PASSWORD_FROM_OWN_SECRET,
+      fieldPath: '.spec.passwordSecretRef.name',
+    },
+  ],
   printerColumns: [
     ...READY_COLUMNS,
     { name: 'Username', type: 'string', jsonPath: '.status.username', description: 'Name of the user on the server.' },

@@ -52,3 +52,16 @@ test('a DatabaseUser with a name of 242 characters has its Secret', async () => 
   await bench.settle(key);
   expect(bench.ready(key)).toBe('True LoginWorks');
 });
+
+test('a DatabaseUser whose password is to come from the Secret that is written for it says so, unless it has a user', async () => {
+  const own = { passwordSecretRef: { name: 'app-connection' } };
+  const bench = await userBench({ user: own });
+  await bench.settle();
+  expect(bench.ready()).toBe('False InvalidSpec');
+  expect(bench.condition()?.message).toContain('name another Secret in one of the two');
+  await bench.edit({ passwordSecretRef: null });
+  await bench.until('True LoginWorks');
+  await bench.edit(own);
+  await bench.settle();
+  expect(bench.ready()).toBe('True LoginWorks');
+});

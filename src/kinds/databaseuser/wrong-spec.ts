@@ -2,7 +2,7 @@ import { MAX_DNS_NAME } from '../../kube/names.ts';
 import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
 import { unknownPlaceholder } from './content.ts';
 import { connectionSecretName, owns, type UserSubject, usernameOf } from './observation.ts';
-import { refusalOfSecret } from './schema.ts';
+import { PASSWORD_FROM_OWN_SECRET, refusalOfSecret } from './schema.ts';
 
 /** What the API server refuses, in an object from before its rules, or cannot refuse; undefined: there may be such a user. */
 export function wrongSpec(
@@ -23,6 +23,9 @@ export function wrongSpec(
     const message = `The name of the Secret, ${MAX_DNS_NAME} characters at most, cannot be that of this object with "-connection": set connectionSecret.name`;
     return { reason: 'InvalidSpec', message };
   }
+  // Of one that has its user the password stands there already, and keeping it as it is may be what is wanted.
+  if (!owns(subject) && subject.spec.passwordSecretRef?.name === secretName)
+    return { reason: 'InvalidSpec', message: PASSWORD_FROM_OWN_SECRET };
   const key = unknownPlaceholder(subject);
   if (key === undefined) return undefined;
   const message = `connectionSecret.template has a placeholder under key "${key}" that is not known, or braces that do not match: correct it`;
