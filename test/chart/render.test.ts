@@ -118,6 +118,11 @@ describe('names, labels and annotations', () => {
     expect(names.every((name) => name.length <= 63 && /[a-z]$/.test(name))).toBe(true);
   });
 
+  test('dots in the name of a release, which a Service cannot have in its own, are hyphens', async () => {
+    const all = loadAll(await mustHelm(helm, ['template', 'eu.prod', CHART])) as Rendered[];
+    expect(kindsOf(all)).toEqual(expect.arrayContaining(['Service/eu-prod-mooring', 'Deployment/eu-prod-mooring']));
+  });
+
   test('a release is called mooring only once', async () => {
     expect((await only('Deployment')).metadata.name).toBe('mooring');
     const other = loadAll(await mustHelm(helm, ['template', 'prod', CHART])) as Rendered[];
