@@ -164,6 +164,12 @@ describe('names, labels and annotations', () => {
   });
 });
 
+test('a NetworkPolicy lets DNS through at the port of its Service, and at that of the pods behind it in OpenShift', async () => {
+  const { spec } = await only('NetworkPolicy', { networkPolicy: { enabled: true } });
+  const [dns] = (spec as { egress: readonly { ports: readonly { port: number; protocol: string }[] }[] }).egress;
+  expect(dns?.ports.map(({ port, protocol }) => `${port}/${protocol}`)).toEqual(['53/UDP', '53/TCP', '5353/UDP']);
+});
+
 test('pods are spread by the labels that are named, and by those of the release where none are', async () => {
   const zone = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };
   const labelSelector = { matchLabels: { team: 'platform' } };
