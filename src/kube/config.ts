@@ -47,7 +47,8 @@ async function loadFileConnection(
 ): Promise<KubeConnection> {
   // Only where there is a kubeconfig: it takes half a second and some 55 MB.
   const { readKubeconfig } = await import('./kubeconfig.ts');
-  const source = kubeconfig ?? defaultKubeconfig();
+  const source = kubeconfig ?? defaultKubeconfig(process.env);
+  if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
   const load = () => {
     const read = readKubeconfig(filesOf(source));
     if (context === undefined) return read;
@@ -100,13 +101,10 @@ async function loadFileConnection(
   };
 }
 
-/** As kubectl has it; the plugin has looked at KUBECONFIG itself. */
-function defaultKubeconfig(): string {
-  const listed = process.env['KUBECONFIG'] || undefined;
-  const usual = join(homedir(), '.kube', 'config');
-  if (listed === undefined && !existsSync(usual))
-    throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
-  return listed ?? usual;
+/** Where kubectl looks where none is named; undefined: there is none. */
+export function defaultKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
+  const usual = join(env['HOME'] || homedir(), '.kube', 'config');
+  return env['KUBECONFIG'] || (existsSync(usual) ? usual : undefined);
 }
 
 function contextsOf({ config }: Kubeconfig): string {
