@@ -111,7 +111,7 @@ test('Product code imports no tests', () => {
 
 test.each([
   ['undici', 'src/base/undici.ts'],
-  ['@kubernetes/client-node', 'src/kube/config.ts'],
+  ['@kubernetes/client-node', 'src/kube/kubeconfig.ts'],
   ['prom-client', 'src/base/metrics-registry.ts'],
   ['pino', 'src/base/log.ts'],
   ['@opentelemetry/api', 'src/base/trace.ts'],

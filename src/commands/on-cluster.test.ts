@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { HttpError } from '../base/http.ts';
 import { KubeError } from '../kube/api.ts';
 import { NoKubeconfigError } from '../kube/config.ts';
@@ -14,16 +14,24 @@ interface Setting {
   readonly signal?: AbortSignal;
   readonly server?: string;
   readonly name?: string;
+  /** The kubeconfig is the default one, and no variable names it. */
+  readonly isDefault?: boolean;
 }
 
 /** The command, which is `status`, with the kubeconfig of a cluster, where nobody listens. */
 async function run(
   args: readonly string[],
-  { signal = new AbortController().signal, server = 'https://127.0.0.1:1', name = 'status' }: Setting = {},
+  {
+    signal = new AbortController().signal,
+    server = 'https://127.0.0.1:1',
+    name = 'status',
+    isDefault = false,
+  }: Setting = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-on-cluster-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'kubeconfig');
+  mkdirSync(join(folder, '.kube'));
+  const path = join(folder, '.kube', 'config');
   const config = {
     clusters: [{ name: 'main', cluster: { server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'me', user: { token: 'abc' } }],
@@ -40,7 +48,7 @@ async function run(
     stderr: (text: string) => {
       stderr += text;
     },
-    env: { KUBECONFIG: path },
+    env: isDefault ? { HOME: folder } : { KUBECONFIG: path },
     signal,
   };
   const command = await COMMANDS[name]?.load();
@@ -166,6 +174,14 @@ test.each([
   };
   const command = await COMMANDS[name]?.load();
   expect([await command?.(args, io), stderr]).toEqual([2, expect.stringContaining(told)]);
+});
+
+test('A command takes the default kubeconfig in a pod too, as kubectl does', async () => {
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', '127.0.0.1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { server, asked } = await anEmptyServer();
+  expect(await run([], { server, isDefault: true })).toMatchObject({ code: 0 });
+  expect(asked.length).toBeGreaterThan(0);
 });
 
 test('A command says of a kubeconfig that is not there how to name another', () => {

@@ -5,7 +5,7 @@ import { createUndiciTransport, HttpError } from '../base/http.ts';
 import { printable } from '../base/printable.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
-import { loadKubeConnection, NoKubeconfigError } from '../kube/config.ts';
+import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/config.ts';
 import {
   type Arguments,
   CONNECTION_FLAGS,
@@ -100,7 +100,8 @@ async function connected(
   const { args, io } = on;
   // As with kubectl, a flag without a value, such as of a variable that is not set, is no flag.
   const given = (flag: keyof typeof CONNECTION_FLAGS) => args.text(flag) || undefined;
-  const kubeconfig = given('kubeconfig') ?? (io.env['KUBECONFIG'] || undefined);
+  // As kubectl: in a pod too, such as a runner's, whose own cluster is seldom the one that is meant.
+  const kubeconfig = given('kubeconfig') ?? defaultKubeconfig(io.env);
   const connection = await loadKubeConnection(systemClock, kubeconfig, given('context'));
   const transport = createUndiciTransport({ ...connection.tls, connections: 16 });
   try {

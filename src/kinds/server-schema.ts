@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { PrinterColumn, ValidationRule } from '../kube/definition.ts';
-import { immutable, objectReference, rules } from './shared-schema.ts';
+import { IS_KNOWN, immutable, objectReference, rules } from './shared-schema.ts';
 
 /* What DatabaseUser and Database have in common in their specs: both are things on the server of a DatabaseCluster. */
 
@@ -81,7 +81,7 @@ export function nameStays(field: string, kind: string): readonly ValidationRule[
 /** The rule, on the object, that the name of the object serves where none is set. */
 export function nameNeeded(field: string): ValidationRule {
   return {
-    rule: `has(self.spec.${field}) || self.metadata.name.matches(r'${IDENTIFIER}') || (has(self.status) && self.status.observedGeneration >= 0)`,
+    rule: `has(self.spec.${field}) || self.metadata.name.matches(r'${IDENTIFIER}') || ${IS_KNOWN}`,
     message: `metadata.name begins with a digit or has dots, which a name on the server cannot: set spec.${field}`,
     fieldPath: `.spec.${field}`,
     reason: 'FieldValueRequired',

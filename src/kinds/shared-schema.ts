@@ -266,3 +266,6 @@ export const AGE_COLUMN: PrinterColumn = {
   jsonPath: '.metadata.creationTimestamp',
   description: 'Age of this object.',
 };
+
+/** An object that was known before there was the rule can still be changed, and go. */
+export const IS_KNOWN = '(has(self.status) && self.status.observedGeneration >= 0)';

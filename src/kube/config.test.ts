@@ -89,12 +89,53 @@ test('loadKubeConnection() merges the files that KUBECONFIG lists, of which an e
   });
 });
 
+test('loadKubeConnection() passes over a file without a word in it, as kubectl does, and shows no line of one that cannot be read', async () => {
+  await withKubeconfig({}, async (path, folder) => {
+    const empty = join(folder, 'empty');
+    await writeFile(empty, '---\n# nothing yet\n\n');
+    const { server } = await loadKubeConnection(virtualClock(), [empty, path].join(delimiter));
+    expect(server).toBe('https://api.test:6443');
+    await expect(loadKubeConnection(virtualClock(), empty)).rejects.toThrow(/empty names no current cluster$/);
+    await writeFile(path, 'users: [{name: me, user: {token: canary\n');
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/^Kubeconfig \S+ cannot be read: [^\n]+$/);
+  });
+});
+
+test('loadKubeConnection() reads a token from the file that the kubeconfig names, and again when half a minute has passed', async () => {
+  await withKubeconfig({ user: { token: 'old', tokenFile: 'token' } }, async (path, folder) => {
+    const write = (token: string) => writeFile(join(folder, 'token'), `${token}\n`);
+    await write('first');
+    const clock = virtualClock();
+    const { authorize } = await loadKubeConnection(clock, path);
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    await write('second');
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    await clock.advance(31_000);
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer second' });
+    await rm(join(folder, 'token'));
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/^Cannot get a login .* no such file/);
+  });
+});
+
+test('loadKubeConnection() needs no user, but one that a context names must be there', async () => {
+  const cluster = { 'certificate-authority-data': base64('CA') };
+  await withKubeconfig({ cluster, context: { user: undefined } }, async (path) => {
+    const { tls, authorize } = await loadKubeConnection(virtualClock(), path);
+    expect([tls.ca, await authorize(false)]).toEqual(['CA', {}]);
+  });
+  await withKubeconfig({ cluster, context: { user: 'you' } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('names user "you": there is none');
+  });
+});
+
 test('loadKubeConnection() says so when there is no file, or it names no cluster', async () => {
   await expect(loadKubeConnection(virtualClock(), '/nowhere/config')).rejects.toThrow(
     /^There is no kubeconfig \/nowhere\/config$/,
   );
   await withKubeconfig({ currentContext: 'other' }, async (path) => {
-    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/names no current cluster/);
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+      /names no current cluster: set current-context to one of main$/,
+    );
   });
 });
 

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type * as https from 'node:https';
-import { delimiter } from 'node:path';
-import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { UndiciTransportOptions } from '../base/http.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
+import type { Kubeconfig } from './kubeconfig.ts';
 import { proxyFor } from './proxy.ts';
 
 export interface KubeConnection {
@@ -43,37 +45,38 @@ async function loadFileConnection(
   kubeconfig: string | undefined,
   context: string | undefined,
 ): Promise<KubeConnection> {
-  // Only the module for configuration, and only where there is a kubeconfig: it loads every model of the API, which takes
-  // half a second and some 55 MB.
-  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
+  // Only where there is a kubeconfig: it takes half a second and some 55 MB.
+  const { readKubeconfig } = await import('./kubeconfig.ts');
+  const source = kubeconfig ?? defaultKubeconfig(process.env);
+  if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
   const load = () => {
-    const config = new KubeConfig();
-    if (kubeconfig === undefined) config.loadFromDefault();
-    else for (const path of filesOf(kubeconfig)) addFile(config, path, new KubeConfig());
-    if (context === undefined) return config;
-    const known = config.getContexts().map(({ name }) => name);
+    const read = readKubeconfig(filesOf(source));
+    if (context === undefined) return read;
+    const known = read.config.getContexts().map(({ name }) => name);
     if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
-    config.setCurrentContext(context);
-    return config;
+    read.config.setCurrentContext(context);
+    return read;
   };
-  let config = load();
+  let { config, tokenFiles } = load();
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error(`Kubeconfig ${kubeconfig ?? ''} names no current cluster`.replace('  ', ' '));
-  // What the library makes up where it finds nothing.
-  if (
-    kubeconfig === undefined &&
-    cluster.server === 'http://localhost:8080' &&
-    config.getCurrentUser()?.name === 'user'
-  )
-    throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
+  if (cluster === null)
+    throw new Error(`Kubeconfig ${source} names no current cluster${contextsOf({ config, tokenFiles })}`);
+  const user = config.getContextObject(config.getCurrentContext())?.user;
+  if (config.getCurrentUser() === null)
+    throw new Error(
+      `Context "${config.getCurrentContext()}" of kubeconfig ${source} names user "${user}": there is none`,
+    );
 
   const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
   const readOptions = async (refused = false) => {
     // A login that was refused may still be in the library's cache, which knows nothing of refusals.
-    if (refused) config = load();
+    if (refused) ({ config, tokenFiles } = load());
     const options: https.RequestOptions = {};
     await config.applyToHTTPSOptions(options).catch(loginError);
-    return options;
+    const tokenFile = tokenFiles.get(config.getCurrentUser()?.name ?? '');
+    if (tokenFile === undefined) return options;
+    const token = await readFile(tokenFile, 'utf8').catch(loginError);
+    return { ...options, headers: { ...options.headers, Authorization: `Bearer ${token.trim()}` } };
   };
   const initial = await readOptions();
   let [cert, key] = [toPem(initial.cert), toPem(initial.key)];
@@ -98,27 +101,23 @@ async function loadFileConnection(
   };
 }
 
+/** Where kubectl looks where none is named; undefined: there is none. */
+export function defaultKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
+  const usual = join(env['HOME'] || homedir(), '.kube', 'config');
+  return env['KUBECONFIG'] || (existsSync(usual) ? usual : undefined);
+}
+
+function contextsOf({ config }: Kubeconfig): string {
+  const names = config.getContexts().map(({ name }) => name);
+  return names.length === 0 ? '' : `: set current-context to one of ${names.join(', ')}`;
+}
+
 /** The files that KUBECONFIG lists, without those that are not there; or the one that is named. */
 function filesOf(kubeconfig: string): readonly string[] {
   if (existsSync(kubeconfig)) return [kubeconfig];
   const there = kubeconfig.split(delimiter).filter((path) => path !== '' && existsSync(path));
   if (there.length > 0) return there;
   throw new NoKubeconfigError(`There is no kubeconfig ${kubeconfig}`);
-}
-
-/** As kubectl merges files: what stands in an earlier one holds. */
-function addFile(config: KubeConfig, path: string, file: KubeConfig): void {
-  try {
-    file.loadFromFile(path);
-  } catch (error) {
-    throw new Error(`Kubeconfig ${path} cannot be read: ${messageOf(error)}`, { cause: error });
-  }
-  const isNew = (known: readonly { readonly name: string }[] | undefined) => (each: { readonly name: string }) =>
-    known?.some(({ name }) => name === each.name) !== true;
-  for (const cluster of file.getClusters().filter(isNew(config.getClusters()))) config.addCluster(cluster);
-  for (const user of file.getUsers().filter(isNew(config.getUsers()))) config.addUser(user);
-  for (const context of file.getContexts().filter(isNew(config.getContexts()))) config.addContext(context);
-  if (!config.getCurrentContext()) config.setCurrentContext(file.getCurrentContext());
 }
 
 /** What an exec plugin printed instead of a credential may be one: no word of it is repeated. */

@@ -160,6 +160,7 @@ function controllerOfClusters(
     memory,
     space: (key) => spaceOf(spaces.store.get(key)),
     spaceKeys: () => spaces.store.keys(),
+    clusterKeys: () => clusters.store.keys(),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,

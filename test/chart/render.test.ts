@@ -118,6 +118,11 @@ describe('names, labels and annotations', () => {
     expect(names.every((name) => name.length <= 63 && /[a-z]$/.test(name))).toBe(true);
   });
 
+  test('dots in the name of a release, which a Service cannot have in its own, are hyphens', async () => {
+    const all = loadAll(await mustHelm(helm, ['template', 'eu.prod', CHART])) as Rendered[];
+    expect(kindsOf(all)).toEqual(expect.arrayContaining(['Service/eu-prod-mooring', 'Deployment/eu-prod-mooring']));
+  });
+
   test('a release is called mooring only once', async () => {
     expect((await only('Deployment')).metadata.name).toBe('mooring');
     const other = loadAll(await mustHelm(helm, ['template', 'prod', CHART])) as Rendered[];
@@ -157,6 +162,12 @@ describe('names, labels and annotations', () => {
     expect(text).not.toContain('harbour');
     expect(text).toContain('http://mooring.elsewhere.svc:8081/readyz');
   });
+});
+
+test('a NetworkPolicy lets DNS through at the port of its Service, and at that of the pods behind it in OpenShift', async () => {
+  const { spec } = await only('NetworkPolicy', { networkPolicy: { enabled: true } });
+  const [dns] = (spec as { egress: readonly { ports: readonly { port: number; protocol: string }[] }[] }).egress;
+  expect(dns?.ports.map(({ port, protocol }) => `${port}/${protocol}`)).toEqual(['53/UDP', '53/TCP', '5353/UDP']);
 });
 
 test('pods are spread by the labels that are named, and by those of the release where none are', async () => {

@@ -53,6 +53,15 @@ describe('a typing error is refused, and named', () => {
     [{ leaderElection: { leaseDuration: '15min' } }, "at '/leaderElection/leaseDuration'"],
     [{ crds: { keep: 'yes' } }, "at '/crds/keep': got string, want boolean"],
     [{ commonLabels: { a: 1 } }, "at '/commonLabels/a': got number, want string"],
+    [{ nameOverride: 'Dock' }, "at '/nameOverride'"],
+    [{ fullnameOverride: 'pier.dock' }, "at '/fullnameOverride'"],
+    [{ namespaceOverride: 'a_b' }, "at '/namespaceOverride'"],
+    [{ serviceAccount: { name: 'Harbour' } }, "at '/serviceAccount/name'"],
+    [{ image: { registry: 'https://registry.example.com' } }, "at '/image/registry'"],
+    [{ image: { registry: 'registry.example.com/' } }, "at '/image/registry'"],
+    [{ image: { repository: 'platform/Mooring' } }, "at '/image/repository'"],
+    [{ image: { repository: 'mooring:v1' } }, "at '/image/repository'"],
+    [{ image: { tag: 'v1 ' } }, "at '/image/tag'"],
     [{ terminationGracePeriodSeconds: 5 }, "at '/terminationGracePeriodSeconds': minimum: got 5, want 30"],
   ];
   /** Helm tells all that is wrong at once: it is asked once for cases that are about different values. */
@@ -155,6 +164,14 @@ describe('what contradicts itself is refused, with what to do', () => {
     [{ extraArgs: ['-v'] }, 'extraArgs has -v, which the operator does not know'],
     [{ extraArgs: ['--kubeconfig=a', 'b'] }, 'extraArgs has b, which the operator does not know'],
     [
+      { extraEnv: [{ name: 'MOORING_NAMESPACES', value: 'orders' }] },
+      'extraEnv has MOORING_NAMESPACES, which is for the chart to set: set watchNamespaces instead',
+    ],
+    [
+      { extraEnv: [{ name: 'MOORING_SHARD_BY_SPACE', value: 'true' }] },
+      'extraEnv has MOORING_SHARD_BY_SPACE, which is for the chart to set: set leaderElection.shardBySpace instead',
+    ],
+    [
       { leaderElection: { enabled: false, shardBySpace: true } },
       'leaderElection.shardBySpace shares nothing without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false',
     ],
@@ -179,6 +196,8 @@ describe('what contradicts itself is refused, with what to do', () => {
 
 test.each([
   { extraArgs: ['--kubeconfig=/etc/kubeconfig'] },
+  { extraEnv: [{ name: 'MOORING_ALLOWED_NETWORKS', value: '10.0.0.0/8' }] },
+  { image: { registry: 'ghcr.io/owner', repository: 'localhost:5000/a/moor-ing', tag: 'v1.0_x' } },
   { extraArgs: ['--kubeconfig', '/etc/kubeconfig'] },
   { podDisruptionBudget: { enabled: true, minAvailable: 1 }, replicaCount: 2 },
   { podDisruptionBudget: { enabled: true, minAvailable: '50%' }, replicaCount: 2 },

@@ -147,6 +147,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
           ? { spec: spaceSpec, versions: options.versions, ready: { status: 'True', reason: 'Observed', message: '' } }
           : undefined,
       spaceKeys: () => [SPACE],
+      clusterKeys: () => [],
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
       watches: () => true,

@@ -111,6 +111,16 @@
   "metrics-secure" "metrics.secure.enabled"
   "namespaces" "watchNamespaces"
   "secrets" "rbac.secrets" }}
+{{- /* Clouds and networks go into no other part of the chart, and may be known to a ConfigMap only. */ -}}
+{{- $free := list "allow-http" "allowed-base-urls" "allowed-networks" }}
+{{- range .Values.extraEnv }}
+{{- $variable := .name }}
+{{- range $flag, $value := $flags }}
+{{- if and (eq $variable (printf "MOORING_%s" ($flag | upper | replace "-" "_"))) (not (has $flag $free)) }}
+{{- fail (printf "extraEnv has %s, which is for the chart to set: set %s instead" $variable $value) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- $before := "" }}
 {{- range $argument := .Values.extraArgs }}
 {{- $flag := regexReplaceAll "^--(no-)?([^=]*).*$" $argument "${2}" }}

@@ -2,14 +2,15 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* Names of objects: at most 63 characters, of which suffixes such as -leader-election take some. */}}
+{{/* Names of objects: at most 63 characters, of which suffixes such as -leader-election take some. A release may have dots in its name, a Service none. */}}
 {{- define "mooring.fullname" -}}
+{{- $release := .Release.Name | replace "." "-" }}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 47 | trimSuffix "-" }}
-{{- else if contains (include "mooring.name" .) .Release.Name }}
-{{- .Release.Name | trunc 47 | trimSuffix "-" }}
+{{- else if contains (include "mooring.name" .) $release }}
+{{- $release | trunc 47 | trimSuffix "-" }}
 {{- else }}
-{{- printf "%s-%s" .Release.Name (include "mooring.name" .) | trunc 47 | trimSuffix "-" }}
+{{- printf "%s-%s" $release (include "mooring.name" .) | trunc 47 | trimSuffix "-" }}
 {{- end }}
 {{- end }}
 

@@ -3,6 +3,7 @@ import { aCluster, aSpace, type ClusterBuilder } from '../../../test/support/bui
 import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
 import { placesOf } from '../../../test/support/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
+import type { SpaceSeen } from './observation.ts';
 import { observeCluster } from './observe.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 import { ClusterMemory, type ClusterWorld } from './world.ts';
@@ -236,6 +237,27 @@ describe('observeCluster() looks for the source of a clone and', () => {
     const { bench, known } = await withSource((source) => source.withStatus({ clusterID: undefined }));
     expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('says that there is none, and which one may be meant', async () => {
+    const { bench } = await withSource();
+    const seen = async (cloneFrom: object, others: readonly string[] = []) => {
+      const clusterKeys = () => ['shop/orders', ...others];
+      const { cloneSource } = (await observe(bench, aCluster().with({ cloneFrom }), { clusterKeys })) as SpaceSeen;
+      return cloneSource;
+    };
+    const byName = { clusterRef: { name: 'order' } };
+    const waiting =
+      'Waiting for DatabaseCluster "order", which is to be cloned: create it, or check cloneFrom.clusterRef';
+    // Never the object itself.
+    expect(await seen(byName)).toEqual({ is: 'waiting', message: waiting });
+    expect(await seen(byName, ['shop/border'])).toEqual({
+      is: 'waiting',
+      message: `${waiting} (did you mean "border"?)`,
+    });
+    expect(await seen({ clusterID: 'sorce' })).toMatchObject({
+      message: expect.stringMatching(/, which is to be cloned: create it there, or check cloneFrom.clusterID$/),
+    });
   });
 
   it('waits while the cluster is on its way', async () => {

@@ -227,8 +227,10 @@ async function cloneSourceOf(
   if (cloneFrom.clusterRef === undefined) {
     const id = cloneFrom.clusterID ?? '';
     const cluster = poller.get(id);
-    if (cluster === undefined || !isReady(cluster))
-      return { is: 'waiting', message: `Waiting for cluster "${id}" in ${placeName(place)}, which is to be cloned` };
+    const called = `cluster "${id}" in ${placeName(place)}, which is to be cloned`;
+    if (cluster === undefined)
+      return { is: 'waiting', message: `Waiting for ${called}: create it there, or check cloneFrom.clusterID` };
+    if (!isReady(cluster)) return { is: 'waiting', message: `Waiting for ${called}, to run or to be suspended` };
     if (await isKeptFrom(world, subject, cluster, signal)) {
       const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": have it added to that one's allowedNamespaces, or delete this object`;
       return { is: 'unusable', reason: 'ClusterNotAllowed', message };
@@ -236,7 +238,15 @@ async function cloneSourceOf(
     return { is: 'known', id };
   }
   const { name } = cloneFrom.clusterRef;
-  const source = clusterRecordOf(world.cluster(objectKey(subject.metadata.namespace ?? '', name)));
+  const { namespace = '' } = subject.metadata;
+  const object = world.cluster(objectKey(namespace, name));
+  if (object === undefined) {
+    const missing = { field: 'cloneFrom.clusterRef', name, namespace, own: namespace };
+    const others = () => Iterator.from(world.clusterKeys()).filter((key) => key !== subject.key);
+    const remedy = createIt(world.watches, missing, others);
+    return { is: 'waiting', message: `Waiting for DatabaseCluster "${name}", which is to be cloned: ${remedy}` };
+  }
+  const source = clusterRecordOf(object);
   // Undefined where there is no such space now: that may yet come, and says nothing of where the source is.
   const theirs = source && world.places.get(spaceKeyOf(source));
   if (theirs !== undefined && !isSamePlace(theirs, place)) {

@@ -1,5 +1,5 @@
 import type { ValidationRule } from '../../kube/definition.ts';
-import { keepsField, textWith } from '../shared-schema.ts';
+import { IS_KNOWN, keepsField, textWith } from '../shared-schema.ts';
 import { machineTypes, storageTypes } from './offerings.ts';
 
 /*
@@ -124,8 +124,6 @@ export const specRules: readonly ValidationRule[] = [
 
 const ADMIN_SECRET = `(has(self.spec.adminCredentials.secretName) ? self.spec.adminCredentials.secretName : self.metadata.name + '-admin')`;
 
-/** An object that was known before there was the rule can still be changed, and go. */
-const IS_KNOWN = '(has(self.status) && self.status.observedGeneration >= 0)';
 const OWN_ID = '(has(self.spec.clusterID) ? self.spec.clusterID : self.metadata.name)';
 
 /** Rules that need the object's name, or ask whether it is new. */

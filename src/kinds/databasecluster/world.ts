@@ -34,6 +34,8 @@ export interface ClusterWorld {
   readonly spaceKeys: () => Iterable<ObjectKey>;
   /** Another DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
+  /** Those of all DatabaseClusters that were seen. */
+  readonly clusterKeys: () => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters that stand for this id, or want to, in this space. */
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
   /** Whether this operator watches the namespace: what is in others it never sees. */

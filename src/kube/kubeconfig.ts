@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+// Only the module for configuration: the package's own loads every model of the API.
+import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { load as loadYaml } from 'js-yaml';
+import { z } from 'zod';
+import { messageOf } from '../base/errors.ts';
+
+export interface Kubeconfig {
+  readonly config: KubeConfig;
+  /** By the name of the user: the file that holds his token. */
+  readonly tokenFiles: ReadonlyMap<string, string>;
+}
+
+/** The user of a context that names none. */
+const NOBODY = '';
+
+/** What the library does not read: it knows the file of a token under another name than kubectl. */
+const withUsers = z
+  .object({
+    users: z.array(z.object({ name: z.string(), user: z.object({ tokenFile: z.string() }).partial().nullish() })),
+  })
+  .catch({ users: [] });
+
+/** Throws where a file cannot be read. */
+export function readKubeconfig(paths: readonly string[]): Kubeconfig {
+  const config = new KubeConfig();
+  config.addUser({ name: NOBODY });
+  const tokenFiles = new Map<string, string>();
+  for (const path of paths) addFile(config, tokenFiles, path);
+  return { config, tokenFiles };
+}
+
+/** As kubectl merges files: what stands in an earlier one holds. One without a word in it is as good as none. */
+function addFile(config: KubeConfig, tokenFiles: Map<string, string>, path: string): void {
+  const file = new KubeConfig();
+  let users: z.infer<typeof withUsers>['users'];
+  try {
+    const text = readFileSync(path, 'utf8');
+    if (text.split('\n').every((line) => /^\s*(#.*|---\s*)?$/.test(line))) return;
+    file.loadFromString(text);
+    file.makePathsAbsolute(dirname(path));
+    users = withUsers.parse(loadYaml(text)).users;
+  } catch (error) {
+    // The lines after the first show what is in the file, such as a token.
+    const [problem] = messageOf(error).split('\n');
+    throw new Error(`Kubeconfig ${path} cannot be read: ${problem}`);
+  }
+  const isNew = (known: readonly { readonly name: string }[] | undefined) => (each: { readonly name: string }) =>
+    known?.some(({ name }) => name === each.name) !== true;
+  for (const { name, user } of users.filter(isNew(config.getUsers())))
+    if (user?.tokenFile) tokenFiles.set(name, resolve(dirname(path), user.tokenFile));
+  for (const cluster of file.getClusters().filter(isNew(config.getClusters()))) config.addCluster(cluster);
+  for (const user of file.getUsers().filter(isNew(config.getUsers()))) config.addUser(user);
+  for (const context of file.getContexts().filter(isNew(config.getContexts())))
+    config.addContext({ ...context, user: context.user ?? NOBODY });
+  if (!config.getCurrentContext()) config.setCurrentContext(file.getCurrentContext());
+}
