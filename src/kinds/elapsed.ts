@@ -4,8 +4,8 @@ import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
 export class Elapsed {
   readonly #since = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
 
-  /** In milliseconds, from when this was asked first. `nowMs`: monotonic. */
-  forMs(
+  /** Begins to measure, unless it does so already. Returns for how many milliseconds it has. `nowMs`: monotonic. */
+  begin(
     { key, metadata: { uid } }: { readonly key: ObjectKey; readonly metadata: Pick<ObjectMeta, 'uid'> },
     nowMs: number,
   ): number {
@@ -15,8 +15,8 @@ export class Elapsed {
     return nowMs - since.ms;
   }
 
-  /** The same, where it was asked before; undefined: it was not. */
-  knownForMs(
+  /** The same, where it has begun; undefined: it has not. */
+  elapsedMs(
     { key, metadata: { uid } }: { readonly key: ObjectKey; readonly metadata: Pick<ObjectMeta, 'uid'> },
     nowMs: number,
   ): number | undefined {

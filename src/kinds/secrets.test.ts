@@ -54,6 +54,32 @@ describe('createSecrets()', () => {
     expect((await read()).data.get('password')).toBe('one');
   });
 
+  it('shows nothing of what a Secret holds already where a webhook repeats it as it refuses a change', async () => {
+    await secrets.create('shop', 'login', {
+      labels: {},
+      data: { username: 'administrator', password: 'correct horse' },
+    });
+    const held = await read();
+    const message = `denied the Secret of administrator: correct horse, ${btoa('correct horse')}`;
+    const patch = () =>
+      Promise.reject(
+        new KubeError(message, {
+          status: 403,
+          reason: 'Forbidden',
+          fields: [{ field: 'data', message }],
+          retryAfterMs: 9,
+        }),
+      );
+    const refusing = createSecrets(Object.assign(Object.create(kube) as FakeKube, { patch }), secretsOf(kube));
+    const error = await refusing
+      .patch('shop', 'login', held, { labels: { owner: 'orders' } })
+      .catch((thrown) => thrown);
+    expect(error).toMatchObject({ status: 403, reason: 'Forbidden', retryAfterMs: 9 });
+    const told = error.message + JSON.stringify(error.fields);
+    expect(told).toContain('denied the Secret of administrator');
+    expect(told).not.toMatch(/correct|horse|Y29ycmVjd/);
+  });
+
   it('sets keys, removes those that are null, and keeps the others', async () => {
     await secrets.create('shop', 'login', { labels: {}, data: { kept: 'k', password: 'one', nextPassword: 'two' } });
     await secrets.patch('shop', 'login', await read(), { data: { password: 'two', nextPassword: null } });

@@ -4,6 +4,7 @@ import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP, isOfGroup } from '../base/group.ts';
 import { type AnyObject, isInvalid, type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
+import { secretValues, withoutValues } from '../kube/secret-values.ts';
 
 /** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
 export interface SecretContents {
@@ -142,13 +143,14 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       const secret = { apiVersion: 'v1', kind: 'Secret', type, metadata, data: encoded(data) };
       return (await api.create(SECRETS, namespace, secret)).metadata.resourceVersion;
     },
-    async patch(namespace, name, { resourceVersion, uid }, { data, ...more }) {
+    async patch(namespace, name, { resourceVersion, uid, data: before }, { data, ...more }) {
       const changes = data === undefined ? {} : { data: encoded(data) };
       const patch = { metadata: { resourceVersion, uid, ...more }, ...changes };
       try {
         return (await api.patch(SECRETS, { namespace, name }, patch)).metadata.resourceVersion;
       } catch (error) {
-        throw isOfImmutable(error) ? immutable(namespace, name) : error;
+        if (isOfImmutable(error)) throw immutable(namespace, name);
+        throw error instanceof KubeError ? withoutValues(error, secretValues(before)) : error;
       }
     },
     async delete(namespace, name, read) {

@@ -133,6 +133,20 @@ test('The client shows nothing of the passwords in a Secret that a webhook repea
   }
 });
 
+test('The client shows nothing of a password that stands in another value of a Secret, such as one of a template', async () => {
+  const url = 'jdbc:db://app:correct-horse@db.example.com:8000/orders';
+  const data = {
+    JDBC_URL: Buffer.from(url).toString('base64'),
+    host: Buffer.from('db.example.com').toString('base64'),
+  };
+  const message = `denied: JDBC_URL=${url}, ${JSON.stringify(data)}`;
+  const { api } = aClient(() => status(403, 'Forbidden', { message }));
+  const error = (await errorOf(api.patch(SECRETS, REF, { data }))) as KubeError;
+  expect(error.message).toContain('denied: JDBC_URL=');
+  expect(error.message).not.toMatch(/correct|horse/);
+  expect(error.message).not.toContain(data.JDBC_URL.slice(0, 8));
+});
+
 test('The client understands an answer in plain text, as proxies give it, and its Retry-After', async () => {
   const { api } = aClient(() => ({ status: 429, headers: { 'retry-after': '5' }, body: 'slow down' }));
   expect(await errorOf(api.list(TOYS, {}))).toMatchObject({

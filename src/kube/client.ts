@@ -1,5 +1,5 @@
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/http.ts';
-import { LEAST_SECRET, redact } from '../base/redact.ts';
+import { redact } from '../base/redact.ts';
 import {
   type AnyObject,
   type KubeApi,
@@ -12,6 +12,7 @@ import {
 } from './api.ts';
 import { readLines } from './lines.ts';
 import type { Reachability, TurnOptions } from './reachability.ts';
+import { secretValues } from './secret-values.ts';
 
 export interface KubeClientOptions {
   /** The API server's URL. */
@@ -224,18 +225,14 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   };
 }
 
-/** Names of keys whose values are no names or addresses. */
-const IS_SECRET = /password|secret|token|key/i;
-
-/** What a webhook that refuses a Secret may repeat. */
+/** What a webhook that refuses the Secret may repeat of this request. */
 function secretsIn(body: string | undefined): readonly string[] {
   const { data, stringData } = asRecord(body === undefined ? undefined : JSON.parse(body));
   const plain = Object.entries(asRecord(data)).map(
     ([key, value]) => [key, Buffer.from(String(value ?? ''), 'base64').toString('utf8')] as const,
   );
-  return [...plain, ...Object.entries(asRecord(stringData))].flatMap(([key, value]) =>
-    IS_SECRET.test(key) && String(value ?? '').length >= LEAST_SECRET ? [String(value)] : [],
-  );
+  const texts = Object.entries(asRecord(stringData)).map(([key, value]) => [key, String(value ?? '')] as const);
+  return secretValues([...plain, ...texts]);
 }
 
 function given(signal: AbortSignal | undefined): { signal?: AbortSignal } {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { Server } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createUndiciTransport, readText } from '../base/http.ts';
 import { parseAddress, serve } from './http-server.ts';
 
@@ -50,4 +51,14 @@ test('serve() says so when the address is taken, and frees it when closed', asyn
   await close();
   const next = await serve(server.address, {});
   await next.close();
+});
+
+test('serve() goes on when connections cannot be accepted, as where there are no file descriptors left', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  onTestFinished(() => listen.mockRestore());
+  const { ask, close } = await aServer();
+  const server = listen.mock.contexts[0] as Server;
+  for (let count = 0; count < 3; count++) server.emit('error', new Error('accept EMFILE'));
+  expect(await ask('/ok')).toBe('200 fine');
+  await close();
 });

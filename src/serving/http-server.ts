@@ -61,7 +61,11 @@ export function serve(
   };
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => resolve({ address: addressOf(server.address()), close }));
+    server.listen(port, host, () => {
+      // A connection that cannot be accepted, as where there are no file descriptors left, is no reason to end the process.
+      server.on('error', () => {});
+      resolve({ address: addressOf(server.address()), close });
+    });
   });
 }
 

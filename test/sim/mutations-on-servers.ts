@@ -21,13 +21,13 @@ export const ON_SERVERS: readonly Mutation[] = [
   {
     name: 'own-write-is-news',
     about: "A user's password that was refused is put again because of our own write of its Secret",
-    changes: [['kinds/databaseuser/refusal.ts', 'if (subject.lookNow)', 'if (!subject.deleting)']],
+    changes: [['kinds/password-tries.ts', 'lookNow ? undefined : this.#refused.get(key)', 'undefined']],
     hunt: ['user-refused'],
   },
   {
     name: 'own-write-is-news-to-a-cluster',
     about: "A cluster's password that was refused is put again because of our own write of its Secret",
-    changes: [['kinds/databasecluster/refusal.ts', 'if (subject.lookNow)', 'if (!subject.deleting)']],
+    changes: [['kinds/password-tries.ts', 'lookNow ? undefined : this.#refused.get(key)', 'undefined']],
     hunt: ['rotate-refused'],
   },
   {

@@ -137,7 +137,7 @@ function attemptedAtMs({ memory }: DatabaseWorld, { key, status }: DatabaseSubje
 }
 
 function elsewhereForMs({ memory, clock }: DatabaseWorld, subject: DatabaseSubject, seen: { identity: string }) {
-  if (recordedElsewhere(subject, seen) !== undefined) return memory.elsewhere.forMs(subject, clock.monotonic());
+  if (recordedElsewhere(subject, seen) !== undefined) return memory.elsewhere.begin(subject, clock.monotonic());
   memory.elsewhere.forget(subject.key);
   return undefined;
 }

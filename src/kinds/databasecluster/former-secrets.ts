@@ -62,7 +62,7 @@ export function otherLandsForMs(
     left.forget(subject.key);
     return undefined;
   }
-  const forMs = left.knownForMs(subject, clock.monotonic());
+  const forMs = left.elapsedMs(subject, clock.monotonic());
   return forMs === undefined ? 0 : Math.max(0, LANDED_MS - forMs);
 }
 
@@ -88,7 +88,7 @@ export function leftOf(
   const other = otherThanWanted(subject);
   if (other === undefined) return {};
   const mayLand = found.some(({ next }) => next !== undefined && !tries.isUnsent(subject.key, next));
-  const forMs = mayLand && isVerified(subject) ? left.forMs(subject, clock.monotonic()) : 0;
+  const forMs = mayLand && isVerified(subject) ? left.begin(subject, clock.monotonic()) : 0;
   if (mayLand && forMs < LANDED_MS) return { landsForMs: LANDED_MS - forMs };
   return { retire: [...new Set([...found.map(({ secretName }) => secretName), other])] };
 }

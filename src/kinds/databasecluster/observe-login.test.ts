@@ -183,7 +183,7 @@ describe('observeLogin()', () => {
     if (object === undefined) throw new Error('There is no DatabaseCluster');
     const { metadata } = object;
     const forMs = () =>
-      bench.world().memory.unreachable.forMs({ key: 'shop/orders', metadata }, bench.clock.monotonic());
+      bench.world().memory.unreachable.begin({ key: 'shop/orders', metadata }, bench.clock.monotonic());
     for (const outageMs of [600_000, 60_000]) {
       const outage = bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
       await bench.annotate('mooring.dev/reconcile-at', `for ${outageMs}`);

@@ -233,7 +233,7 @@ export async function observeLogin(
     const againInMs = putOff.againInMs(subject, asVerified && !isDoubtful, error, world.clock.monotonic());
     if (againInMs !== undefined) return settled(againInMs);
     const isNonsense = error.kind === 'badAnswer';
-    const forMs = world.memory.unreachable.forMs(subject, world.clock.monotonic());
+    const forMs = world.memory.unreachable.begin(subject, world.clock.monotonic());
     return {
       login: 'unreachable',
       message: error.message,

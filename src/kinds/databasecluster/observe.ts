@@ -87,7 +87,7 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   const { spec, status } = subject;
   const usable = isStatusConditionTrue(status.conditions, 'Available');
   if (!subject.deleting || destroys(spec) || !usable) return undefined;
-  const sinceMs = world.memory.going.forMs(subject, world.clock.monotonic());
+  const sinceMs = world.memory.going.begin(subject, world.clock.monotonic());
   const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];
   const reason = 'WaitingForDependents';
   if (leaving.length > 0) {
@@ -161,7 +161,7 @@ function untilTold(
 ): number | undefined {
   if (subject.status.conditions !== undefined) return undefined;
   const isLookedAt = connection !== undefined && connection.poller.listedAtMs === undefined;
-  const leftMs = TOLD_AFTER_MS[isLookedAt ? 'lookedAt' : 'queued'] - memory.waiting.forMs(subject, clock.monotonic());
+  const leftMs = TOLD_AFTER_MS[isLookedAt ? 'lookedAt' : 'queued'] - memory.waiting.begin(subject, clock.monotonic());
   return leftMs > 0 ? leftMs : undefined;
 }
 
@@ -204,7 +204,7 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
   const atMs = status.operation === undefined ? undefined : memory.attempts.lastMadeAtMs(key, status.operation);
   const nowMs = clock.now();
   // The wall clock was set back: how long ago it was is not known any more, so it may have been when that was first seen.
-  if (atMs !== undefined && atMs > nowMs) return nowMs + LANDING_MS - memory.ahead.forMs(subject, clock.monotonic());
+  if (atMs !== undefined && atMs > nowMs) return nowMs + LANDING_MS - memory.ahead.begin(subject, clock.monotonic());
   memory.ahead.forget(key);
   return atMs === undefined ? undefined : atMs + LANDING_MS;
 }
@@ -299,7 +299,7 @@ async function loginOf(
     (spec.state === 'Suspended' && status.credentials !== undefined);
   if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
   if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
-  return { login: 'noServer', forMs: world.memory.unreachable.forMs(subject, world.clock.monotonic()) };
+  return { login: 'noServer', forMs: world.memory.unreachable.begin(subject, world.clock.monotonic()) };
 }
 
 /** Of a cluster that sleeps no login can be tried, but its Secret can be missed, and be brought back before it is needed. */
