@@ -187,6 +187,32 @@ test('loadKubeConnection() says that an exec plugin fails, and repeats nothing t
   });
 });
 
+test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig, and tells it what client-go does', async () => {
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
+  const told = async (provideClusterInfo: boolean) => {
+    let info: unknown;
+    const cluster = { 'certificate-authority-data': base64('CA') };
+    await withKubeconfig({ cluster, user: { exec: { ...exec, provideClusterInfo } } }, async (path, folder) => {
+      const script = `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" > ${folder}/info\n${credential('abc')}\n`;
+      await writeFile(join(folder, 'plugin'), script, { mode: 0o700 });
+      const { authorize } = await loadKubeConnection(virtualClock(), path);
+      expect(await authorize(false)).toMatchObject({ authorization: 'Bearer abc' });
+      info = JSON.parse(await readFile(join(folder, 'info'), 'utf8'));
+    });
+    return info;
+  };
+  const { apiVersion } = exec;
+  expect(await told(false)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false } });
+  const cluster = { server: 'https://api.test:6443', 'certificate-authority-data': base64('CA') };
+  expect(await told(true)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false, cluster } });
+});
+
+test('loadKubeConnection() takes a server by http, such as kubectl proxy', async () => {
+  await withKubeconfig({ cluster: { server: 'http://127.0.0.1:8001/prefix/' } }, async (path) => {
+    expect(await loadKubeConnection(virtualClock(), path)).toMatchObject({ server: 'http://127.0.0.1:8001/prefix' });
+  });
+});
+
 test('loadKubeConnection() takes a client certificate that was renewed as it takes a token: when half a minute has passed', async () => {
   const user = { 'client-certificate': 'tls.crt', 'client-key': 'tls.key' };
   await withKubeconfig({ user }, async (path, folder) => {

@@ -46,15 +46,16 @@ async function loadFileConnection(
   context: string | undefined,
 ): Promise<KubeConnection> {
   // Only where there is a kubeconfig: it takes half a second and some 55 MB.
-  const { readKubeconfig } = await import('./kubeconfig.ts');
+  const { readKubeconfig, tellPlugin } = await import('./kubeconfig.ts');
   const source = kubeconfig ?? defaultKubeconfig(process.env);
   if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
   const load = () => {
     const read = readKubeconfig(filesOf(source));
-    if (context === undefined) return read;
     const known = read.config.getContexts().map(({ name }) => name);
-    if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
-    read.config.setCurrentContext(context);
+    if (context !== undefined && !known.includes(context))
+      throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
+    if (context !== undefined) read.config.setCurrentContext(context);
+    tellPlugin(read.config);
     return read;
   };
   let { config, tokenFiles } = load();

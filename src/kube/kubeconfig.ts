@@ -50,9 +50,32 @@ function addFile(config: KubeConfig, tokenFiles: Map<string, string>, path: stri
     known?.some(({ name }) => name === each.name) !== true;
   for (const { name, user } of users.filter(isNew(config.getUsers())))
     if (user?.tokenFile) tokenFiles.set(name, resolve(dirname(path), user.tokenFile));
-  for (const cluster of file.getClusters().filter(isNew(config.getClusters()))) config.addCluster(cluster);
-  for (const user of file.getUsers().filter(isNew(config.getUsers()))) config.addUser(user);
+  // The library refuses http, such as of `kubectl proxy`, unless no certificate is to be verified.
+  for (const cluster of file.getClusters().filter(isNew(config.getClusters())))
+    config.addCluster(cluster.server.startsWith('http://') ? { ...cluster, skipTLSVerify: true } : cluster);
+  for (const user of file.getUsers().filter(isNew(config.getUsers()))) {
+    if (user.exec?.command?.includes('/')) user.exec.command = resolve(dirname(path), user.exec.command);
+    config.addUser(user);
+  }
   for (const context of file.getContexts().filter(isNew(config.getContexts())))
     config.addContext({ ...context, user: context.user ?? NOBODY });
   if (!config.getCurrentContext()) config.setCurrentContext(file.getCurrentContext());
+}
+
+/** Tells the exec plugin of the current user what client-go tells it: the version to answer in, and the cluster if it asks for that. */
+export function tellPlugin(config: KubeConfig): void {
+  const exec = config.getCurrentUser()?.exec;
+  const cluster = config.getCurrentCluster();
+  if (!exec || cluster === null) return;
+  const told = {
+    server: cluster.server,
+    'tls-server-name': cluster.tlsServerName,
+    'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
+    'certificate-authority-data':
+      cluster.caData ?? (cluster.caFile === undefined ? undefined : readFileSync(cluster.caFile, 'base64')),
+    'proxy-url': cluster.proxyUrl,
+  };
+  const spec = { interactive: false, ...(exec.provideClusterInfo === true ? { cluster: told } : {}) };
+  const value = JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec });
+  exec.env = [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value }];
 }
