@@ -91,6 +91,42 @@ test('Wiring says of which object an Event cannot be recorded', async () => {
   ]);
 });
 
+test('Wiring has all kinds look at what refers to an object whose spec, or whose word, is another one', () => {
+  const { wiring } = aWiring();
+  const handlers: Parameters<Informer<KubeObject>['onChange']>[0][] = [];
+  const source = { onChange: (handler: (typeof handlers)[0]) => handlers.push(handler) };
+  const controllers = [toyKind({}, []), dollKind({})].map((kind) =>
+    wiring.controllerOf(kind, source as unknown as Informer<KubeObject>, undefined),
+  );
+  const told = controllers.map((controller) => vi.spyOn(controller, 'enqueueDependents').mockReturnValue(undefined));
+  const toy = (generation: number, reason: string, size: number): KubeObject => ({
+    apiVersion: API_VERSION,
+    kind: 'Toy',
+    metadata: { namespace: 'ns', name: 'a', uid: 'u', resourceVersion: '1', generation },
+    spec: {},
+    status: {
+      size,
+      conditions: READY.map((ready) => ({ ...ready, reason, lastTransitionTime: '2026-11-20T12:00:00Z' })),
+    },
+  });
+  const changes = [
+    [toy(1, 'Done', 1), toy(1, 'Done', 2)],
+    [toy(1, 'Done', 2), toy(1, 'Painted', 2)],
+    [toy(1, 'Painted', 2), toy(2, 'Painted', 2)],
+  ] as const;
+  const counts = changes.map(([before, after]) => {
+    // The last of the kinds' handlers is that of the dolls.
+    handlers.at(-1)?.('ns/a', before, after);
+    return told.map(({ mock }) => mock.calls.length);
+  });
+  expect(counts).toEqual([
+    [0, 0],
+    [1, 1],
+    [2, 2],
+  ]);
+  expect(told[0]?.mock.calls[0]).toEqual(['dolls/ns/a', 'normal']);
+});
+
 test('Wiring tells those whom an object concerned before, and those whom it concerns now, of news only', () => {
   const { wiring } = aWiring();
   const handlers: Parameters<Informer<KubeObject>['onChange']>[0][] = [];
