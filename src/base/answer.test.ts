@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { anAnswer } from '../../test/support/http.ts';
-import { pagelessBody, readBytes, readJson, readNothing, readTextAnswer, shaped } from './answer.ts';
+import { maybe, pagelessBody, readBytes, readJson, readNothing, readTextAnswer, shaped } from './answer.ts';
 import type { HttpResponse } from './http.ts';
 
 const schema = z.object({ a: z.object({ b: z.array(z.string()) }) });
@@ -52,6 +52,18 @@ test('Answers are taken for what they hold, also where they are labelled text/ht
   expect(await readJson(anAnswer(['{"a":{"b":[]}}'], html), schema)).toEqual({ a: { b: [] } });
   const pieces = await piecesOf(anAnswer(['[1', ',2]'], html));
   expect(Buffer.concat(pieces).toString()).toBe('[1,2]');
+});
+
+test('pagelessBody() looks at the beginning only: a later piece may begin like a page', async () => {
+  for (const chunks of [
+    ['["', '<a>"]'],
+    ['[', '"<a>"', '<'],
+  ])
+    expect(Buffer.concat(await piecesOf(anAnswer(chunks))).toString()).toBe(chunks.join(''));
+});
+
+test('maybe() takes null for absent, and what is there for what it is', () => {
+  expect([maybe(z.string()).parse(null), maybe(z.string()).parse('a')]).toEqual([undefined, 'a']);
 });
 
 test.each(labelled([['<html>'], ['', '<html>'], ['\ufeff <!doctype']]))(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError, type ApiErrorFields, oneLine, quoted } from './api-error.ts';
+import { ApiError, type ApiErrorFields, isHeldBack, oneLine, quoted } from './api-error.ts';
 
 const deploy: ApiErrorFields = {
   api: 'cloud',
@@ -104,4 +104,40 @@ test('quoted() keeps a hostile name on one short line', () => {
 
 test('oneLine() takes out control and direction characters', () => {
   expect(oneLine(' a\u0000\u001b[31mb\u2066c\u0085 ')).toBe('a [31mb c');
+});
+
+test('ApiError says which call of which side it was, and how the other side is known to be', () => {
+  const held = { retryAfterMs: 5, heldSinceMs: 7, isWithheld: true };
+  expect(new ApiError({ ...deploy, ...held })).toMatchObject({
+    api: 'cloud',
+    operation: 'deploy',
+    kind: 'conflict',
+    failure: 'the id is already in use',
+    ...held,
+  });
+  expect(new ApiError(deploy).isWithheld).toBe(false);
+});
+
+test.each(['authenticate', 'signIn'])(
+  'ApiError of %s had no effect that matters, whatever became of it',
+  (operation) => {
+    expect(new ApiError({ ...deploy, operation, kind: 'lost' }).effectUnknown).toBe(false);
+  },
+);
+
+test('ApiError of a token that is not yet known had no effect', () => {
+  expect(new ApiError({ ...deploy, kind: 'unavailable', status: 401 }).effectUnknown).toBe(false);
+});
+
+test('isHeldBack() knows calls that were not tried from those that were, and from other errors', () => {
+  const of = (kind: ApiErrorFields['kind'], status?: number) => new ApiError({ ...deploy, kind, status });
+  expect([of('unavailable'), of('throttled')].map(isHeldBack)).toEqual([true, true]);
+  const others = [of('unavailable', 503), of('throttled', 429), of('lost'), new Error('oops'), { kind: 'throttled' }];
+  expect(others.map(isHeldBack)).toEqual(others.map(() => false));
+});
+
+test('ApiError keeps what fits whole, and says nothing of what is empty', () => {
+  const error = new ApiError({ ...deploy, code: ' ', serverMessage: 'm'.repeat(1000) });
+  expect([error.code, error.serverMessage]).toEqual([undefined, 'm'.repeat(1000)]);
+  expect(quoted('q'.repeat(80))).toBe(`"${'q'.repeat(80)}"`);
 });

@@ -67,9 +67,9 @@ export class ApiError extends Error {
   /** What went wrong, without what was tried. */
   readonly failure: string;
   /** At the earliest after this many milliseconds, when the other side named a time or is known to be down. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs: number | undefined;
   /** Since when calls have failed, so that this one was not tried. Wall clock, milliseconds since the epoch. */
-  readonly heldSinceMs?: number;
+  readonly heldSinceMs: number | undefined;
   /** This process might not send it, which says nothing of the other side. */
   readonly isWithheld: boolean;
   /** The call may have taken effect, wholly or in part: look before doing it again. */
@@ -91,8 +91,8 @@ export class ApiError extends Error {
     this.code = code;
     this.serverMessage = serverMessage;
     this.failure = failure;
-    if (fields.retryAfterMs !== undefined) this.retryAfterMs = fields.retryAfterMs;
-    if (fields.heldSinceMs !== undefined) this.heldSinceMs = fields.heldSinceMs;
+    this.retryAfterMs = fields.retryAfterMs;
+    this.heldSinceMs = fields.heldSinceMs;
     this.isWithheld = fields.isWithheld === true;
     this.effectUnknown = !GET_TOKENS.has(fields.operation) && mayHaveTakenEffect(fields.kind, fields.status);
     this.retryable = MENDED_BY_TIME.has(fields.kind) && (fields.idempotent || !this.effectUnknown);

@@ -218,3 +218,72 @@ test('CircuitBreaker that closed knows nothing any more of what failed', () => {
   for (let count = 0; count < 3; count++) call('failure');
   expect([breaker.open, call('success', '', 'signIn')]).toEqual([true, true]);
 });
+
+test('CircuitBreaker takes five failures in a row for an outage, and probes each half minute, where nobody says otherwise', () => {
+  const clock = manualClock();
+  const breaker = new CircuitBreaker({ clock, random: noChance });
+  const opened = Array.from({ length: 5 }, () => {
+    const admission = breaker.admit('list');
+    if (admission.admitted) admission.done('failure');
+    return breaker.open;
+  });
+  expect(opened).toEqual([false, false, false, false, true]);
+  clock.advance(29_999);
+  expect(breaker.peek('list')).toBeDefined();
+  clock.advance(1);
+  expect(breaker.admit('list')).toMatchObject({ admitted: true, probe: true });
+});
+
+test('CircuitBreaker remembers for a minute after its probe what fails and is not asked for', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['list', 'destroy', 'list']) call('failure', 'HTTP 500', operation);
+  clock.advance(90_000);
+  call('success', '', 'get');
+  expect(breaker.open).toBe(true);
+});
+
+test('CircuitBreaker that closed knows no operation any more that failed', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['get', 'list', 'list']) call('failure', 'HTTP 500', operation);
+  clock.advance(35_000);
+  call('success', '', 'get');
+  for (let count = 0; count < 3; count++) call('failure');
+  expect([breaker.open, call('success', '', 'get'), call('success', '', 'get')]).toEqual([true, true, true]);
+});
+
+test('CircuitBreaker does not take a first call that is under way for one that worked', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['get', 'list', 'list']) call('failure', 'HTTP 500', operation);
+  breaker.admit('signIn');
+  clock.advance(35_000);
+  call('success', '', 'get');
+  expect(breaker.open).toBe(false);
+});
+
+test('CircuitBreaker counts unanswered calls in a row: one that is answered between them ends the row', () => {
+  const { call } = aBreaker();
+  for (let count = 0; count < 3; count++) call('failure');
+  call('success', '', 'signIn');
+  for (const outcome of ['unanswered', 'unanswered', 'success', 'unanswered'] as const)
+    call(outcome, 'reset', 'signIn');
+  expect(call('success', '', 'put')).toBe(true);
+});
+
+test('CircuitBreaker closes with the first success after nothing was answered, whatever worked before', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (let count = 0; count < 3; count++) call('failure');
+  for (const operation of ['signIn', 'get']) call('success', '', operation);
+  for (let count = 0; count < 3; count++) call('unanswered', 'reset', 'signIn');
+  clock.advance(35_000);
+  expect([call('success', '', 'put'), breaker.open]).toEqual([true, false]);
+});
+
+test('CircuitBreaker tries anew what worked before nothing was answered', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (let count = 0; count < 3; count++) call('failure');
+  for (const operation of ['signIn', 'get']) call('success', '', operation);
+  for (let count = 0; count < 3; count++) call('unanswered', 'reset', 'signIn');
+  clock.advance(35_000);
+  call('failure', 'HTTP 503', 'list');
+  expect(breaker.admit('get')).toMatchObject({ admitted: true, probe: true });
+});

@@ -35,6 +35,39 @@ test.each(FORMS)('redact() takes a secret out %s', (_, form) => {
   for (let start = 0; start + 8 <= form.length; start++) expect(result).not.toContain(form.slice(start, start + 8));
 });
 
+/** Of letters that the forms write in different ways, so that no eight of one form stand in another. */
+const DENSE = '/"é &'.repeat(4);
+
+test.each([
+  ['as it is', DENSE],
+  ['as JSON', JSON.stringify(DENSE)],
+  ['as JSON with escaped slashes', JSON.stringify(DENSE).replaceAll('/', '\\/')],
+  ['as JSON in ASCII', JSON.stringify(DENSE).replaceAll('é', '\\u00e9')],
+  ['as a URI component', encodeURIComponent(DENSE)],
+  ['as a URI', encodeURI(DENSE)],
+  ['as a form field', new URLSearchParams({ a: DENSE }).toString()],
+  ['as HTML', DENSE.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
+])('redact() takes a secret out that each form writes in its own way: %s', (_, form) => {
+  const result = redact(`before ${form} after`, [DENSE]);
+  expect(result).toContain(REDACTED);
+  for (let start = 0; start + 8 <= form.length; start++) expect(result).not.toContain(form.slice(start, start + 8));
+});
+
+test.each(['', 'a', 'ab'])('redact() takes a short secret out of Base64 behind %o, whatever follows', (before) => {
+  for (const after of ['', 'y', 'yz']) {
+    const encoded = Buffer.from(`${before}s3cr3t${after}`).toString('base64');
+    expect(redact(encoded, ['s3cr3t'])).toContain(REDACTED);
+  }
+});
+
+test('redact() leaves pieces that whoever reads the text knows, in any case of letters', () => {
+  const secret = 'tok_known-begin-s3cr3t-rest';
+  const text = `refused: ${secret}`;
+  expect(redact(text, [secret], ['it begins with TOK_KNOWN-begin'])).toBe(`refused: tok_know${REDACTED}`);
+  expect(redact(text, [secret])).toBe(`refused: ${REDACTED}`);
+  expect(redact(text, [secret], [secret])).toBe(text);
+});
+
 test('redact() takes a secret out of Base64 credentials and leaves the client id', () => {
   const encoded = Buffer.from(`some-client:${SECRET}`).toString('base64');
   const [before = '', after = ''] = redact(encoded, [SECRET]).split(REDACTED);
@@ -47,10 +80,14 @@ test('redact() leaves a text without secrets as it is', () => {
   expect(redact('nothing to hide', [])).toBe('nothing to hide');
   expect(redact('nothing to hide', [''])).toBe('nothing to hide');
   expect(redact('', ['secret'])).toBe('');
+  expect(redact('İ', [])).toBe('İ');
+  // What a short secret looks like in hexadecimal or Base64 may be anything.
+  expect(redact('code 6162, key YWI', ['ab'])).toBe('code 6162, key YWI');
 });
 
 test('redact() takes short secrets out too', () => {
   expect(redact('user a b', ['b'])).toBe(`user a ${REDACTED}`);
+  expect(redact('a b c', ['b'])).toBe(`a ${REDACTED} c`);
 });
 
 test('redact() withholds the whole text where lower case shifts its positions', () => {

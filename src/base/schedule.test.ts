@@ -45,9 +45,31 @@ test('Schedule forgets what is deleted, and leaves no timer when nothing is left
   expect(clock.timers()).toBe(0);
   schedule.set('c', 300, 'x');
   schedule.clear();
-  expect(clock.timers()).toBe(0);
+  expect([clock.timers(), schedule.at('c')]).toEqual([0, undefined]);
   await clock.advance(1_000);
   expect(told).toEqual([]);
+});
+
+test('Schedule tells of a moment that was deleted and set again, and of one that has passed', async () => {
+  const { clock, told, schedule } = aSchedule();
+  schedule.set('a', 100, 'first');
+  schedule.delete('a');
+  schedule.set('a', 100, 'second');
+  await clock.advance(200);
+  schedule.set('b', 100, 'late');
+  await clock.advance(10);
+  expect(told).toEqual([
+    ['a', 'second', 100],
+    ['b', 'late', 200],
+  ]);
+});
+
+test('Schedule tells of many of one moment in the order in which they were set', async () => {
+  const { clock, told, schedule } = aSchedule();
+  const keys = Array.from({ length: 20 }, (_, index) => `key ${index}`);
+  for (const key of keys) schedule.set(key, 100, 'x');
+  await clock.advance(100);
+  expect(told.map(([key]) => key)).toEqual(keys);
 });
 
 test('Schedule takes in what is set while it tells, also for a moment that has passed', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { SingleFlight } from './single-flight.ts';
 
@@ -57,6 +58,33 @@ test('SingleFlight aborts the work when all have left, and the next one starts a
   runs[0]?.reject(new Error('aborted'));
   runs[1]?.resolve('token');
   expect(await next).toBe('token');
+});
+
+test('SingleFlight starts anew for the first that has the outcome, whoever else has yet to take it', async () => {
+  const flight = new SingleFlight<string>();
+  const { runs, work } = aWork();
+  const again = flight.run(work).then(() => flight.run(work));
+  const other = flight.run(work);
+  runs[0]?.resolve('old');
+  expect(await other).toBe('old');
+  // The end of the former flight is none of the new one, which others may join.
+  const joined = flight.run(work);
+  expect(runs).toHaveLength(2);
+  runs[1]?.resolve('new');
+  expect(await Promise.all([again, joined])).toEqual(['new', 'new']);
+  expect(runs[1]?.signal.aborted).toBe(false);
+});
+
+test.each(['resolves', 'rejects'])('SingleFlight lets go of the signal of a caller when the work %s', async (how) => {
+  const flight = new SingleFlight<string>();
+  const { runs, work } = aWork();
+  const { signal } = new AbortController();
+  const outcome = flight.run(work, signal).catch(String);
+  await Promise.resolve();
+  if (how === 'resolves') runs[0]?.resolve('token');
+  else runs[0]?.reject(new Error('no'));
+  expect(await outcome).toBe(how === 'resolves' ? 'token' : 'Error: no');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('SingleFlight does not start for a signal that has aborted already', async () => {

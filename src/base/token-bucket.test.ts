@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import { TokenBucket } from './token-bucket.ts';
@@ -98,4 +99,47 @@ test('TokenBucket holds back those who wait already when a pause begins, and the
   clock.advance(101);
   await settle();
   expect(gone).toEqual([0, 1]);
+});
+
+test('TokenBucket lets those go at once who come after others have waited, or have left', async () => {
+  const { clock, gone, take } = aBucket(10, 1);
+  void take(0);
+  void take(1);
+  clock.advance(100);
+  await settle();
+  clock.advance(100);
+  void take(2);
+  await settle();
+  expect(gone).toEqual([0, 1, 2]);
+  const controller = new AbortController();
+  const left = take(3, controller.signal);
+  controller.abort();
+  await left;
+  expect(clock.timers()).toBe(0);
+  clock.advance(100);
+  void take(4);
+  await settle();
+  expect(gone).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('TokenBucket has one timer, for the moment at which the next may go, also when it is paused anew', async () => {
+  const { clock, bucket, gone, take } = aBucket(10, 1);
+  void take(0);
+  void take(1);
+  bucket.pause(1_000);
+  bucket.pause(2_000);
+  expect(clock.timers()).toBe(1);
+  clock.advance(2_099);
+  await settle();
+  expect([gone, clock.timers()]).toEqual([[0], 1]);
+  clock.advance(1);
+  await settle();
+  expect([gone, clock.timers()]).toEqual([[0, 1], 0]);
+});
+
+test('TokenBucket lets go of the signals of those who went', async () => {
+  const { take } = aBucket(10, 1);
+  const { signal } = new AbortController();
+  await take(0, signal);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DeployRequest, deployRequestSchema, updateRequestSchema } from './request.ts';
+import { cloneRequestSchema, type DeployRequest, deployRequestSchema, updateRequestSchema } from './request.ts';
 
 const request: DeployRequest = {
   id: 'orders',
@@ -20,6 +20,7 @@ test.each([
   { ...request, id: 'a-b_c-1' },
   { ...request, serverCount: 9, version: '2.29.1' },
   { ...request, version: 'latest' },
+  { ...request, provider: 'p', region: 'r', machineType: 'm', storageType: 's', version: '3' },
   { ...request, storageSizeGB: 10 },
   { ...request, storageSizeGB: 1000 },
   { ...request, region: 'moon-1', machineType: 'new.type', version: '99.0.0' },
@@ -49,6 +50,8 @@ test.each([
   ['provider', { provider: '' }],
   ['region', { region: '' }],
   ['version', { version: '' }],
+  ['machineType', { machineType: '' }],
+  ['storageType', { storageType: '' }],
   ['backupConfiguration.retentionDays', { backupConfiguration: { retentionDays: 8 } }],
   ['backupConfiguration.frequency', { backupConfiguration: { frequency: 'weekly' } }],
   ['', { unknown: 1 }],
@@ -73,6 +76,21 @@ test.each([
   { backupConfiguration: { frequency: 'hourly' } },
 ])('updateRequestSchema takes %j', (valid) => {
   expect(updateRequestSchema.parse(valid)).toEqual(valid);
+});
+
+test('cloneRequestSchema takes the id of the new cluster, and nothing else', () => {
+  const isTaken = (asked: object) => cloneRequestSchema.safeParse(asked).success;
+  expect([{ id: 'copy' }, {}, { id: 'A' }, { id: 'copy', version: '3' }].map(isTaken)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('deployRequestSchema says of three servers of a free cluster why not', () => {
+  const { error } = deployRequestSchema.safeParse({ ...free, serverCount: 3, version: '2.0.0' });
+  expect(error?.issues.map(({ message }) => message)).toEqual(['must be 1 for a free cluster']);
 });
 
 test.each([{}, { id: undefined }, { id: 'A' }, { storageSizeGB: 5 }, { machineType: '' }, { version: '3' }])(

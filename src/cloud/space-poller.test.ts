@@ -26,10 +26,18 @@ function cluster(id: string, status: string, changes: Partial<Cluster> = {}): Cl
   };
 }
 
+function senseless(what: string): ApiError {
+  return new ApiError({ api: 'cloud', operation: 'list', phrase: 'list', idempotent: true, kind: 'badAnswer', what });
+}
+
 /** A poller of a space whose clusters a test sets; each List takes `listMs`, and answers what was true when it was asked. */
 function aPoller(listMs = 0) {
   const clock = virtualClock();
-  const space = { clusters: [] as readonly Cluster[], error: undefined as Error | undefined };
+  const space = {
+    clusters: [] as readonly Cluster[],
+    error: undefined as Error | undefined,
+    problem: undefined as ApiError | undefined,
+  };
   const lists: number[] = [];
   let underWay = 0;
   const changed: string[] = [];
@@ -44,12 +52,12 @@ function aPoller(listMs = 0) {
         listAs: async (_memo, keep, signal) => {
           lists.push(clock.monotonic());
           expect(++underWay).toBe(1);
-          const { clusters, error } = space;
+          const { clusters, error, problem } = space;
           if (listMs > 0) await new Promise<void>((resolve) => clock.after(listMs, resolve));
           underWay--;
           if (signal?.aborted) throw new Error('Aborted');
           if (error !== undefined) throw error;
-          return { clusters: clusters.map(keep), problem: undefined };
+          return { clusters: clusters.map(keep), problem };
         },
       },
     },
@@ -281,6 +289,93 @@ test.each<[string, number | undefined, number, number]>([
   expect(Math.max(...gaps)).toBeLessThanOrEqual(mostMs);
 });
 
+test('SpacePoller believes what makes sense of a List, and takes nothing for gone by it', async () => {
+  const { poller, space, changed, clock } = aPoller();
+  space.clusters = [cluster('a', 'running'), cluster('b', 'running')];
+  await poller.refresh();
+  const { listedAtMs } = poller;
+  await clock.advance(1_000);
+  changed.length = 0;
+  space.clusters = [cluster('a', 'suspended')];
+  space.problem = senseless('Cluster 2 makes no sense');
+  await poller.refresh();
+  expect([changed.splice(0), poller.get('a')?.status, poller.has('b')]).toEqual([['a'], 'suspended', true]);
+  expect([poller.isPartial, poller.error, poller.listedAtMs]).toEqual([true, space.problem, listedAtMs]);
+  space.problem = undefined;
+  await poller.refresh();
+  expect([changed, poller.isPartial, poller.error, poller.listedAtMs]).toEqual([['b'], false, undefined, clock.now()]);
+});
+
+test.each([
+  ['hurries on for what it shows', ['a'], 0, 15_000],
+  ['comes back as after failures for what it may hide', [], 30_000, INTERVAL_MS],
+])('SpacePoller whose Lists make sense in part %s', async (_how, shows, leastMs, mostMs) => {
+  const { poller, space, lists, clock } = aPoller();
+  poller.follow('a');
+  space.clusters = [cluster('a', 'starting')];
+  await poller.refresh();
+  space.clusters = space.clusters.filter(({ id }) => shows.includes(id));
+  space.problem = senseless('A cluster makes no sense');
+  await clock.advance(600_000);
+  const later = steps(lists).slice(-3);
+  expect(Math.min(...later)).toBeGreaterThanOrEqual(leastMs);
+  expect(Math.max(...later)).toBeLessThanOrEqual(mostMs);
+});
+
+test('SpacePoller comes back soon after its first failure, no later than it would have, and at its interval once it listed', async () => {
+  const { poller, space, lists, clock } = aPoller();
+  space.error = new Error('down');
+  await poller.refresh();
+  await clock.advance(1_000);
+  expect(lists).toHaveLength(2);
+  expect(steps(lists)[0]).toBeGreaterThanOrEqual(500);
+  poller.intervalMs = 2_000;
+  await clock.advance(60_000);
+  expect(Math.max(...steps(lists).slice(2))).toBeLessThanOrEqual(2_000);
+  space.error = undefined;
+  poller.intervalMs = INTERVAL_MS;
+  await poller.refresh();
+  lists.length = 0;
+  await clock.advance(0.9 * INTERVAL_MS - 1);
+  expect(lists).toEqual([]);
+  await clock.advance(0.1 * INTERVAL_MS + 1);
+  expect(lists).toHaveLength(1);
+});
+
+test('SpacePoller.retry() lists at once after a List that failed, and only then, and once', async () => {
+  const { poller, space, lists } = aPoller();
+  await poller.refresh();
+  poller.retry();
+  expect(lists).toHaveLength(1);
+  space.error = new Error('down');
+  await poller.refresh();
+  space.error = undefined;
+  poller.retry();
+  poller.retry();
+  expect(lists).toHaveLength(3);
+  await poller.refresh();
+  expect([poller.error, lists.length]).toEqual([undefined, 4]);
+});
+
+test('SpacePoller that failed has believed nothing in part', async () => {
+  const { poller, space } = aPoller();
+  expect(poller.isPartial).toBe(false);
+  space.problem = senseless('A cluster makes no sense');
+  await poller.refresh();
+  expect(poller.isPartial).toBe(true);
+  space.error = new Error('down');
+  await poller.refresh();
+  expect(poller.isPartial).toBe(false);
+});
+
+test('SpacePoller that is stopped between two Lists leaves no timer', async () => {
+  const { poller, clock } = aPoller();
+  await poller.refresh();
+  expect(clock.timers()).toBe(1);
+  poller.stop();
+  expect(clock.timers()).toBe(0);
+});
+
 test('SpacePoller that fails does not list again for those who asked meanwhile', async () => {
   const { poller, space, lists, clock } = aPoller(1_000);
   space.error = new Error('The cloud is away');
@@ -328,6 +423,15 @@ test.each([
   ['running', [{ address: 'a:1', status: 'pending' }], false],
   ['running', [], false],
   ['suspended', [], true],
+  [
+    'running',
+    [
+      { address: 'a', status: 'running' },
+      { address: 'b', status: 'starting' },
+    ],
+    false,
+  ],
+  ['starting', [{ address: 'a', status: 'running' }], false],
   ['starting', [], false],
   ['a word of tomorrow', [], false],
 ] as const)('isSettled() of a cluster that is %s with servers %j is %s', (status, servers, settled) => {

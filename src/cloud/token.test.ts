@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { manualClock, noChance } from '../../test/support/clock.ts';
 import { type Script, scriptedTransport } from '../../test/support/http.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
+import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
 import { HttpError } from '../base/http.ts';
-import { type CloudCredential, TokenSource } from './token.ts';
+import { type CloudCredential, isRefusedExchange, TokenSource } from './token.ts';
 
 const credential: CloudCredential = { level: 'write', clientID: 'client', clientSecret: 'canary-client-secret' };
 
@@ -24,7 +25,7 @@ function aSource(script: Script = (_, count) => ({ status: 200, body: `token-${c
     drop: (value: string) => tokens.drop(value),
     forgetRefusal: () => tokens.forgetRefusal(),
   };
-  return { source, clock, requests: transport.requests };
+  return { source, tokens, clock, requests: transport.requests };
 }
 
 function aJwt(claims: object): string {
@@ -179,6 +180,8 @@ test('TokenSource.get() tries a credential that worked before a minute after a r
 });
 
 test.each([
+  [400, 'the client id or the client secret was refused'],
+  [401, 'the client id or the client secret was refused'],
   [403, 'the client id or the client secret was refused'],
   [404, 'there is no such API at this address'],
 ])('TokenSource.get() says of status %d of an exchange that %s', async (status, words) => {
@@ -222,7 +225,12 @@ test('TokenSource.get() ends for the one who gives up, not for the others', asyn
   const leaver = source.get(controller.signal);
   const stayer = source.get();
   controller.abort();
-  await expect(leaver).rejects.toMatchObject({ name: 'ApiError', kind: 'aborted' });
+  await expect(leaver).rejects.toMatchObject({
+    name: 'ApiError',
+    api: 'cloud',
+    operation: 'authenticate',
+    kind: 'aborted',
+  });
   answer?.();
   expect(await stayer).toBe('token');
   expect(requests).toHaveLength(1);
@@ -241,4 +249,62 @@ test('TokenSource.get() aborts the exchange when all have given up', async () =>
   controller.abort();
   await expect(leaver).rejects.toMatchObject({ kind: 'aborted' });
   expect(requests[0]?.signal?.aborted).toBe(true);
+});
+
+test('TokenSource.isOf() knows its credential by both of its parts', () => {
+  const { tokens } = aSource();
+  const others = [{}, { level: 'read' as const }, { clientID: 'other' }, { clientSecret: 'other' }];
+  expect(others.map((other) => tokens.isOf({ ...credential, ...other }))).toEqual([true, true, false, false]);
+});
+
+test('TokenSource.get() names all levels that its credential serves', async () => {
+  const { source, tokens, clock } = aSource(() => ({ status: 401 }));
+  await expect(source.get()).rejects.toThrow('Cannot exchange the API token of level write: ');
+  tokens.serve('read');
+  clock.advance(240_000);
+  await expect(source.get()).rejects.toThrow('of level write and read: ');
+  tokens.serve('admin');
+  clock.advance(240_000);
+  await expect(source.get()).rejects.toThrow('of level write, read and admin: ');
+});
+
+test('TokenSource.wasRefusedAtOnce() takes it for passing for two minutes since none has worked', () => {
+  const { tokens, clock } = aSource();
+  expect(tokens.wasRefusedAtOnce()).toBe(true);
+  clock.advance(60_000);
+  expect(tokens.wasRefusedAtOnce()).toBe(true);
+  clock.advance(59_999);
+  expect(tokens.wasRefusedAtOnce()).toBe(true);
+  clock.advance(1);
+  expect(tokens.wasRefusedAtOnce()).toBe(false);
+  tokens.worked();
+  expect(tokens.wasRefusedAtOnce()).toBe(true);
+});
+
+test.each([
+  [400, true],
+  [403, true],
+  [404, false],
+  [500, false],
+])('TokenSource.refusal after status %d of an exchange is one: %s', async (status, isRefusal) => {
+  const { source, tokens } = aSource(() => ({ status }));
+  expect(tokens.refusal).toBeUndefined();
+  const error = await source.get().catch((thrown: unknown) => thrown);
+  expect(tokens.refusal).toBe(isRefusal ? error : undefined);
+  source.forgetRefusal();
+  expect(tokens.refusal).toBeUndefined();
+});
+
+test('isRefusedExchange() is about exchanges, and about answers that say so', () => {
+  const error = (operation: string, kind: ApiErrorKind) =>
+    new ApiError({ api: 'cloud', operation, phrase: 'do it', idempotent: true, kind, what: 'It failed' });
+  const kinds = ['unauthorized', 'invalid', 'forbidden', 'lost', 'throttled'] as const;
+  expect(kinds.map((kind) => isRefusedExchange(error('authenticate', kind)))).toEqual([true, true, true, false, false]);
+  expect(isRefusedExchange(error('list', 'forbidden'))).toBe(false);
+});
+
+test('TokenSource.get() keeps a token whose claims are no object, and takes the longest that there may be', async () => {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  for (const body of [`a.${part(null)}.c`, 'x'.repeat(16 * 1024)])
+    expect(await aSource(() => ({ status: 200, body })).source.get()).toBe(body);
 });

@@ -130,6 +130,51 @@ test('Logins takes only an answer to a List for a sight of users, and only a 403
   expect(await errorOf(logins.seesUsers(OURS))).toMatchObject({ name: 'ApiError', kind: 'lost' });
 });
 
+test('Logins connects once, to its server, and not before it must', async () => {
+  const { client } = aServerClient(() => ({ status: 200, body: { token: 'token' } }));
+  const connected: string[] = [];
+  const logins = new Logins('https://server.example', (baseURL) => {
+    connected.push(baseURL);
+    return client;
+  });
+  expect([logins.baseURL, connected]).toEqual(['https://server.example', []]);
+  for (const login of [FACTORY, OURS, FACTORY]) await logins.attempt(login);
+  expect(connected).toEqual(['https://server.example']);
+  // All that it tried are held.
+  expect([FACTORY, OURS].map((login) => logins.isHeld(login))).toEqual([true, true]);
+  expect(logins.isHeld({ ...FACTORY, username: 'other' })).toBe(false);
+});
+
+test('Logins takes only a 401 for a no, also of a login that is only tried, and holds none of these', async () => {
+  const { logins, state } = aServer();
+  expect([await logins.probe(FACTORY), await logins.probe(OURS)]).toEqual(['accepted', 'refused']);
+  expect(logins.isHeld(FACTORY)).toBe(false);
+  for (const answers of [403, 500, new HttpError('lost', 'Connection reset')]) {
+    state.answers = answers;
+    expect(await errorOf(logins.probe(FACTORY))).toMatchObject({ name: 'ApiError' });
+  }
+});
+
+test('Logins forgets a session that is of no use, and no other', async () => {
+  const { client } = aServerClient(() => ({ status: 200, body: { token: 'token' } }));
+  const logins = new Logins('https://server.example', () => client);
+  expect(logins.heldBy('admin')).toBeUndefined();
+  for (const login of [FACTORY, { ...FACTORY, username: 'app' }]) await logins.attempt(login);
+  const session = logins.session(FACTORY);
+  expect(logins.heldBy('admin')).toBe(session);
+  logins.drop(session);
+  expect([logins.heldBy('admin'), logins.heldBy('app')?.username]).toEqual([undefined, 'app']);
+  // Nothing is there to be forgotten.
+  new Logins('https://server.example', () => client).drop(session);
+});
+
+test('Logins sets a password by the session that it is given', async () => {
+  const { logins, state, requests } = aServer();
+  await logins.attempt(FACTORY);
+  await logins.setPassword(logins.session(FACTORY), 'admin', OURS.password);
+  expect([state.password, requests.length]).toEqual([OURS.password, 2]);
+});
+
 test('Logins never shows a password, in an error or when it is printed', async () => {
   const { logins, state } = aServer();
   await logins.attempt(FACTORY);

@@ -51,6 +51,24 @@ test('Session signs in once for many calls that are refused together', async () 
   expect(signIns()).toBe(2);
 });
 
+test('Session keeps a new token where one that was refused comes back late', async () => {
+  const late = Promise.withResolvers<void>();
+  let calls = 0;
+  const { session, signIns } = aSession({
+    valid: (token) => token !== 'token-1',
+  });
+  await session.signIn();
+  const work: Parameters<typeof session.use>[0] = async (client, token) => {
+    if (calls++ === 0) await late.promise;
+    return client.listUsers(token);
+  };
+  const [slow, quick] = [session.use(work), listUsers(session)];
+  await quick;
+  late.resolve();
+  await slow;
+  expect(signIns()).toBe(2);
+});
+
 test('Session does not sign in again for another failure', async () => {
   const { session, signIns } = aSession({ answer: () => ({ status: 403 }) });
   expect((await errorOf(listUsers(session))).kind).toBe('forbidden');
@@ -96,7 +114,12 @@ test('Session ends for the one who gives up', async () => {
   const controller = new AbortController();
   const waiting = errorOf(listUsers(session, controller.signal));
   controller.abort();
-  expect(await waiting).toMatchObject({ kind: 'aborted', operation: 'signIn' });
+  expect(await waiting).toMatchObject({
+    api: 'server',
+    kind: 'aborted',
+    operation: 'signIn',
+    message: 'Cannot sign in: it was given up',
+  });
 });
 
 test('Session shows its login in no text form', async () => {

@@ -70,6 +70,69 @@ test('The client knows the paths of core and other groups, of one namespace and 
   ]);
 });
 
+test('A dry run stores nothing, and says who applies', async () => {
+  const { api, transport, urls } = aClient(() => ({ status: 200, body: OBJECT }));
+  const { signal } = new AbortController();
+  const toy = { ...OBJECT, spec: { size: 1 } };
+  await api.applyDryRun(TOYS, toy);
+  await api.applyDryRun(TOYS, toy, 'kubectl', signal);
+  await api.patchDryRun(TOYS, REF, { spec: { size: 2 } }, signal);
+  const path = 'PATCH /apis/mooring.dev/v1alpha1/namespaces/ns/toys/a';
+  expect(urls()).toEqual([
+    `${path}?fieldManager=mooring&force=true&dryRun=All`,
+    `${path}?fieldManager=kubectl&force=true&dryRun=All`,
+    `${path}?fieldManager=mooring&dryRun=All&fieldValidation=Strict`,
+  ]);
+  expect(transport.requests).toMatchObject([
+    { headers: { 'content-type': 'application/apply-patch+yaml' }, body: JSON.stringify(toy) },
+    { signal },
+    { headers: { 'content-type': 'application/merge-patch+json' }, body: '{"spec":{"size":2}}', signal },
+  ]);
+});
+
+test('The client says in each request who it is, and in which form it wants the answer', async () => {
+  const { api, transport } = aClient(() => ({ status: 200, body: { ...OBJECT, items: [] } }));
+  await api.create(TOYS, 'ns', {});
+  await api.get(TOYS, REF);
+  const headers = { accept: 'application/json', 'user-agent': 'mooring/test' };
+  expect(transport.requests).toMatchObject([
+    { headers: { ...headers, authorization: 'Bearer 1' }, timeouts: { headersMs: 30_000, totalMs: 60_000 } },
+    { headers: { ...headers, authorization: 'Bearer 2' } },
+  ]);
+});
+
+test('The client gives the objects of a list, its version, and how it goes on', async () => {
+  const metadata = { resourceVersion: '9', continue: 'more' };
+  const { api } = aClient((_, count) => ({
+    status: 200,
+    body: { items: [OBJECT], metadata: count === 0 ? metadata : { resourceVersion: '9', continue: '' } },
+  }));
+  expect(await api.list(TOYS, {})).toEqual({ items: [OBJECT], resourceVersion: '9', continueToken: 'more' });
+  expect((await api.list(TOYS, {})).continueToken).toBeUndefined();
+});
+
+test('The client has an object deleted only as what it was seen to be', async () => {
+  const { api, transport } = aClient(() => ({ status: 200, body: {} }));
+  await api.delete(TOYS, REF, { uid: 'u' });
+  expect(transport.requests[0]?.body).toBe('{"preconditions":{"uid":"u"}}');
+});
+
+test('A watch asks for one object where it is to follow one, and may begin with a list of it', async () => {
+  const { api, urls, transport } = aClient(() => ({ status: 200, body: '' }));
+  const options = { namespace: 'ns', timeoutSeconds: 300 };
+  await allOf(api.watch(TOYS, { ...options, name: 'a', resourceVersion: '7' }));
+  await allOf(api.watch(TOYS, { ...options, resourceVersion: undefined, sendInitialEvents: true, metadataOnly: true }));
+  const path = 'GET /apis/mooring.dev/v1alpha1/namespaces/ns/toys?watch=true&allowWatchBookmarks=true';
+  expect(urls()).toEqual([
+    `${path}&resourceVersion=7&timeoutSeconds=300&fieldSelector=metadata.name%3Da`,
+    `${path}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=300`,
+  ]);
+  expect(transport.requests).toMatchObject([
+    { headers: { accept: 'application/json' }, timeouts: { headersMs: 30_000, totalMs: 360_000 } },
+    { headers: { accept: expect.stringContaining('PartialObjectMetadata') } },
+  ]);
+});
+
 test('The client takes nothing but a 404 for the absence of an object', async () => {
   const { api } = aClient(() => status(404, 'NotFound'));
   expect([await api.get(TOYS, REF), await api.delete(TOYS, REF, { uid: 'u' })]).toEqual([undefined, false]);

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from './condition.ts';
+import {
+  type ConditionUpdate,
+  findStatusCondition,
+  isOwn,
+  isStatusConditionTrue,
+  setConditions,
+  toldBefore,
+} from './condition.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00.789Z');
 const update = (type: string, status: ConditionUpdate['status'], message = 'm'): ConditionUpdate => ({
@@ -60,4 +67,23 @@ test('findStatusCondition() and isStatusConditionTrue() look for one type, and c
   ]);
   const isTrue = ['Ready', 'Available', 'Synced'].map((type) => isStatusConditionTrue(conditions, type));
   expect([...isTrue, isStatusConditionTrue(undefined, 'Ready')]).toEqual([false, true, false, false]);
+});
+
+test('isOwn() knows all conditions that Mooring tells of', () => {
+  const own = ['Ready', 'Reconciling', 'Stalled', 'Synced', 'Available', 'CredentialsSecured', 'CredentialsValid'];
+  expect([...own, 'Backup'].filter((type) => isOwn({ type }))).toEqual(own);
+});
+
+test('toldBefore() gives the message of a condition of the same reason and generation', () => {
+  const told = setConditions([], [update('Ready', 'False', 'As told'), update('Synced', 'True')], 2, NOW_MS);
+  const about = { type: 'Ready', reason: 'R', generation: 2 };
+  expect(toldBefore(told, about)).toBe('As told');
+  for (const other of [{ reason: 'S' }, { generation: 3 }, { type: 'Stalled' }])
+    expect(toldBefore(told, { ...about, ...other })).toBeUndefined();
+  expect(toldBefore(undefined, about)).toBeUndefined();
+});
+
+test('setConditions() leaves a message whole that just fits', () => {
+  const message = 'x'.repeat(1024);
+  expect(setConditions([], [update('Ready', 'True', message)], 1, NOW_MS)[0]?.message).toBe(message);
 });

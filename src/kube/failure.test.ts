@@ -3,7 +3,7 @@ import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
 import { KubeError } from './api.ts';
-import { failureOf } from './failure.ts';
+import { asTold, failureOf, lastErrorOf } from './failure.ts';
 
 const apiError = (kind: ApiErrorKind, api: 'cloud' | 'server' = 'cloud', more: object = {}) =>
   new ApiError({ api, operation: 'deploy', phrase: 'deploy "x"', kind, what: 'It failed', idempotent: true, ...more });
@@ -129,4 +129,70 @@ test.each([
   ['a mistake of ours', new Error('oops'), false],
 ])('failureOf() tells %s from what only has to be looked at again: %#', (_what, error, planned) => {
   expect(failureOf(error).planned).toBe(planned);
+});
+
+const TOLD_AT = Date.parse('2026-11-20T12:00:00Z');
+const TOLD = {
+  conditions: [
+    {
+      type: 'Ready',
+      status: 'False',
+      reason: 'CloudUnreachable',
+      message: 'As first told',
+      observedGeneration: 1,
+      lastTransitionTime: '',
+    } as const,
+  ],
+  lastError: { operation: 'deploy', message: 'It was refused', time: new Date(TOLD_AT).toISOString() },
+};
+
+test.each([
+  ['which is held back', { heldSinceMs: TOLD_AT }, {}, 1, true],
+  ['which is held back since a minute later', { heldSinceMs: TOLD_AT + 60_000 }, {}, 1, true],
+  ['which is held back, nobody knows since when', {}, {}, 1, true],
+  ['which is of a later outage', { heldSinceMs: TOLD_AT + 60_001 }, {}, 1, false],
+  ['which was tried', { status: 503 }, {}, 1, false],
+  ['of another spec', { heldSinceMs: TOLD_AT }, {}, 2, false],
+  ['of which no error was told', { heldSinceMs: TOLD_AT }, { lastError: undefined }, 1, false],
+  ['of which no condition tells', { heldSinceMs: TOLD_AT }, { conditions: undefined }, 1, false],
+])('asTold() has the first words about a failure stand %s: %#', (_what, more, told, generation, stands) => {
+  const failure = failureOf(apiError('unavailable', 'cloud', more));
+  const expected = stands ? { ...failure, message: 'As first told', details: TOLD.lastError } : failure;
+  expect(asTold({ ...TOLD, ...told }, failure, generation)).toEqual(expected);
+});
+
+test('asTold() tells of another failure than before', () => {
+  const failure = failureOf(apiError('throttled'));
+  expect(asTold(TOLD, failure, 1)).toBe(failure);
+});
+
+test('lastErrorOf() takes a failure for another one by its operation, status or message, and clears what is over', () => {
+  const { details, ...rest } = failureOf(apiError('unavailable', 'cloud', { status: 503 }));
+  const time = new Date(TOLD_AT).toISOString();
+  const known = { ...details, time: '2026-11-20T10:00:00.000Z' };
+  expect(lastErrorOf(known, undefined, TOLD_AT)).toBeNull();
+  expect(lastErrorOf(known, { ...rest, details }, TOLD_AT)).toBeUndefined();
+  expect(lastErrorOf(undefined, { ...rest, details }, TOLD_AT)).toEqual({ ...details, time });
+  for (const other of [{ operation: 'list' }, { httpStatus: 500 }, { message: 'Else' }])
+    expect(lastErrorOf({ ...known, ...other }, { ...rest, details }, TOLD_AT)).toEqual({ ...details, time });
+});
+
+test('failureOf() says of a failure of the Kubernetes API what it was, and of a right that is missing where it comes from', () => {
+  const forbidden = failureOf(new KubeError('no', { status: 403, reason: 'Forbidden' }));
+  expect(forbidden.message).toMatch(/^no\. Where a right is missing, /);
+  expect(forbidden.details).toEqual({ operation: 'Reconcile', message: 'no', httpStatus: 403, code: 'Forbidden' });
+  const busy = failureOf(new KubeError('busy', { status: 429 }));
+  expect([busy.message, busy.details]).toEqual(['busy', { operation: 'Reconcile', message: 'busy', httpStatus: 429 }]);
+  expect(failureOf(new Error('oops')).details).toEqual({ operation: 'Reconcile', message: 'oops' });
+});
+
+test('failureOf() says of a failed call only what there was', () => {
+  expect(failureOf(apiError('lost')).details).toEqual({ operation: 'deploy', message: 'Cannot deploy "x": It failed' });
+});
+
+test.each([
+  ['unauthorized', 'Check the Secret'],
+  ['conflict', 'Change the spec'],
+] as const)('failureOf() says what to do about %s of either side', (kind, remedy) => {
+  for (const api of ['cloud', 'server'] as const) expect(failureOf(apiError(kind, api)).message).toContain(remedy);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type AnyObject, type KubeApi, KubeError, SECRETS, type WatchEvent } from './api.ts';
-import { LISTS, listAllPages, type Told } from './list.ts';
+import { isBehind, LISTS, listAllPages, type Told } from './list.ts';
 
 const object = (name: string): AnyObject => ({ metadata: { name, uid: name, resourceVersion: '3' } });
 const added = (name: string): WatchEvent => ({ type: 'ADDED', object: object(name) });
@@ -99,5 +99,87 @@ test('listAllPages asks for all in one answer where pages expire, and gives noth
 test('listAllPages fails where a list is too old from its first page on', async () => {
   const gone = new KubeError('too old', { status: 410 });
   const { signal } = new AbortController();
-  await expect(listAllPages({ list: () => Promise.reject(gone) }, SECRETS, {}, signal)).rejects.toBe(gone);
+  let asked = 0;
+  const list = () => {
+    asked++;
+    return Promise.reject(gone);
+  };
+  await expect(listAllPages({ list }, SECRETS, {}, signal)).rejects.toBe(gone);
+  expect(asked).toBe(1);
 });
+
+test('listAllPages fails where a page is refused, or cannot be read, for another reason', async () => {
+  const broken = new KubeError('broken', { status: 500 });
+  const { api, asked } = expiringPages();
+  const list: typeof api.list = async (resource, options, signal) => {
+    if (options.continueToken !== undefined) throw broken;
+    return api.list(resource, options, signal);
+  };
+  await expect(listAllPages({ list }, SECRETS, {}, new AbortController().signal)).rejects.toBe(broken);
+  expect(asked).toEqual([500]);
+});
+
+test('listAllPages asks for all in one answer though only one object was read', async () => {
+  const { api } = expiringPages();
+  const list: typeof api.list = async (resource, options, signal) => {
+    const page = await api.list(resource, options, signal);
+    return options.limit === undefined ? page : { ...page, items: page.items.slice(0, 1) };
+  };
+  expect(await listAllPages({ list }, SECRETS, {}, new AbortController().signal)).toHaveLength(2);
+});
+
+const SCOPE = { namespace: 'shop', name: 'a', metadataOnly: true };
+
+test.each(['pages', 'whole'] as const)(
+  'A list in %s asks for what is in its scope, and waits until all is taken in',
+  async (by) => {
+    const asked: unknown[] = [];
+    const taken: string[] = [];
+    const api: Pick<KubeApi, 'list' | 'watch'> = {
+      list: async (_resource, options) => {
+        asked.push(options);
+        return { items: [object('a'), object('b')], resourceVersion: '9', continueToken: undefined };
+      },
+      watch: () => expect.unreachable(),
+    };
+    const tell = async ({ object: { metadata } }: Told) => {
+      taken.push(`begins ${metadata.name}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      taken.push(`ends ${metadata.name}`);
+    };
+    const onTurn = () => {};
+    const options = { ...SCOPE, onTurn, resourceVersion: '5', timeoutSeconds: 300 };
+    await LISTS[by](api, SECRETS, options, tell, new AbortController().signal);
+    expect(asked).toEqual([
+      { ...SCOPE, onTurn, notOlderThan: '5', limit: by === 'pages' ? 500 : undefined, continueToken: undefined },
+    ]);
+    expect(taken).toEqual(['begins a', 'ends a', 'begins b', 'ends b']);
+  },
+);
+
+test('listAsStream fails where it is refused for another reason than that it streams', async () => {
+  const forbidden = new KubeError('no', { status: 403, reason: 'Forbidden' });
+  const { listed, calls } = aList([forbidden]);
+  await expect(listed).rejects.toBe(forbidden);
+  expect(calls).toEqual(['watch 5 true', 'closed']);
+});
+
+test.each([
+  ['it can answer', undefined, false],
+  ['it says so itself', new KubeError('no', { status: 504, causes: ['ResourceVersionTooLarge'] }), true],
+  ['something else answers so', new KubeError('Gateway Timeout', { status: 504 }), false],
+  ['it is not reached', new Error('refused'), false],
+])(
+  'isBehind() asks for one object in the scope whether a server is older than was seen: %s',
+  async (_how, error, is) => {
+    const asked: unknown[] = [];
+    const list: KubeApi['list'] = async (_resource, options) => {
+      asked.push(options);
+      if (error !== undefined) throw error;
+      return { items: [], resourceVersion: '9', continueToken: undefined };
+    };
+    const options = { ...SCOPE, resourceVersion: '5', timeoutSeconds: 300 };
+    expect(await isBehind({ list }, SECRETS, options, new AbortController().signal)).toBe(is);
+    expect(asked).toEqual([{ ...SCOPE, notOlderThan: '5', limit: 1 }]);
+  },
+);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { databaseDefinition } from '../kinds/database/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import type { KubeObject } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
@@ -58,4 +59,26 @@ test('Leaving knows that others may follow until the last of them goes', () => {
   expect(leaving.mayFollow('shop/orders')).toBe(true);
   users.change(other, undefined);
   expect(leaving.mayFollow('shop/orders')).toBe(false);
+});
+
+test('Leaving names databases as well as users, in an order that does not change', () => {
+  const [users, databases] = [aSource(), aSource()];
+  const leaving = new Leaving(users.informer, databases.informer, () => {});
+  const goes = aUser({ deleting: true });
+  users.change(undefined, goes);
+  databases.change(undefined, { ...goes, kind: databaseDefinition.kind, status: { name: 'app' } });
+  expect(leaving.from('shop/orders')).toEqual(['Database shop/app', 'DatabaseUser shop/app']);
+});
+
+test('Leaving tells of no change that is another one, and of who comes to be on another cluster', () => {
+  const [users, databases] = [aSource(), aSource()];
+  const told: string[] = [];
+  const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
+  const goes = aUser({ deleting: true });
+  users.change(undefined, goes);
+  const labelled = { ...goes, metadata: { ...goes.metadata, labels: { team: 'one' } } };
+  users.change(goes, labelled);
+  expect(told).toEqual(['shop/orders']);
+  users.change(labelled, { ...goes, spec: { clusterRef: { name: 'stock' }, deletionPolicy: 'Delete' } });
+  expect([leaving.from('shop/orders'), leaving.from('shop/stock')]).toEqual([[], ['DatabaseUser shop/app']]);
 });

@@ -160,3 +160,23 @@ test('No shard ever has two owners while processes that act alone and replicas c
   }
   expect([alone > 100, shared > 100]).toEqual([true, true]);
 });
+
+test('Replicas never write over the Lease of a leader who has taken it since they looked, and end', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(20_000);
+  const patch = world.api.patch.bind(world.api);
+  let isTaken = false;
+  world.api.patch = async (resource, ref, body, options) => {
+    if (ref.name === LEADER && !isTaken) {
+      isTaken = true;
+      await patch(resource, ref, { spec: { holderIdentity: 'leader' } });
+    }
+    return patch(resource, ref, body, options);
+  };
+  await world.clock.advance(5_000);
+  expect(world.api.all(LEASES).find(({ metadata }) => metadata.name === LEADER)?.['spec']).toMatchObject({
+    holderIdentity: 'leader',
+  });
+  expect([isTaken, one.state.ended, one.holds()]).toEqual([true, true, []]);
+});

@@ -224,6 +224,24 @@ test.each(['refused', 'never answered'])(
   },
 );
 
+test('The Lease of a replica that has renewed it at the last moment is not taken from it', async () => {
+  const world = aWorld();
+  const [, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  const patch = world.api.patch.bind(world.api);
+  let renewals = 0;
+  world.api.patch = async (resource, ref, body, options) => {
+    const { holderIdentity } = (body as { readonly spec?: { readonly holderIdentity?: string } }).spec ?? {};
+    if (ref.name === 'mooring-replica-two' && holderIdentity === '' && renewals++ === 0)
+      await patch(resource, ref, { spec: { renewTime: '2026-11-20T12:00:00.000000Z' } });
+    return patch(resource, ref, body, options);
+  };
+  two.clock.freeze();
+  const holder = () => world.api.all(LEASES).find(({ metadata }) => metadata.name === 'mooring-replica-two')?.['spec'];
+  for (let step = 0; step < 30 && renewals === 0; step++) await world.clock.advance(1_000);
+  expect([renewals, holder()]).toMatchObject([1, { holderIdentity: 'two' }]);
+});
+
 test('A replica that cannot renew stops by itself, before another one may start', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];

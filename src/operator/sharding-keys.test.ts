@@ -62,8 +62,12 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     informers.clusters.tell(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
   const resynced: string[] = [];
   const released: string[] = [];
+  const delays = new Map<string, number>();
   const controller = {
-    enqueueAsNew: (key: string) => void resynced.push(key),
+    enqueueAsNew: (key: string, delayMs: number) => {
+      resynced.push(key);
+      delays.set(key, delayMs);
+    },
     forget: (key: string) => void released.push(key),
   };
   const stop = new AbortController();
@@ -102,6 +106,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     hasSinceMs: (key: string) => sharding.hasSinceMs('clusters', key),
     resynced,
     released,
+    delays,
     rival,
     placeSpace,
     removeSpace,
@@ -183,6 +188,26 @@ test('What a replica loses is forgotten once its last pass there has ended', asy
   gate.end('shop/orders-0');
   await world.advance(3_000);
   expect(released.sort()).toEqual(['shop/orders-0', 'shop/orders-1', 'shop/production']);
+});
+
+test('What a replica loses is kept while another pass is in hand there', async () => {
+  const { world, gate, released, rival } = aShare(3);
+  await world.advance(3_000);
+  expect([await gate.begin('shop/orders-0'), await gate.begin('shop/orders-1')]).toEqual([true, true]);
+  await rival();
+  await world.advance(3_000);
+  gate.end('shop/orders-0');
+  await world.advance(3_000);
+  expect(released).toEqual([]);
+  gate.end('shop/orders-1');
+  await world.advance(3_000);
+  expect(released.toSorted()).toEqual(['shop/orders-0', 'shop/orders-1', 'shop/orders-2', 'shop/production']);
+});
+
+test('Clusters that a replica takes over wait for the first look at their space', async () => {
+  const { world, delays } = aShare(1);
+  await world.advance(3_000);
+  expect(Object.fromEntries(delays)).toEqual({ 'shop/production': 0, 'shop/orders-0': 2_000 });
 });
 
 test('A replica has what it lost and got back since it got it back', async () => {

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { cluster } from '../../test/support/manifests.ts';
 import { READY } from '../../test/support/toy-controller.ts';
 import { type ToyBehaviour, type ToyKind, type ToySubject, toyKind } from '../../test/support/toy-kind.ts';
 import { API_VERSION } from '../base/group.ts';
 import { createLog } from '../base/log.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
-import { type AnyObject, EVENTS } from '../kube/api.ts';
+import { type AnyObject, CONFIG_MAPS, EVENTS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { Informer } from '../runtime/informer.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
@@ -20,21 +20,23 @@ function aWiring(clock = virtualClock()) {
   const random = createSeededRandom(1);
   const statusDefaults = { toys: { observedGeneration: -1 }, dolls: { observedGeneration: -1 } };
   const api = new FakeKube({ now: clock.now, random, statusDefaults });
-  const log = createLog({ level: 'silent', format: 'json', write: () => {} });
+  const logged: string[] = [];
+  const log = createLog({ level: 'warn', format: 'json', write: (line) => logged.push(line) });
   const given = { api, clock, random, log, namespaces: undefined };
   const informers = createInformers({ ...given, onWatchFailure: () => false });
+  const metrics = createMetrics(clock, { version: '', node: '' });
   const wiring = new Wiring(
     {
       ...given,
       transport: () => () => Promise.reject(new Error('Nothing is asked')),
-      metrics: createMetrics(clock, { version: '', node: '' }),
+      metrics,
       concurrency: 1,
       urlPolicy: { allowHTTP: true, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: 'a',
     },
     informers,
   );
-  return { ...given, informers, wiring };
+  return { ...given, informers, wiring, metrics, logged };
 }
 
 test('Wiring has an Event for what an object leaves behind, however often it told of something else before', async () => {
@@ -52,6 +54,139 @@ test('Wiring has an Event for what an object leaves behind, however often it tol
   const told = api.all(EVENTS).map(({ reason, type }) => `${type} ${reason}`);
   expect(told).toHaveLength(26);
   expect(told).toContain('Warning ClusterLeft');
+});
+
+test('Wiring counts what was set back, also of an object that is gone, and says of one that is left which it is', async () => {
+  const { api, clock, informers, wiring, metrics, logged } = aWiring();
+  const onDrift = wiring.driftCorrected('DatabaseCluster', informers.clusters);
+  const drift = vi.spyOn(metrics, 'driftCorrected');
+  onDrift('shop/gone', 'machineType', 'Set back');
+  expect(drift.mock.calls).toEqual([['DatabaseCluster', 'machineType']]);
+  wiring.warn('DatabaseCluster', 'ClusterLeft', informers.clusters)('shop/gone', 'It may still be there');
+  await clock.settle();
+  expect(api.all(EVENTS)).toEqual([]);
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    { kind: 'DatabaseCluster', namespace: 'shop', name: 'gone', reason: 'ClusterLeft', msg: 'It may still be there' },
+  ]);
+});
+
+test('Wiring says of which object an Event cannot be recorded', async () => {
+  const { api, clock, informers, wiring, logged } = aWiring();
+  const stop = new AbortController();
+  void informers.clusters.run(stop.signal);
+  await api.create(DATABASE_CLUSTERS, 'shop', cluster({}, {}, 'orders'));
+  await clock.settle();
+  api.create = () => Promise.reject(new Error('No room'));
+  wiring.driftCorrected('DatabaseCluster', informers.clusters)('shop/orders', 'machineType', 'Set back');
+  await clock.settle();
+  stop.abort();
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      kind: 'DatabaseCluster',
+      namespace: 'shop',
+      name: 'orders',
+      err: { message: 'No room' },
+      msg: 'Cannot record an event: No room',
+    },
+  ]);
+});
+
+test('Wiring has all kinds look at what refers to an object whose spec, or whose word, is another one', () => {
+  const { wiring } = aWiring();
+  const handlers: Parameters<Informer<KubeObject>['onChange']>[0][] = [];
+  const source = { onChange: (handler: (typeof handlers)[0]) => handlers.push(handler) };
+  const controllers = [toyKind({}, []), dollKind({})].map((kind) =>
+    wiring.controllerOf(kind, source as unknown as Informer<KubeObject>, undefined),
+  );
+  const told = controllers.map((controller) => vi.spyOn(controller, 'enqueueDependents').mockReturnValue(undefined));
+  const toy = (generation: number, reason: string, size: number): KubeObject => ({
+    apiVersion: API_VERSION,
+    kind: 'Toy',
+    metadata: { namespace: 'ns', name: 'a', uid: 'u', resourceVersion: '1', generation },
+    spec: {},
+    status: {
+      size,
+      conditions: READY.map((ready) => ({ ...ready, reason, lastTransitionTime: '2026-11-20T12:00:00Z' })),
+    },
+  });
+  const changes = [
+    [toy(1, 'Done', 1), toy(1, 'Done', 2)],
+    [toy(1, 'Done', 2), toy(1, 'Painted', 2)],
+    [toy(1, 'Painted', 2), toy(2, 'Painted', 2)],
+  ] as const;
+  const counts = changes.map(([before, after]) => {
+    // The last of the kinds' handlers is that of the dolls.
+    handlers.at(-1)?.('ns/a', before, after);
+    return told.map(({ mock }) => mock.calls.length);
+  });
+  expect(counts).toEqual([
+    [0, 0],
+    [1, 1],
+    [2, 2],
+  ]);
+  expect(told[0]?.mock.calls[0]).toEqual(['dolls/ns/a', 'normal']);
+});
+
+test('Wiring tells those whom an object concerned before, and those whom it concerns now, of news only', () => {
+  const { wiring } = aWiring();
+  const handlers: Parameters<Informer<KubeObject>['onChange']>[0][] = [];
+  const source = { onChange: (handler: (typeof handlers)[0]) => handlers.push(handler) };
+  wiring.notifyConcerned(source as unknown as Informer<KubeObject>, (object) =>
+    object === undefined ? [] : [`names/${object.metadata.labels?.['name']}`, 'names/all'],
+  );
+  const notify = vi.spyOn(wiring, 'notify');
+  const named = (name: string): KubeObject => ({
+    apiVersion: API_VERSION,
+    kind: 'Toy',
+    metadata: { namespace: 'ns', name: 'a', uid: 'u', resourceVersion: name, labels: { name } },
+    spec: {},
+  });
+  for (const [before, after] of [
+    [named('one'), named('two')],
+    [named('two'), named('two')],
+  ] as const)
+    for (const handler of handlers) handler('ns/a', before, after);
+  expect(notify.mock.calls.map(([reference]) => reference)).toEqual(['names/one', 'names/all', 'names/two']);
+});
+
+test('Wiring has readers of a Secret or a ConfigMap look soon when it is another one than before', async () => {
+  const { api, clock, informers, wiring } = aWiring();
+  const stop = new AbortController();
+  wiring.notifyReaders();
+  const notify = vi.spyOn(wiring, 'notify');
+  if (!(informers.secrets instanceof Informer)) expect.unreachable();
+  else void informers.secrets.run(stop.signal);
+  void informers.configMaps.run(stop.signal);
+  await api.create(SECRETS, 'shop', { metadata: { name: 'login' } });
+  await api.create(CONFIG_MAPS, 'shop', { metadata: { name: 'schema' } });
+  await clock.settle();
+  await api.patch(SECRETS, { namespace: 'shop', name: 'login' }, { data: { password: 'b' } });
+  await clock.settle();
+  stop.abort();
+  expect(notify.mock.calls.toSorted()).toEqual([
+    ['configmaps/shop/schema', 'high'],
+    ['secrets/shop/login', 'high'],
+    ['secrets/shop/login', 'high'],
+  ]);
+});
+
+test('Wiring reads the labels of a namespace, which may be none, or gone', async () => {
+  const { api, wiring } = aWiring();
+  const asked: unknown[] = [];
+  const { signal } = new AbortController();
+  const answers: (AnyObject | undefined)[] = [
+    { metadata: { name: 'shop', uid: 'u', resourceVersion: '1', labels: { team: 'one' } } },
+    { metadata: { name: 'shop', uid: 'u', resourceVersion: '1' } },
+    undefined,
+  ];
+  api.get = async (...given) => {
+    asked.push(given);
+    return answers.shift() as never;
+  };
+  const labels = [];
+  for (let time = 0; time < 3; time++) labels.push(await wiring.namespaceLabels('shop', signal));
+  expect(labels).toEqual([{ team: 'one' }, {}, {}]);
+  expect(asked[0]).toEqual([NAMESPACES, { name: 'shop' }, signal]);
 });
 
 test('Wiring has a crowd of one kind make room for what a person changed of another kind, after each answer that it waits for', async () => {

@@ -130,6 +130,39 @@ test('EventRecorder tells what becomes of Ready, however often it warned of some
   ]);
 });
 
+test('EventRecorder creates an Event in the namespace of the object that it is about, as seen then', async () => {
+  const { record, api } = aRecorder();
+  const requests: unknown[] = [];
+  Object.assign(api, {
+    create: async (...given: unknown[]) => requests.push(given),
+    patch: async (...given: unknown[]) => requests.push(given),
+  });
+  await record('True', 'Running');
+  const { metadata, kind, apiVersion } = anObject();
+  const event = { apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { namespace: 'ns' } };
+  expect(requests).toMatchObject([[EVENTS, 'ns', { ...event, regarding: { ...metadata, kind, apiVersion } }]]);
+});
+
+test('EventRecorder takes for a repetition only what says the same of the same object', async () => {
+  const { recorder, told, clock } = aRecorder();
+  const said = { status: 'True', reason: 'Running', message: 'It runs' } as const;
+  const others = [{ status: 'Unknown' }, { reason: 'Updating' }, { message: 'It runs again' }] as const;
+  for (const other of [{}, ...others]) recorder.record(anObject(), { ...said, ...other });
+  recorder.record(anObject('b'), said);
+  await clock.settle();
+  expect(told()).toHaveLength(5);
+  expect(told().every(({ series }) => series === undefined)).toBe(true);
+});
+
+test('EventRecorder creates no other Event where the series of one cannot be told', async () => {
+  const { record, api, failures, told } = aRecorder();
+  await record('True', 'Running');
+  const refused = new KubeError('too busy', { status: 500 });
+  Object.assign(api, { patch: () => Promise.reject(refused) });
+  await record('True', 'Running');
+  expect([told().length, failures]).toEqual([1, [{ error: refused, object: anObject() }]]);
+});
+
 test('EventRecorder sends one Event at a time, and keeps no more than a thousand waiting', async () => {
   const { recorder, api, clock } = aRecorder();
   let [sent, inHand, most] = [0, 0, 0];
@@ -146,6 +179,10 @@ test('EventRecorder sends one Event at a time, and keeps no more than a thousand
   }
   await clock.advance(60_000);
   expect([most, sent]).toEqual([1, 1_001]);
+  // Once they are sent, others may wait.
+  recorder.record(anObject('late'), { status: 'True', reason: 'Running', message: '' });
+  await clock.advance(10);
+  expect(sent).toBe(1_002);
 });
 
 test('EventRecorder tells what it cannot write and of whom, goes on, and says nothing of a namespace that is going', async () => {

@@ -108,6 +108,8 @@ test('An Informer sees what happened while it was cut off and history was forgot
   await informer.synced;
   await clock.settle();
   api.closeWatches();
+  // It has ended before anything happens: none of that is told any more.
+  await clock.settle();
   api.remove(SECRETS, { namespace: 'one', name: 'a' });
   await add('one', 'b');
   api.compact();
@@ -194,6 +196,46 @@ test('An Informer of some namespaces has synced when all of them are listed, and
   api.remove(SECRETS, { namespace: 'one', name: 'a' });
   await clock.settle();
   expect([names(), api.watches]).toEqual([['two/a', 'two/b'], 2]);
+  stop.abort();
+});
+
+test('An Informer of some namespaces takes for gone only what is in the one that was listed', async () => {
+  const { informer, names, add, api, clock, stop } = anInformer(['one', 'two']);
+  let synced = false;
+  void informer.synced.then(() => {
+    synced = true;
+  });
+  const two = Promise.withResolvers<void>();
+  const watch = api.watch.bind(api);
+  api.watch = async function* (resource, options, signal) {
+    if (options.namespace === 'two') await two.promise;
+    yield* watch(resource, options, signal);
+  };
+  for (const namespace of ['one', 'two']) await add(namespace, 'a');
+  const running = informer.run(stop.signal);
+  await clock.settle();
+  expect([names(), synced, informer.hasSynced()]).toEqual([['one/a'], false, false]);
+  two.resolve();
+  await clock.settle();
+  expect([names(), synced, informer.hasSynced()]).toEqual([['one/a', 'two/a'], true, true]);
+  stop.abort();
+  await running;
+});
+
+test('An Informer has synced only when what a list lacks is told of', async () => {
+  const { informer, add, clock, stop } = anInformer();
+  const [retain, retained] = [informer.store.retain.bind(informer.store), Promise.withResolvers<void>()];
+  informer.store.retain = async (...given) => {
+    await retained.promise;
+    await retain(...given);
+  };
+  await add('one', 'a');
+  void informer.run(stop.signal);
+  await clock.settle();
+  expect(informer.hasSynced()).toBe(false);
+  retained.resolve();
+  await clock.settle();
+  expect(informer.hasSynced()).toBe(true);
   stop.abort();
 });
 

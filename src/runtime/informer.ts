@@ -61,8 +61,8 @@ export class Informer<T extends AnyObject> {
   async #handle(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {
     switch (event.type) {
       case 'listing':
+        // Until it is taken in each list that follows is such a one.
         if (event.isNewest) this.#ownSince.set(namespace, new Set());
-        else this.#ownSince.delete(namespace);
         return;
       case 'applied':
         this.store.apply(event.object, this.#ownSince.get(namespace)?.has(keyOf(event.object)) === false);

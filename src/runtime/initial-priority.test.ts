@@ -49,6 +49,7 @@ test.each([
 test('An object that was stalled at a time that cannot be read comes back all the same', () => {
   const { observedGeneration, conditions } = told('Stalled', 'True');
   const unreadable = conditions.map((condition) => ({ ...condition, lastTransitionTime: '' }));
-  const { delayMs } = initialPriority(METADATA, { observedGeneration, conditions: unreadable }, NOW);
+  const { priority, delayMs } = initialPriority(METADATA, { observedGeneration, conditions: unreadable }, NOW);
   expect(delayMs).toBeLessThan(60_000);
+  expect(priority).toBe('low');
 });

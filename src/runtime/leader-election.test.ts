@@ -6,6 +6,18 @@ import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { LeaderElector } from './leader-election.ts';
 
+/** The requests of an API, each of which may be replaced by another one. */
+function requestsOf(api: KubeApi): KubeApi {
+  return {
+    get: (...args) => api.get(...args),
+    list: (...args) => api.list(...args),
+    watch: (...args) => api.watch(...args),
+    create: (...args) => api.create(...args),
+    patch: (...args) => api.patch(...args),
+    delete: (...args) => api.delete(...args),
+  };
+}
+
 test('LeaderElector takes a Lease that is not there, and renews it', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
@@ -65,6 +77,123 @@ test('LeaderElector takes the Lease of a holder that died as soon as it has run 
   expect(two.leads()).toBe(false);
   await world.clock.advance(100);
   expect(two.leads()).toBe(true);
+});
+
+test('LeaderElector takes and keeps a Lease though each answer takes a second', async () => {
+  const world = aWorld();
+  const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
+    await new Promise<void>((resolve) => world.clock.after(1_000, resolve));
+    return call();
+  };
+  const { get, create, patch, ...rest } = requestsOf(world.api);
+  const api: KubeApi = {
+    ...rest,
+    get: (...args) => slowly(() => get(...args)),
+    create: (...args) => slowly(() => create(...args)),
+    patch: (...args) => slowly(() => patch(...args)),
+  };
+  const one = aCandidate({ clock: world.clock, api }, 'one');
+  await world.clock.advance(2_000);
+  expect(one.leads()).toBe(true);
+  await world.clock.advance(600_000);
+  expect([one.leads(), one.log, one.failures]).toEqual([true, ['started'], []]);
+  // It ends once the Lease is given back.
+  let holder: unknown;
+  void one.ended.then(() => {
+    holder = world.holder();
+  });
+  one.stop.abort();
+  await world.clock.advance(10_000);
+  expect(holder).toBe('');
+});
+
+test('LeaderElector that stands by asks a fifth later at most, by chance', async () => {
+  const { api, clock } = aWorld();
+  const requests = requestsOf(api);
+  const spec = { holderIdentity: 'other', leaseDurationSeconds: 3_600 };
+  await api.create(LEASES, LEASE.namespace, { metadata: { name: LEASE.name }, spec });
+  const asked: number[] = [];
+  const get: KubeApi['get'] = (...args) => {
+    asked.push(clock.monotonic());
+    return requests.get(...args);
+  };
+  const random = { ...noChance, float: () => 1 };
+  const elector = new LeaderElector({
+    ...LEASE,
+    api: { ...requests, get },
+    clock,
+    random,
+    identity: 'one',
+  });
+  const stop = new AbortController();
+  const ended = elector.run(stop.signal, { onStartedLeading: async () => {}, onStoppedLeading: () => {} });
+  await clock.advance(10_000);
+  stop.abort();
+  await ended;
+  expect(asked).toEqual([0, 2_400, 4_800, 7_200, 9_600]);
+});
+
+test('LeaderElector goes on with a Lease that it finds to be its own, and counts no transition', async () => {
+  const world = aWorld();
+  const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, acquireTime: 'before', leaseTransitions: 3 };
+  await world.api.create(LEASES, LEASE.namespace, { metadata: { name: LEASE.name }, spec });
+  const one = aCandidate(world, 'one');
+  await world.clock.settle();
+  expect(one.leads()).toBe(true);
+  expect(world.spec()).toMatchObject({ holderIdentity: 'one', acquireTime: 'before', leaseTransitions: 3 });
+});
+
+test('LeaderElector renews once where that is refused, and looks at the Lease only where somebody wrote to it', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.advance(1_000);
+  const { get, patch } = one.requests;
+  const busy = new KubeError('busy', { status: 500 });
+  world.api.patch = () => Promise.reject(busy);
+  await world.clock.advance(2_000);
+  expect([one.requests.get - get, one.requests.patch - patch, one.failures]).toEqual([0, 1, [busy]]);
+});
+
+test.each([
+  ['never ends', () => new Promise<void>(() => {})],
+  ['fails as it is told to stop', () => Promise.reject(new Error('stopped'))],
+])('LeaderElector that has lost the Lease ends though its work %s', async (_how, end) => {
+  const { api, clock } = aWorld();
+  let isCut = false;
+  const requests = requestsOf(api);
+  const patch: KubeApi['patch'] = (...args) => (isCut ? new Promise(() => {}) : requests.patch(...args));
+  const elector = new LeaderElector({
+    ...LEASE,
+    api: { ...requests, patch },
+    clock,
+    random: noChance,
+    identity: 'one',
+  });
+  let hasEnded = false;
+  const ended = elector.run(new AbortController().signal, {
+    onStartedLeading: async (signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await end();
+    },
+    onStoppedLeading: () => {},
+  });
+  void ended.then(() => {
+    hasEnded = true;
+  });
+  await clock.advance(5_000);
+  isCut = true;
+  await clock.advance(20_000);
+  expect([elector.isLeader(), hasEnded]).toEqual([false, true]);
+});
+
+test('LeaderElector that is stopped while it asks has not failed', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  one.link.state = 'cut';
+  await world.clock.advance(1_000);
+  one.stop.abort();
+  await one.ended;
+  expect([one.log, one.failures]).toEqual([[], []]);
 });
 
 test('LeaderElector that stands by asks no more often than every retry period, and watches by one request', async () => {
@@ -137,13 +266,14 @@ test('LeaderElector believes no clock but its own: the times in the Lease mean n
 
 test('LeaderElector waits out the whole lease of a holder that it finds, however old it says it is', async () => {
   const world = aWorld();
-  const spec = { holderIdentity: 'ghost', leaseDurationSeconds: 15, renewTime: '2001-01-01T00:00:00.000000Z' };
+  const renewTime = '2001-01-01T00:00:00.000000Z';
+  const spec = { holderIdentity: 'ghost', leaseDurationSeconds: 15, renewTime, leaseTransitions: 7 };
   await world.api.create(LEASES, LEASE.namespace, { metadata: { name: LEASE.name }, spec });
   const one = aCandidate(world, 'one');
   await world.clock.advance(14_999);
   expect(one.leads()).toBe(false);
   await world.clock.advance(2_000);
-  expect([one.leads(), world.spec()['leaseTransitions']]).toEqual([true, 1]);
+  expect([one.leads(), world.spec()['leaseTransitions']]).toEqual([true, 8]);
 });
 
 test('LeaderElector that is stopped while it waits leaves the Lease alone', async () => {
@@ -219,6 +349,10 @@ test.each([
   await clock.advance(60_000);
   jump.ms = jumpMs;
   expect(elector.isLeader()).toBe(leads);
+  // What is lost is lost, also where the clock is set right.
+  jump.ms = 0;
+  expect(elector.isLeader()).toBe(leads);
+  jump.ms = jumpMs;
   await clock.advance(60_000);
   expect(elector.isLeader()).toBe(leads);
   stop.abort();

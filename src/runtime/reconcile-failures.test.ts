@@ -259,6 +259,7 @@ describe('reconcile() of an object that is being deleted', () => {
     await clock.advance(4_900);
     end.resolve();
     await outcome;
+    expect(clock.timers()).toBe(0);
     await clock.advance(10_000);
     expect([exists(), clock.timers(), log.includes('Ready Deleting'), api.all(TOYS)]).toEqual([false, 0, false, []]);
   });

@@ -136,8 +136,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const key = `${metadata.namespace ?? ''}/${metadata.name}`;
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
 
-    if (!deleting && !isPaused(metadata) && kind.owns?.(subject) && !this.#hasFinalizer())
-      return this.#setFinalizer(true, status);
+    // What is being deleted has it still, as above.
+    if (!isPaused(metadata) && kind.owns?.(subject) && !this.#hasFinalizer()) return this.#setFinalizer(true, status);
     let decision: Decision<Status, Step>;
     try {
       const observation = await kind.observe(subject, this.#signal);
@@ -210,7 +210,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     // Whoever is to come back later than that tells now.
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
     const passing = decision.mayPass === true && leftMs > 0 && isReady(metadata, status);
-    const failure = found && !passing ? asTold(status, found, generation) : decision.stands;
+    const failure = found ? asTold(status, found, generation) : decision.stands;
     const previous = status.conditions ?? [];
     const decided = decision.conditions === 'keep' ? previous : decision.conditions;
     const updates: readonly ConditionUpdate[] = failure === undefined ? decided : failed(decided, failure);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noChance } from '../../test/support/clock.ts';
 import {
   added,
   away,
@@ -10,6 +11,7 @@ import {
   type ScriptedWatch,
   tooOld,
 } from '../../test/support/scripted-watch.ts';
+import { sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { KubeError, type WatchEvent } from '../kube/api.ts';
 
@@ -42,12 +44,13 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test('A reflector whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
     const lived = { end: 'close', afterMs: 100_000 } as const;
     const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '40' };
-    const { clock, calls, failures } = aReflector(
+    const { clock, calls, events, failures } = aReflector(
       [page(7)],
       [{ events: [added('a', 8)], ...lived }, { events: [bookmark], ...lived }, OPEN],
     );
     await clock.advance(600_000);
     expect(calls).toEqual(['list -', 'watch 7', 'watch 8', 'watch 40']);
+    expect(events.map(({ type }) => type)).toEqual(['listing', 'listed', 'applied']);
     expect(failures).toEqual([]);
   });
 
@@ -229,8 +232,11 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     const { clock, calls, failures } = aReflector([page(7), page(9, [object('a', 9)])], [{ end: 'close' }]);
     await clock.advance(3_600_000);
     expect(calls.slice(0, 7)).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7']);
-    expect(calls.filter((call) => call.startsWith('list')).length).toBeGreaterThan(10);
+    const lists = calls.filter((call) => call.startsWith('list')).length;
+    expect(lists).toBeGreaterThan(10);
     expect(failures[0]?.error).toEqual(new Error('Watches end at once, and tell nothing'));
+    // Before each list that follows, and not of each watch.
+    expect(failures.length).toBeLessThanOrEqual(lists);
   });
 
   test.each([
@@ -297,6 +303,72 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     await clock.advance(5_000);
     const told = events.flatMap((event) => (event.type === 'listing' ? [event.isNewest] : []));
     expect(told.slice(0, 4)).toEqual([true, false, false, true]);
+  });
+
+  test('A reflector takes in nothing more from a watch until what it told was taken in', async () => {
+    let take = () => {};
+    const took = () => new Promise<void>((resolve) => (take = resolve));
+    const watched = [{ events: [added('a', 8), added('b', 9)], end: 'open' as const }];
+    const { clock, events } = aReflector([page(7)], watched, took);
+    const told = async () => {
+      await clock.settle();
+      return events.length;
+    };
+    const counts = [await told()];
+    for (let step = 0; step < 2; step++) {
+      take();
+      counts.push(await told());
+    }
+    expect(counts).toEqual([2, 3, 4]);
+  });
+
+  test('A reflector goes on by the stream that listed, or by one watch, of what it was asked for', async () => {
+    const scope = { namespace: 'ns', name: 'a', metadataOnly: true };
+    const random = { ...noChance, float: () => 1 };
+    const more = { ...scope, random };
+    const { clock, asked } = play({ lists: [page(7)], watches: [OPEN], streams, more });
+    await clock.settle();
+    // Where lists are not streamed: what was refused, the list, the watch.
+    expect(asked).toMatchObject(Array(streams ? 1 : 3).fill(scope));
+    expect(asked[0]).toMatchObject({ timeoutSeconds: 360 });
+  });
+
+  test('A reflector tells that it lists before it asks, and asks once that is taken in', async () => {
+    let take = () => {};
+    const onEvent = () => new Promise<void>((resolve) => (take = resolve));
+    const { clock, asked } = play({ lists: [page(7)], watches: [OPEN], streams, more: { onEvent } });
+    await clock.settle();
+    expect(asked).toEqual([]);
+    take();
+    await clock.settle();
+    expect(asked.length).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['watch that the server closed after two seconds', { end: 'close', afterMs: 2_000 }, 2_000],
+    [
+      'watch that broke after two minutes',
+      { end: new HttpError('lost', 'Connection reset'), afterMs: 120_000 },
+      120_400,
+    ],
+  ] as const)('A reflector lists soon that must do so after a %s', async (_what, healthy, livedMs) => {
+    const failing = [tooOld, tooOld, tooOld];
+    const { clock, failures } = aReflector(
+      [new KubeError('no', { status: 500 }), new KubeError('no', { status: 500 }), page(7), ...failing, page(9)],
+      [healthy, { end: tooOld }, OPEN],
+    );
+    await clock.advance(livedMs + 60_000);
+    // That two lists failed before counts no more.
+    const delays = failures.map(({ retryInMs }) => retryInMs);
+    expect(delays.slice(-4)).toEqual([400, 800, 1_600, 3_200]);
+  });
+
+  test('A list that takes long does not make the watches healthy that fail after it', async () => {
+    const { clock, failures } = aReflector([page(7)], [{ end: tooOld }], async () => {
+      await sleep(clock, 150_000);
+    });
+    await clock.advance(1_000_000);
+    expect(failures.map(({ retryInMs }) => retryInMs).slice(0, 4)).toEqual([400, 800, 1_600, 3_200]);
   });
 
   test('A reflector loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {
@@ -374,6 +446,47 @@ test.each([
   const { clock, ways, failures } = play({ lists: [error, page(7)], watches: [OPEN], streams: true });
   await clock.advance(60_000);
   expect([ways, failures.length]).toEqual([['stream', way], 1]);
+});
+
+test('A reflector whose list meets the end of an object says that it is not there', async () => {
+  const stream: WatchEvent[] = [
+    added('a', 3),
+    added('b', 4),
+    { type: 'DELETED', object: object('a', 8) },
+    { type: 'BOOKMARK', resourceVersion: '8', endsInitialEvents: true },
+  ];
+  const { clock, api, events } = play({ lists: [], watches: [OPEN], streams: true });
+  api.watch = async function* () {
+    yield* stream;
+    await new Promise(() => {});
+  };
+  await clock.settle();
+  expect(events.slice(-2)).toEqual([
+    { type: 'deleted', object: object('a', 8) },
+    { type: 'listed', keys: new Set(['ns/b']) },
+  ]);
+});
+
+test('A reflector whose list broke asks for the newest that it told of, whatever came last', async () => {
+  const { clock, calls } = play({
+    lists: [page(7), page(40, [object('z', 35), object('a', 12)], 'more'), page(50)],
+    watches: [{ end: tooOld, afterMs: 60_000 }, OPEN],
+    streams: true,
+  });
+  await clock.advance(120_000);
+  expect(calls.slice(2)).toEqual(['list 7', 'list 35', 'watch 50']);
+});
+
+test('A reflector that listed ends the stream that would go on where that cannot be taken in', async () => {
+  let fails = true;
+  const onEvent = async ({ type }: { readonly type: string }) => {
+    if (type !== 'listed' || !fails) return;
+    fails = false;
+    throw new Error('Cannot take it in');
+  };
+  const { clock, counts } = play({ lists: [page(7)], watches: [OPEN], streams: true, more: { onEvent } });
+  await clock.settle();
+  expect(counts).toEqual({ list: 1, watch: 0, ended: 1 });
 });
 
 test('A reflector that is stopped while a list is taken in ends the stream that would go on', async () => {

@@ -73,6 +73,7 @@ test('Store takes the last word where versions are no numbers', () => {
 test('Store shows the answer to a write at once, and the watch then tells nothing new', () => {
   const { store, changes, versionOf } = aStore(object('a', 1));
   store.applyOwnWrite(object('a', 2));
+  expect([versionOf('a'), changes]).toEqual(['2', [['ns/a', '1', '2']]]);
   store.apply(object('a', 2));
   expect([versionOf('a'), changes]).toEqual(['2', [['ns/a', '1', '2']]]);
 });
@@ -96,6 +97,12 @@ test('Store lets an object go when the answer to a write shows that its last fin
   expect(store.size).toBe(0);
 });
 
+test('Store keeps an object that is being deleted while the answer to a write shows the finalizer of somebody else', () => {
+  const { store, versionOf } = aStore(object('a', 5, { finalizers: ['x', 'y'], deletionTimestamp: 't' }));
+  store.applyOwnWrite(object('a', 6, { finalizers: ['y'], deletionTimestamp: 't' }));
+  expect(versionOf('a')).toBe('6');
+});
+
 test('Store does not bring back by an older event what an own write has ended, but what came in its place', async () => {
   const going = { finalizers: ['x'], deletionTimestamp: 't' };
   const { store, versionOf } = aStore(object('a', 5, going));
@@ -105,6 +112,20 @@ test('Store does not bring back by an older event what an own write has ended, b
   store.delete(object('a', 8, going));
   store.apply(object('a', 9, { uid: 'second' }));
   expect(versionOf('a')).toBe('9');
+});
+
+test.each<[string, string | undefined, (store: Store<AnyObject>) => unknown]>([
+  ['until its end is told', '9', (store) => store.delete(object('a', 8))],
+  ['until a list lacks it', '9', (store) => store.retain(new Set(), () => true)],
+  ['while a list names it', undefined, (store) => store.retain(new Set(['ns/a']), () => true)],
+  ['while a list lacks it that is of others', undefined, (store) => store.retain(new Set(), () => false)],
+  ['while the end of another one is told', undefined, (store) => store.delete(object('a', 4, { uid: 'former' }))],
+])('Store remembers what an own write has ended %s', async (_when, version, told) => {
+  const { store, versionOf } = aStore(object('a', 5, { finalizers: ['x'], deletionTimestamp: 't' }));
+  store.applyOwnWrite(object('a', 7, { deletionTimestamp: 't' }));
+  await told(store);
+  store.apply(object('a', 9));
+  expect(versionOf('a')).toBe(version);
 });
 
 test('Store takes back what an own write has ended once a server was restored from before it, and it is there again', async () => {

@@ -65,6 +65,39 @@ test('WorkQueue never gives a key to two workers, and gives it again when it was
   expect(other.key).toBe('a');
 });
 
+test('WorkQueue gives a key of a group once that came to be more urgent while it waited', async () => {
+  const { queue, drain } = aQueue(noChance, { group: (key) => key.split('/')[0] ?? '' });
+  queue.add('one/a', 'low');
+  queue.add('one/a', 'high');
+  queue.add('other/b', 'low');
+  queue.add('other/b', 'low');
+  expect([await drain(), queue.depth]).toEqual([['one/a', 'other/b'], 0]);
+});
+
+test('WorkQueue starts with small delays again once a key did well', async () => {
+  const { clock, queue, worker } = aQueue({ ...noChance, float: () => 1 });
+  for (let count = 0; count < 3; count++) {
+    queue.addRateLimited('a', BACKOFF);
+    await clock.advance(60_000);
+    expect(await queue.get()).toBe('a');
+    queue.done('a');
+  }
+  queue.forget('a');
+  queue.addRateLimited('a', BACKOFF);
+  const next = worker();
+  await clock.advance(2_000);
+  expect(next.key).toBe('a');
+});
+
+test('WorkQueue adds at once what is to come after no time, and nothing any more when it is shut down', async () => {
+  const { clock, queue } = aQueue();
+  queue.addAfter('a', 0);
+  expect([queue.depth, clock.timers()]).toEqual([1, 0]);
+  queue.shutDown();
+  queue.addAfter('b', 1_000);
+  expect([queue.depth, clock.timers()]).toEqual([0, 0]);
+});
+
 test('WorkQueue is fair: a key that was added again stands behind those that wait', async () => {
   const { queue } = aQueue();
   for (const key of ['a', 'b', 'c']) queue.add(key);

@@ -5,12 +5,14 @@ import {
   type AnyObject,
   type KubeApi,
   KubeError,
+  type ListOptions,
   type ListPage,
   SECRETS,
   type WatchEvent,
+  type WatchOptions,
 } from '../../src/kube/api.ts';
 import type { LISTS } from '../../src/kube/list.ts';
-import { type ReflectorEvent, runReflector } from '../../src/runtime/reflector.ts';
+import { type ReflectorEvent, type ReflectorOptions, runReflector } from '../../src/runtime/reflector.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { noChance } from './clock.ts';
 
@@ -43,10 +45,11 @@ export interface Play {
   /** Whether the API can begin a watch with a list: then one is logged as both, the watch from when it goes on as that. */
   readonly streams: boolean;
   readonly took?: (() => Promise<void>) | undefined;
+  readonly more?: Partial<ReflectorOptions<AnyObject>>;
 }
 
 /** A reflector on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
-export function play({ lists, watches, streams, took }: Play) {
+export function play({ lists, watches, streams, took, more }: Play) {
   const clock = virtualClock();
   const calls: string[] = [];
   const events: ReflectorEvent[] = [];
@@ -54,6 +57,7 @@ export function play({ lists, watches, streams, took }: Play) {
   const stop = new AbortController();
   const counts = { list: 0, watch: 0, ended: 0 };
   const ways: (keyof typeof LISTS)[] = [];
+  const asked: (WatchOptions | ListOptions)[] = [];
   const nextList = (way: keyof typeof LISTS) => {
     ways.push(way);
     const answer = lists[Math.min(counts.list++, lists.length - 1)];
@@ -66,11 +70,15 @@ export function play({ lists, watches, streams, took }: Play) {
     create: unused,
     patch: unused,
     delete: unused,
-    list: async (_resource, { notOlderThan, continueToken, limit }) => {
+    list: async (_resource, options) => {
+      const { notOlderThan, continueToken, limit } = options;
+      asked.push(options);
       calls.push(`list ${notOlderThan ?? '-'}${continueToken === undefined ? '' : ` ${continueToken}`}`);
       return nextList(limit === undefined ? 'whole' : 'pages');
     },
-    watch: async function* (_resource, { resourceVersion, sendInitialEvents, timeoutSeconds, onTurn }, signal) {
+    watch: async function* (_resource, options, signal) {
+      const { resourceVersion, sendInitialEvents, timeoutSeconds, onTurn } = options;
+      asked.push(options);
       expect(timeoutSeconds).toBeGreaterThanOrEqual(240);
       if (sendInitialEvents) {
         if (!streams) throw new KubeError('sendInitialEvents: Forbidden', { status: 422, reason: 'Invalid' });
@@ -109,10 +117,11 @@ export function play({ lists, watches, streams, took }: Play) {
         if (event.type !== 'listing') await took?.();
       },
       onFailure: (error, retryInMs) => failures.push({ error, retryInMs }),
+      ...more,
     },
     stop.signal,
   );
-  return { clock, calls, ways, counts, events, failures, stop, running };
+  return { clock, api, calls, asked, ways, counts, events, failures, stop, running };
 }
 
 export const OPEN: ScriptedWatch = { end: 'open' };

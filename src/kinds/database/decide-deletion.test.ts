@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
+import { CREATED_AT, conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
 import {
   aDatabase,
   aServer,
@@ -124,6 +124,52 @@ describe('An object that is being deleted', () => {
       expect(conditionOf(decide(ours, seen), 'Ready')?.message).toContain('annotate mooring.dev/abandon=true');
     },
   );
+
+  const known = [
+    { type: 'Synced', status: 'True', reason: 'SchemaApplied', message: 'As before', lastTransitionTime: '' } as const,
+  ];
+
+  it.each([
+    ['deletes', ours, aServer()],
+    ['waits whether its cluster is another one', ours, anotherServer(30_000)],
+    ['waits for what may come', begun, aServer({ existence: 'absent', attemptedAtMs: NOW_MS - 1_000 })],
+    ['waits for its cluster', ours, noServer('notReady')],
+    ['is not admitted', ours, NOT_ALLOWED],
+  ])('keeps what is known of the schema while it %s', (_what, database, seen) => {
+    expect(conditionOf(decide(database.withStatus({ conditions: known }), seen), 'Synced')).toMatchObject({
+      message: 'As before',
+    });
+  });
+
+  it('deletes the database by its name on the cluster that it is on', () => {
+    expect(decide(ours, aServer()).steps).toEqual([{ do: 'DeleteDatabase', name: 'orders', identity: CREATED_AT }]);
+  });
+
+  it.each([
+    ['the cluster is another one now', ours, anotherServer(120_000), /now tells of one that was created later: the/],
+    ['the cluster is gone', ours, noServer('missing'), /went first \(Mooring sees none of that name\)/],
+    ['the cluster is going', ours, noServer('leaving'), /went first \(Waiting for DatabaseCluster "orders": leaving\)/],
+    ['its status was edited', ours.withStatus({ name: 'edited' }), aServer(), /status.name was changed to "edited"/],
+  ])('names the database that it leaves as %s, and says why', (_why, database, seen, message) => {
+    const { steps } = decide(database, seen);
+    const name = database.subject.status.name === 'edited' && seen.server === 'waiting' ? 'edited' : 'orders';
+    expect(steps).toEqual([{ do: 'TellLeft', name, message: expect.stringMatching(message) }]);
+  });
+
+  it('has a database deleted that was created for it, though its name was taken away from the status', () => {
+    const edited = ours.withStatus({ name: undefined, operation: begun.subject.status.operation });
+    expect(outline(decide(edited, aServer()))).toEqual(deletes);
+  });
+
+  it('waits from the first moment on whether the cluster is another one', () => {
+    expect(decide(ours, aServer({ identity: 'later', elsewhereForMs: undefined })).requeueAfterMs).toBe(120_000);
+  });
+
+  it('is let go where a call was made for another database than its status names', () => {
+    const other = aDatabase().held().withStatus({ cluster: CREATED_AT, name: 'orders' }).deleting();
+    const seen = aServer({ existence: 'absent', attemptedAtMs: NOW_MS - 1_000 });
+    expect(outline(decide(other, seen))).toEqual(goes());
+  });
 
   it('stays as it is while this process has just begun', () => {
     expect(outline(decide(ours, noServer('notReady', { starting: true })))).toEqual({

@@ -166,6 +166,54 @@ describe('Whose a database is', () => {
     expect(outline(decide(database, seen))).toEqual(expected);
   });
 
+  it.each([
+    ['absent', aDatabase(), absent],
+    ['absent, and announced', aDatabase().announced(), absent],
+    ['absent, on a cluster that is going', aDatabase(), aServer({ existence: 'absent', leaving: true })],
+    ['taken over', adopting, aServer()],
+    ['there before us', aDatabase(), aServer()],
+    ['there, and the status was edited', aDatabase().owned().withStatus({ name: 'edited' }), aServer()],
+    ['on another cluster', aDatabase().owned(), aServer({ identity: 'later' })],
+    ['claimed', aDatabase(), aServer({ claimedBy: 'shop/older' })],
+    ['of a name that no server takes', aDatabase().with({ name: 'orders.eu' }), aServer({ name: 'orders.eu' })],
+  ])('is open while its schema waits: %s', (_what, database, seen) => {
+    expect(conditionOf(decide(database.withSchema(), seen), 'Synced')).toMatchObject({ reason: 'SchemaPending' });
+  });
+
+  it('is asked for by its name, on the cluster that it was written down for', () => {
+    const { steps } = decide(aDatabase().announced(), absent);
+    expect(steps).toEqual([{ do: 'CreateDatabase', name: 'orders', identity: CREATED_AT }]);
+  });
+
+  it.each([
+    ['created', aDatabase().announced(), 'was created'],
+    ['taken over', adopting, 'is taken over, with its data'],
+  ])('is written down once it was %s, and nothing is known of its schema', (_how, database, words) => {
+    const decision = decide(database, aServer());
+    expect(decision.status).toMatchObject({ name: 'orders', cluster: CREATED_AT, operation: null, schemaHash: null });
+    expect(conditionOf(decision, 'Ready')?.message).toContain(words);
+  });
+
+  it.each([
+    ['says so where its status was edited', aDatabase().owned().withStatus({ name: 'edited' }), aServer(), /"edited"/],
+    ['says on which cluster its own is', aDatabase().owned(), aServer({ identity: 'later' }), /is on the cluster/],
+  ])('stays recorded where it is not known, and it %s', (_what, database, seen, message) => {
+    const decision = decide(database, seen);
+    expect(outline(decision)).toEqual(stalledSlowly('DatabaseExists'));
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(message);
+    expect(decision.status).toBeUndefined();
+  });
+
+  it('is forgotten where it is of somebody else, and nothing was recorded of another one', () => {
+    const decision = decide(aDatabase(), aServer());
+    expect(decision.status).toMatchObject({ name: null, operation: null });
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(/but not by this object: it is left alone\. Create/);
+  });
+
+  it('needs no server that nobody asked for', () => {
+    expect(decide(aDatabase(), { server: 'notNeeded' })).toEqual({ conditions: 'keep' });
+  });
+
   it('is said before the finalizer could be missing', () => {
     expect(decide(aDatabase(), absent).hold).toBe(true);
     expect(decide(adopting, aServer()).hold).toBe(true);
@@ -315,6 +363,61 @@ describe('The schema of a database', () => {
     expect(message).toBe(
       'The schema stays as it was, because the server refused inline/1: Type nothing is not defined',
     );
+  });
+
+  it('is tried and applied on the database, and on the cluster, that it is for', () => {
+    const where = { name: 'orders', identity: CREATED_AT };
+    expect(decide(fresh, aSchema()).steps).toMatchObject([{ do: 'TrySchema', ...where }]);
+    expect(decide(tried(fresh, aSchema(), 'Succeeded'), aSchema()).steps).toMatchObject([
+      { do: 'ApplySchema', ...where, plan: { run: [0, 1] } },
+    ]);
+    expect(conditionOf(decide(tried(fresh, aSchema(), 'Succeeded'), aSchema()), 'Synced')?.reason).toBe(
+      'SchemaPending',
+    );
+  });
+
+  it('waits to be looked at', () => {
+    const decision = decide(fresh, aServer());
+    expect(outline(decision)).toEqual(waits('CheckingSchema'));
+    expect(conditionOf(decision, 'Synced')?.reason).toBe('SchemaPending');
+  });
+
+  it('is tried again once a refusal is old', () => {
+    const now = aSchema({ sources: CHANGED, tryAgainInMs: 0 });
+    expect(decide(tried(applied, now, 'Failed'), now).steps).toMatchObject([{ do: 'TrySchema' }]);
+  });
+
+  it.each([
+    ['never applied', fresh, 'It is not there'],
+    ['applied', applied, 'It is not there. What was applied before stays as it is'],
+  ])('without one of its sources says what stays where it was %s', (_what, database, message) => {
+    expect(conditionOf(decide(database, missing(false)), 'Ready')?.message).toBe(message);
+  });
+
+  it('is counted in words, and told of with the database', () => {
+    const said = (database: DatabaseBuilder, seen: DatabaseObservation, type: string) =>
+      conditionOf(decide(database, seen), type)?.message;
+    expect(said(applied, aSchema(), 'Synced')).toMatch(/^All 2 schema sources are applied/);
+    const [first] = SOURCES.map((source) => ({ ...source, appliedAt: CREATED_AT }));
+    const one = applied.withStatus({ appliedSchema: first === undefined ? [] : [first] });
+    expect(said(one, aSchema({ sources: SOURCES.slice(0, 1) }), 'Synced')).toMatch(/^The schema source is applied/);
+    expect(said(applied, aSchema(), 'Ready')).toMatch(/"orders", and its schema is applied$/);
+    expect(said(aDatabase().owned(), aServer(), 'Ready')).toMatch(/"orders"$/);
+  });
+
+  it('is remembered as it is, and what is more in it only while it is there', () => {
+    const foreign = hashOf('changed elsewhere');
+    const statusOf = (database: DatabaseBuilder, seen: DatabaseObservation) => decide(database, seen).status;
+    expect(statusOf(applied, aSchema())).toMatchObject({ operation: null, schemaHash: FOUND, foreignSchemaHash: null });
+    expect(statusOf(applied.withStatus({ schemaHash: undefined }), aSchema())).toMatchObject({ schemaHash: FOUND });
+    expect(statusOf(applied.withStatus({ foreignSchemaHash: foreign }), drifted)).toMatchObject({
+      schemaHash: FOUND,
+      foreignSchemaHash: foreign,
+    });
+  });
+
+  it('of a database that is known needs no finalizer anew', () => {
+    expect(decide(applied, aSchema()).hold).toBe(false);
   });
 
   it('that is not wanted any more is forgotten', () => {

@@ -9,8 +9,11 @@ import {
   NOW_MS,
   noSpace,
   outline,
+  PLACE,
 } from '../../../test/support/builders.ts';
 import { decideCluster } from './decide.ts';
+import { needsCloudToGo } from './decide-deletion.ts';
+import { LOOKED_FOR_MS } from './decide-existence.ts';
 import type { ClusterObservation } from './observation.ts';
 
 interface Case {
@@ -25,6 +28,8 @@ const gone = running.missing();
 const foreign = running.cluster({ createdAt: CREATED_MS + 60_000 });
 const leaving = (deletionPolicy: string, given = aCluster().healthy()) => given.with({ deletionPolicy }).deleting();
 const unanswered = (deletionPolicy: string) => leaving(deletionPolicy, aCluster().announced());
+const absence = { since: CREATED_AT, until: CREATED_AT, leftMs: 60_000, hadLookalikes: false };
+const takenForGone = leaving('Delete').withCondition('Ready', 'False', 'ClusterMissing');
 const letGo = { steps: [], released: true };
 
 const cases: readonly Case[] = [
@@ -204,6 +209,92 @@ const cases: readonly Case[] = [
     thus: { steps: ['TellLeft'], released: true },
   },
   {
+    name: 'never destroys a cluster that was only observed',
+    given: leaving('Delete').withStatus({ observedOnly: true }),
+    seen: running.seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'destroys by its id a cluster that tells no creation time',
+    given: leaving('Delete'),
+    seen: running.cluster({ createdAt: undefined }).seen,
+    thus: { steps: ['Destroy'] },
+  },
+  ...['Delete', 'Suspend'].flatMap((policy): Case[] => [
+    {
+      name: `neither ends nor leaves one of which another may be what it was renamed to (${policy})`,
+      given: leaving(policy),
+      seen: gone.with({ lookalikes: ['orders-eu'] }).seen,
+      thus: { ready: 'False DeletionBlocked', summary: 'Reconciling', steps: [], comesBack: 'slowly' },
+    },
+    {
+      name: `ends none by a name that nobody has called it by (${policy})`,
+      given: leaving(policy),
+      seen: running.cluster({ id: 'orders-eu' }).seen,
+      thus: { ready: 'False DeletionBlocked', steps: [], comesBack: 'slowly' },
+    },
+    {
+      name: `looks for one that the cloud does not show (${policy})`,
+      given: leaving(policy),
+      seen: gone.with({ absence: { ...absence, leftMs: 2_000 } }).seen,
+      thus: { ready: 'Unknown NotFound', summary: 'Reconciling', steps: [], comesBack: '2000 ms' },
+    },
+  ]),
+  {
+    name: 'looks again every few seconds for one that the cloud does not show for long',
+    given: leaving('Delete'),
+    seen: gone.with({ absence: { ...absence, leftMs: 10 * LOOKED_FOR_MS } }).seen,
+    thus: { ready: 'Unknown NotFound', comesBack: `${LOOKED_FOR_MS} ms` },
+  },
+  {
+    name: 'does not ask about another cluster where it only observed one',
+    given: leaving('Delete').withStatus({ observedOnly: true }),
+    seen: gone.with({ lookalikes: ['orders-eu'], absence }).seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'does not look for one that was taken for gone',
+    given: takenForGone,
+    seen: gone.with({ absence }).seen,
+    thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
+  },
+  {
+    name: 'looks for one that was taken for gone while there were others that may have been it',
+    given: takenForGone,
+    seen: gone.with({ absence: { ...absence, hadLookalikes: true } }).seen,
+    thus: { ready: 'Unknown NotFound', steps: [] },
+  },
+  {
+    name: 'records a cluster that had vanished and is there again before it destroys it',
+    given: leaving('Delete', aCluster().withStatus({ former: { clusterID: 'orders', createdAt: CREATED_AT } })),
+    seen: running.seen,
+    thus: { ready: 'as before', steps: [], comesBack: '0 ms' },
+  },
+  {
+    name: 'destroys a cluster that is known, whatever was asked for besides',
+    given: leaving('Delete', aCluster().healthy().announced('Clone')),
+    seen: running.seen,
+    thus: { ready: 'Unknown Destroying', steps: ['Destroy'] },
+  },
+  {
+    name: 'destroys a cluster by the id that it has, though it is to have another one',
+    given: leaving('Delete').with({ clusterID: 'orders-eu' }),
+    seen: running.seen,
+    thus: { ready: 'Unknown Destroying', steps: ['Destroy'] },
+  },
+  {
+    name: 'comes back where the cloud shows a cluster that it may have destroyed already',
+    given: leaving('Delete'),
+    seen: running.status('destroying').with({ notShown: { reason: 'UpdateNotApplied', message: 'Not yet' } }).seen,
+    thus: { ready: 'Unknown UpdateNotApplied', steps: [], comesBack: '30000 ms' },
+  },
+  {
+    name: 'waits for no answer where it knows its cluster',
+    given: leaving('Delete'),
+    seen: gone.with({ mayLandUntilMs: NOW_MS + 90_000 }).seen,
+    thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
+  },
+  {
     name: 'records the cluster of a lost answer before it suspends it',
     given: unanswered('Suspend'),
     seen: running.seen,
@@ -228,6 +319,55 @@ describe('decideDeletion()', () => {
     expect(message).toContain('annotate mooring.dev/abandon=true');
     const warning = 'go on, which destroys the cluster with its data. To keep the cluster and let this object go, ';
     expect(message?.includes(warning)).toBe(destroys);
+    expect(message?.includes('destroys')).toBe(destroys);
+    expect(message?.includes('keep the cluster')).toBe(destroys);
+  });
+
+  it.each(cases)('says what else is known: $name', ({ given, seen }) => {
+    const { conditions } = decideCluster(given.subject, seen, NOW_MS);
+    const types = conditions === 'keep' ? ['Synced'] : conditions.map(({ type }) => type);
+    expect(types).toContain('Synced');
+  });
+
+  it.each([
+    ['Delete', 'Manage', true],
+    ['Suspend', 'Manage', true],
+    ['Retain', 'Manage', false],
+    ['Delete', 'Observe', false],
+  ])('needs the cloud with %s, %s: %s', (policy, managementPolicy, needs) => {
+    expect(needsCloudToGo(leaving(policy).with({ managementPolicy }).subject.spec)).toBe(needs);
+  });
+
+  it('names the cluster that it ends, or leaves', () => {
+    const stepsOf = (policy: string, seen: ClusterObservation) =>
+      decideCluster(leaving(policy).subject, seen, NOW_MS).steps;
+    expect(stepsOf('Delete', running.seen)).toEqual([{ do: 'Destroy', id: 'orders' }]);
+    expect(stepsOf('Suspend', running.seen)).toEqual([{ do: 'Suspend', id: 'orders' }]);
+    const message = expect.stringMatching(/^Cluster "orders" in space .* was to be suspended with this object/);
+    expect(stepsOf('Suspend', gone.seen)).toEqual([{ do: 'TellLeft', id: 'orders', message }]);
+    expect(stepsOf('Suspend', gone.with({ claimedBy: 'shop/first' }).seen)).toEqual([]);
+  });
+
+  it.each([
+    ['another one', gone.with({ lookalikes: ['orders-eu', 'orders-us'] }).seen, '"orders-eu", "orders-us", created'],
+    ['its own', running.cluster({ id: 'orders-eu' }).seen, '"orders-eu", created'],
+  ])('names the clusters that it may have been renamed to: %s', (_what, seen, names) => {
+    const message = conditionOf(decideCluster(leaving('Delete').subject, seen, NOW_MS), 'Ready')?.message;
+    expect(message).toContain(`Cluster "orders" is not there any more, but there is ${names}`);
+    expect(message).toContain('set clusterID: orders-eu to go on');
+  });
+
+  it('goes by the creation time whether a cluster was renamed', () => {
+    const stepsOf = (seen: ClusterObservation) => decideCluster(leaving('Delete').subject, seen, NOW_MS).steps;
+    const foreignOther = foreign.cluster({ id: 'orders-eu' }).seen;
+    expect(stepsOf(foreignOther)).toEqual([{ do: 'DeleteSecret' }]);
+  });
+
+  it('comes back for what it waits for on the server, and leaves the rest as it was', () => {
+    const seen = { space: 'needed', reason: 'WaitingForDependents', message: 'Waiting', forMs: 1_000 } as const;
+    const decision = decideCluster(leaving('Delete').subject, seen, NOW_MS);
+    expect(decision.requeueAfterMs).toBe(1_000);
+    expect(conditionOf(decision, 'Synced')).toMatchObject({ reason: 'AsSpecified', message: 'As before' });
   });
 
   it('says who destroys a cluster that was to be suspended', () => {
@@ -236,8 +376,25 @@ describe('decideDeletion()', () => {
     expect(decision.status).toMatchObject({ state: 'destroying' });
   });
 
+  it('tells what it sees of a cluster that it destroys', () => {
+    const decision = decideCluster(leaving('Delete').subject, running.status('destroying').seen, NOW_MS);
+    expect(decision.status).toMatchObject({ state: 'destroying', clusterID: 'orders' });
+  });
+
+  it('does not say of a cluster that is protected, and cannot be looked at, that it is as specified', () => {
+    const given = leaving('Delete').with({ deletionProtection: true }).subject;
+    const syncedOf = (seen: ClusterObservation) => conditionOf(decideCluster(given, seen, NOW_MS), 'Synced')?.status;
+    expect([syncedOf(noSpace('waiting')), syncedOf(running.seen)]).toEqual(['Unknown', 'True']);
+  });
+
   it('keeps the identity of a cluster that it found', () => {
     const decision = decideCluster(unanswered('Delete').subject, running.seen, NOW_MS);
-    expect(decision.status).toMatchObject({ createdAt: CREATED_AT, clusterID: 'orders', operation: null });
+    expect(decision.status).toEqual({
+      createdAt: CREATED_AT,
+      clusterID: 'orders',
+      place: PLACE,
+      operation: null,
+      former: null,
+    });
   });
 });

@@ -182,6 +182,100 @@ describe('decideSpace()', () => {
     expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('Unknown');
   });
 
+  it.each([
+    ['throttled', 119_000],
+    ['unreachable', 9_000],
+    ['lost', 9_000],
+    ['unavailable', 9_000],
+  ] as const)(
+    'tells at once of Lists that end with %s where the space was not Ready, or was never listed',
+    (...given) => {
+      const [kind, forMs] = given;
+      const seen = { listError: apiError(kind), failingSinceMs: NOW_MS };
+      const isReady = (subject: SpaceSubject, ms: number = forMs) =>
+        outline(decideSpace(subject, aSpaceObservation(seen), NOW_MS + ms)).ready === 'True Observed';
+      expect(isReady(ready.subject)).toBe(true);
+      expect(isReady(ready.subject, forMs + 1_000)).toBe(false);
+      expect(isReady(aSpace().subject)).toBe(false);
+      const neverListed = aSpaceObservation({ ...seen, inventory: undefined });
+      expect(outline(decideSpace(ready.subject, neverListed, NOW_MS + forMs)).ready).toMatch(/^False Cloud/);
+    },
+  );
+
+  it('knows only what it has seen: no clusters before a List, no versions where they cannot be told', () => {
+    const refused = [{ secretName: 'cloud-write', error: apiError('unauthorized', 401) }];
+    expect(decideSpace(ready.subject, aSpaceObservation({ refused, inventory: undefined })).status).toEqual({
+      keptSecrets: null,
+    });
+    const decision = decideSpace(ready.subject, aSpaceObservation({ versions: undefined }));
+    expect(decision.status?.availableVersions).toBeNull();
+  });
+
+  it('says that it observes, and what is known of the tokens, in words', () => {
+    const known = {
+      type: 'CredentialsValid',
+      status: 'True',
+      reason: 'TokensExchanged',
+      message: 'As before',
+    } as const;
+    const conditions = [{ ...known, lastTransitionTime: '' }];
+    const given = aSpace().but({ status: { ...aSpace().subject.status, conditions } }).subject;
+    const waits = decideSpace(given, aSpaceObservation({ inventory: undefined, exchanged: false }));
+    expect(conditionOf(waits, 'CredentialsValid')).toMatchObject(known);
+    const observes = decideSpace(given, aSpaceObservation());
+    expect(conditionOf(observes, 'Ready')?.message).toBe('Space "production" of team "acme" is observed');
+    expect(conditionOf(observes, 'CredentialsValid')?.message).toBe('Every API token was exchanged');
+  });
+
+  it('takes a List that ends with what is no answer for a cloud that is not reached', () => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({ listError: new Error('oops') }));
+    expect(outline(decision).ready).toBe('False CloudUnreachable');
+    expect(conditionOf(decision, 'Ready')?.message).toBe('oops. Next try within a minute');
+  });
+
+  it.each([
+    ['held back', 'unavailable', undefined, 1, 'As first told'],
+    ['answered', 'unavailable', 503, 1, 'said no'],
+    ['held back for another spec', 'unavailable', undefined, 0, 'said no'],
+    ['held back for another reason', 'throttled', undefined, 1, 'said no'],
+  ] as const)('leaves what was told of an outage as it is while Lists are %s', (...given) => {
+    const [, kind, status, observedGeneration, message] = given;
+    const told = { type: 'Ready', status: 'False', reason: 'CloudUnreachable', message: 'As first told' } as const;
+    const conditions = [{ ...told, observedGeneration, lastTransitionTime: '' }];
+    const subject = ready.but({ status: { ...ready.subject.status, conditions } }).subject;
+    const generation = { ...subject, metadata: { ...subject.metadata, generation: 1 } };
+    const decision = decideSpace(generation, aSpaceObservation({ listError: apiError(kind, status) }));
+    expect(conditionOf(decision, 'Ready')?.message).toContain(message);
+  });
+
+  it.each([
+    ['nothing needs', { keptSecrets: ['a'], leavingSecrets: ['a'] }, 'a finalizer keeps it'],
+    ['the clusters do not need', { neededBy: ['shop/orders'], leavingSecrets: ['a'] }, 'a finalizer keeps it'],
+    [
+      'the clusters need in part',
+      { neededBy: ['shop/orders'], keptSecrets: ['a'], leavingSecrets: ['a', 'b'] },
+      'deleting these DatabaseClusters may need them: shop/orders',
+    ],
+  ])('says why a Secret that was deleted is still there that %s', (_what, needs, why) => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
+    expect(conditionOf(decision, 'Ready')?.message).toContain(`only as long as ${why}. `);
+  });
+
+  it('keeps what clusters need also while it is being deleted, says what else it sees, and does nothing more', () => {
+    const neededBy = Array.from({ length: 10 }, (_, index) => `shop/cluster-${index}`);
+    const needs = { neededBy, freeSecrets: ['cloud-admin'] };
+    const status = { ...ready.subject.status, keptSecrets: ['cloud-admin'] };
+    const { subject } = ready.but({ deleting: true, status });
+    const decision = decideSpace(subject, aSpaceObservation({}, needs));
+    expect(decision).toMatchObject({ hold: true, steps: [], status: { keptSecrets: ['cloud-admin'] } });
+    expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('True');
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(/shop\/cluster-9$/);
+    const refused = [{ secretName: 'cloud-admin', error: apiError('unauthorized', 401) }];
+    const stuck = decideSpace(subject, aSpaceObservation({ refused }, needs));
+    expect(conditionOf(stuck, 'Ready')?.message).toContain('being deleted');
+    expect(conditionOf(stuck, 'CredentialsValid')?.message).not.toContain('being deleted');
+  });
+
   it('tells of a Secret that somebody has deleted: why it is still there, and what to do', () => {
     const needs = { neededBy: ['shop/orders'], keptSecrets: ['cloud-admin'], leavingSecrets: ['cloud-admin'] };
     const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
@@ -251,7 +345,11 @@ describe('decideSpace()', () => {
   it('goes when nothing needs it', () => {
     const observation = { ...aSpaceObservation({}, { keptSecrets: ['cloud-admin'] }), cloud: undefined };
     const decision = decideSpace(ready.but({ deleting: true }).subject, observation);
-    expect(decision).toMatchObject({ release: true, steps: [{ do: 'FreeSecret', name: 'cloud-admin' }] });
+    expect(decision).toEqual({
+      conditions: 'keep',
+      release: true,
+      steps: [{ do: 'FreeSecret', name: 'cloud-admin' }],
+    });
   });
 
   it('tells a cloud that answers nonsense from one that does not answer', () => {

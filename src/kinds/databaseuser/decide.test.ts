@@ -157,6 +157,64 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       step: put('next'),
     },
     {
+      name: 'gives up a coming password that the server took for something else, where a person has changed it since',
+      user: owned.with(own),
+      found: { ...refused, hasNext: true, source: { is: 'own', version: '9', applied: false, coming: false } },
+      step: { do: 'PrepareNext', instead: true, isOnly: true },
+    },
+    {
+      name: 'puts once more the coming password of a person, which did not get there',
+      user: owned.with(own),
+      found: { ...refused, hasNext: true, source: { is: 'own', version: '9', applied: false, coming: true } },
+      step: put('next'),
+    },
+    {
+      name: 'puts a coming password that no server has heard of, where no person has another one',
+      user: owned,
+      found: { hasNext: true, isUnsent: true },
+      step: put('next'),
+    },
+    {
+      name: 'writes a Secret anew whose coming password is not ours',
+      user: owned,
+      found: { hasNext: true, isNextForeign: true },
+      step: { do: 'WriteSecret', isOwn: false },
+    },
+    {
+      name: 'puts the coming password of whoever signs in with the one before, though nothing was recorded',
+      found: { hasNext: true },
+      step: put('next'),
+    },
+    {
+      name: 'puts the coming password of a user of ours whose password was lost, though nothing was recorded',
+      found: { ...onlyNext, exists: true, hasLostPassword: true },
+      step: put('next'),
+    },
+    {
+      name: 'creates no user with a password that nobody is to have',
+      user: owned,
+      found: { ...refused, exists: false, isFactory: true },
+      step: { do: 'PrepareNext', isOnly: true },
+    },
+    {
+      name: 'replaces a password that does not sign in, also where the Secret is to be put right besides',
+      user: owned,
+      found: { ...refused, asVerified: false, content: 'differs' },
+      step: { do: 'PrepareNext', isOnly: true },
+    },
+    {
+      name: 'gives way to a generated password where the spec names no other any more',
+      user: owned,
+      found: { isOwn: true },
+      step: { do: 'PrepareNext' },
+    },
+    {
+      name: 'gives way to a generated password where it is one that nobody is to have',
+      user: owned,
+      found: { isFactory: true },
+      step: { do: 'PrepareNext' },
+    },
+    {
       name: 'rotates when it is time',
       user: owned.with({ rotateEvery: '1h' }),
       found: {},
@@ -183,6 +241,20 @@ describe('the password', () => {
     expect(decision.hold).toBe(true);
   });
 
+  it('is no news before the Secret has it', () => {
+    expect(decide(owned, triedLogin({ hasNext: true, works: 'next' })).conditions).toBe('keep');
+  });
+
+  it("of a person's own stays, and that it gives way is not told before it does", () => {
+    const decision = decide(owned, triedLogin({ isOwn: true }));
+    expect(decision.status).toEqual({});
+    const kept = decide(
+      owned.with(own),
+      triedLogin({ isOwn: true, source: { is: 'own', version: '9', applied: true, coming: false } }),
+    );
+    expect(kept.steps).toEqual([]);
+  });
+
   it('stays the one that works while another one is being put, and the user stays Ready', () => {
     expect(outline(decide(owned, triedLogin({ hasNext: true }))).ready).toBe('True LoginWorks');
     expect(outline(decide(owned, triedLogin({ ...refused, hasNext: true }))).ready).toBe('Unknown SettingPassword');
@@ -204,7 +276,20 @@ describe('a password that the server took and that does not sign in yet', () => 
   ])('$name is waited for', ({ user = fresh, found, ready }) => {
     const decision = decide(user, triedLogin({ ...found, ...awaited }));
     expect([outline(decision).ready, decision.steps, decision.retry]).toEqual([ready, undefined, 'soon']);
+    expect(decision.hold).toBe(true);
+    const types = decision.conditions === 'keep' ? [] : decision.conditions.map(({ type }) => type);
+    expect(types).toEqual(['Ready', 'Reconciling']);
     expect(conditionOf(decision, 'Reconciling')?.message).toContain('The server said that it');
+  });
+
+  it.each([
+    [{ ...onlyNext, exists: true, isCreated: true }, /created user .*, and the password does not sign in yet/],
+    [{ ...onlyNext, isCreated: true }, /created user .*, and it does not list that user yet/],
+    [{ ...onlyNext, exists: true }, /took the new password of user .*, and the password does not sign in yet/],
+    [{ hasNext: true, isCreated: true }, /took the new password of user/],
+  ])('is told of in words: %#', (found, words) => {
+    const decision = decide(owned, triedLogin({ ...found, ...awaited }));
+    expect(conditionOf(decision, 'Reconciling')?.message).toMatch(words);
   });
 
   it("is somebody else's where another one took the place of the user that was created", () => {
@@ -323,10 +408,59 @@ describe('it waits for', () => {
     const decision = decide(fresh.with(own), triedLogin({ ...nothing, source }));
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecretNotFound', summary: 'Reconciling', steps: [] });
     expect(conditionOf(decision, 'Ready')?.message).toBe('Missing');
+    expect(decision.retry).toBe('slowly');
+    const before = decide(owned.with(own), triedLogin({ source }));
+    expect(conditionOf(before, 'Ready')?.message).toBe('Missing. The password before stays');
+  });
+});
+
+describe('A user that somebody else may have made', () => {
+  const begun = aUser().owned().withStatus({ username: undefined, connection: undefined });
+  it.each([
+    ['nothing was begun', fresh, { ...nothing, exists: true }, /was not made by this object/],
+    ['it was begun, and nothing is left of it', begun, { ...nothing, exists: true }, /nothing tells whose it is/],
+    ['a password is there', begun, { ...refused, asVerified: false }, /was not made by this object/],
+    ['a password was coming', begun, { ...onlyNext, exists: true }, /was not made by this object/],
+  ])('is told of: %s', (_when, user, found, words) => {
+    const decision = decide(user, triedLogin(found));
+    expect(outline(decision).ready).toBe('False UserExists');
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(words);
   });
 });
 
 describe('Ready', () => {
+  it('is held by its finalizer as soon as there may be a user, and not anew once that is known', () => {
+    expect(decide(fresh, triedLogin()).hold).toBe(true);
+    expect(decide(owned, triedLogin()).hold).toBe(false);
+  });
+
+  it("says nothing of rotation where nobody asked for it, or where the password is not a person's own", () => {
+    const settled = { login: 'settled', verifyInMs: 5_000 } as const;
+    for (const user of [
+      owned.with(own),
+      owned.annotated('rotate-at', 'now'),
+      owned.with(own).withStatus({ lastHandledRotateAt: 'old' }),
+    ])
+      expect(conditionOf(decide(user, settled), 'Ready')?.message).not.toContain('rotate-at');
+  });
+
+  it('does not look at rotation of a password that a person has chosen', () => {
+    const ahead = owned.with({ ...own, rotateEvery: '2h' }).withStatus({ lastRotation: '2038-01-01T00:00:00.000Z' });
+    const source = { is: 'own', version: '9', applied: true, coming: false } as const;
+    expect(decide(ahead, triedLogin({ source })).status).not.toHaveProperty('lastRotation');
+  });
+
+  it('forgets the name of one of several former Secrets with the last of them, and keeps what else it found', () => {
+    const previous = ['one', 'two'].map((name) => ({ name, hasPassword: false }));
+    const decision = decide(owned.withStatus({ lastRotation: undefined }), triedLogin({ previous }));
+    expect(decision.steps).toMatchObject([
+      { do: 'RetireSecret', name: 'one', connection: undefined },
+      { do: 'RetireSecret', name: 'two', connection: connectionOf() },
+    ]);
+    expect(decision.status).toMatchObject({ username: 'app', lastRotation: rotation.lastRotation });
+    expect(outline(decision).ready).toBe('True LoginWorks');
+  });
+
   it('tells what was verified, at first with the time from which rotations count', () => {
     const decision = decide(fresh.annotated('rotate-at', 'old'), triedLogin());
     expect(outline(decision)).toEqual({

@@ -1,0 +1,250 @@
+import { expect, test } from 'vitest';
+import { aToy, TOY_FINALIZER, type ToySubject } from '../../test/support/toy-kind.ts';
+import { TransientError } from '../base/errors.ts';
+import { ABANDON, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
+import { KubeError } from '../kube/api.ts';
+import { ready, reconciling } from '../kube/summary.ts';
+import { reconcile } from './reconcile.ts';
+
+/* What a pass asks the API server for, and no more; what it hands to the kind; whom it tells of Ready. */
+
+const READY = ready('Done', 'All is well');
+const extra = { type: 'Synced', status: 'True', reason: 'Same', message: 'Same' } as const;
+const stored = [...READY, extra].map((each) => ({ ...each, lastTransitionTime: '2026-01-01T00:00:00Z' }));
+const conflict = new KubeError('the object has been modified', { status: 409, reason: 'Conflict' });
+const busy = new KubeError('busy', { status: 500 });
+
+/** The requests that come, in words; those of status are answered with `error`, if one is given. */
+function requestsOf({ api }: ReturnType<typeof aToy>, error?: Error): string[] {
+  const requests: string[] = [];
+  const { get, patch } = { get: api.get.bind(api), patch: api.patch.bind(api) };
+  api.get = (...given) => {
+    requests.push('get');
+    return get(...given);
+  };
+  api.patch = (...given) => {
+    const of = given[3]?.subresource ?? 'finalizers';
+    requests.push(of);
+    return error !== undefined && of === 'status' ? Promise.reject(error) : patch(...given);
+  };
+  return requests;
+}
+
+test('reconcile() shows the kind the object, and gives it the signal to look and act with', async () => {
+  const seen: ToySubject[] = [];
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
+  const { signal } = new AbortController();
+  const signals: AbortSignal[] = [];
+  const kind: typeof toy.kind = {
+    ...toy.kind,
+    observe: async (subject, given) => {
+      seen.push(subject);
+      signals.push(given);
+    },
+    act: async (_subject, _step, given) => {
+      signals.push(given);
+      return undefined;
+    },
+  };
+  await toy.create({ spec: { size: 7 }, status: { size: 3 }, finalizers: [TOY_FINALIZER] });
+  const context = { ...contextOf(toy), read: () => toy.object() };
+  await reconcile(kind, context, 'ns/toy', signal);
+  expect(seen).toMatchObject([
+    {
+      key: 'ns/toy',
+      metadata: { name: 'toy' },
+      spec: { size: 7 },
+      status: { size: 3 },
+      deleting: false,
+      lookNow: false,
+    },
+  ]);
+  expect(signals).toEqual([signal, signal]);
+});
+
+function contextOf({ api, clock }: ReturnType<typeof aToy>) {
+  const [failsForMs, ignore] = [() => 0, () => {}];
+  const told = { written: ignore, onReady: ignore, onUntold: ignore, onStep: ignore };
+  return { api, clock, ...told, failsForMs, conflictsLast: false, tellAlways: false };
+}
+
+test('reconcile() tells the kind of what it abandons what the object is and what is known of it', async () => {
+  const abandoned: object[] = [];
+  const toy = aToy({
+    abandon: async (subject) => {
+      abandoned.push(subject);
+    },
+  });
+  await toy.create({ finalizers: [TOY_FINALIZER], annotations: { [ABANDON]: 'true' }, status: { size: 1 } });
+  await toy.markDeleted();
+  await toy.reconcile();
+  expect(abandoned).toMatchObject([{ metadata: { name: 'toy' }, status: { size: 1 } }]);
+});
+
+test('reconcile() writes the finalizer once, and nothing onto what goes without it', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
+  await toy.create({ finalizers: ['example.com/other'] });
+  const requests = requestsOf(toy);
+  await toy.reconcile();
+  await toy.reconcile();
+  expect(requests).toEqual(['finalizers']);
+  await toy.change({ metadata: { finalizers: ['example.com/other'] } });
+  await toy.markDeleted();
+  requests.length = 0;
+  await toy.reconcile();
+  expect(requests).toEqual([]);
+});
+
+test.each([
+  ['a conflict', conflict, undefined, ['status']],
+  ['a conflict, of what an act has brought about,', conflict, { size: 9 }, ['status', 'get', 'status']],
+  ['an answer that is no conflict', busy, { size: 9 }, ['status']],
+])('reconcile() writes a status once more only after %s where something would be lost', async (...given) => {
+  const [, error, facts, expected] = given;
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }), act: async () => facts });
+  await toy.create({ finalizers: [TOY_FINALIZER] });
+  const requests = requestsOf(toy, error);
+  const outcome = toy.reconcile(undefined, { tellAlways: true });
+  // What is no conflict is the queue's to count as a failure.
+  await (error === conflict
+    ? expect(outcome).resolves.toEqual({ next: 'conflict' })
+    : expect(outcome).rejects.toBe(busy));
+  expect([...new Set(requests)]).toEqual([...new Set(expected)]);
+  expect(requests.slice(0, expected.length)).toEqual(expected);
+});
+
+test('reconcile() writes no status for an act that met a conflict and has brought nothing about', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'] }),
+    act: () => Promise.reject(conflict),
+  });
+  await toy.create({ finalizers: [TOY_FINALIZER] });
+  const requests = requestsOf(toy);
+  expect(await toy.reconcile()).toEqual({ next: 'conflict' });
+  expect(requests).toEqual([]);
+});
+
+test('reconcile() tells of conflicts once they last', async () => {
+  const toy = aToy({ observe: () => Promise.reject(conflict) });
+  await toy.create();
+  expect(await toy.reconcile(undefined, { conflictsLast: true })).toMatchObject({ next: 'failed' });
+  expect(toy.status().conditions?.[0]).toMatchObject({ type: 'Ready', status: 'Unknown' });
+});
+
+test('reconcile() forgets that a person asked once the annotation is gone', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY }) });
+  await toy.create({ annotations: { [RECONCILE_AT]: '1' } });
+  await toy.reconcile();
+  await toy.change({ metadata: { annotations: { [RECONCILE_AT]: null } } });
+  await toy.reconcile();
+  expect(toy.status().lastHandledReconcileAt).toBeUndefined();
+});
+
+test('reconcile() tells of Ready only what it has written of it', async () => {
+  let decision: { conditions: typeof READY | 'keep'; mayPass?: true } = { conditions: [] };
+  let size = 0;
+  const toy = aToy({ decide: () => ({ ...decision, status: { size: ++size } }) });
+  await toy.create();
+  await toy.reconcile();
+  expect(toy.log).toEqual(['observe']);
+  decision = { conditions: READY };
+  await toy.reconcile();
+  toy.log.length = 0;
+  // A failure that may pass, and a decision that says nothing of it: each with a status that differs besides.
+  for (decision of [{ conditions: reconciling('Down', 'No'), mayPass: true } as const, { conditions: 'keep' } as const])
+    await toy.reconcile(undefined, { failsForMs: () => 0 });
+  expect([toy.status().size, toy.log]).toEqual([4, ['observe', 'observe']]);
+});
+
+test.each([
+  ['is to be tried again later than in five seconds', READY, 5_000],
+  ['is of an object that was not Ready', reconciling('Waiting', 'For a friend'), 0],
+])('reconcile() tells at once of a failure that may pass and %s', async (_what, conditions, retryAfterMs) => {
+  let fails = false;
+  const toy = aToy({
+    observe: () => (fails ? Promise.reject(new KubeError('busy', { status: 429, retryAfterMs })) : Promise.resolve()),
+    decide: () => ({ conditions }),
+  });
+  await toy.create();
+  await toy.reconcile();
+  fails = true;
+  await toy.reconcile(undefined, { failsForMs: () => 0 });
+  expect(toy.status().lastError?.message).toMatch(/busy/);
+});
+
+test.each([
+  ['nothing', [], 'changes nothing. Remove'],
+  ['one step', ['grow'], 'changes nothing, and would grow. Remove'],
+])('reconcile() says of what is paused before %s what is held back', async (_what, steps, message) => {
+  const toy = aToy({ decide: () => ({ conditions: 'keep', hold: true, steps }) });
+  await toy.create({ annotations: { [PAUSED]: 'true' }, status: { conditions: stored } });
+  await toy.reconcile();
+  expect(toy.status().conditions).toMatchObject([
+    { reason: 'Paused', message: expect.stringContaining(message) },
+    { type: 'Synced', reason: 'Same' },
+  ]);
+});
+
+test('reconcile() does not take what waits for long for what is being deleted', async () => {
+  const wait = Promise.withResolvers<void>();
+  const toy = aToy({ observe: () => wait.promise, decide: () => ({ conditions: READY }) });
+  await toy.create({ status: { conditions: stored } });
+  const outcome = toy.reconcile();
+  await toy.clock.advance(10_000);
+  expect(toy.status().conditions?.[0]?.reason).toBe('Done');
+  wait.resolve();
+  await outcome;
+});
+
+test.each([
+  ['is written', undefined, 'Deleting'],
+  ['cannot be written', busy, 'Done'],
+])('reconcile() ends after what it tells of a deletion that lasts %s', async (_how, error, reason) => {
+  const [wait, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const toy = aToy({ observe: () => wait.promise, decide: () => ({ conditions: 'keep' }) });
+  await toy.create({ finalizers: [TOY_FINALIZER], status: { size: 1, conditions: stored } });
+  await toy.markDeleted();
+  const patch = toy.api.patch.bind(toy.api);
+  toy.api.patch = async (...given) => {
+    await answer.promise;
+    if (error !== undefined) throw error;
+    return patch(...given);
+  };
+  let over = false;
+  const outcome = toy.reconcile().finally(() => {
+    over = true;
+  });
+  await toy.clock.advance(5_000);
+  wait.resolve();
+  await toy.clock.advance(1_000);
+  expect(over).toBe(false);
+  answer.resolve();
+  expect(await outcome).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  // What was known besides still is.
+  expect(toy.status().conditions).toMatchObject([{ reason }, ...(error ? [] : [{ type: 'Reconciling' }]), extra]);
+});
+
+test('reconcile() counts a failure to tell as a failure of the pass', async () => {
+  const toy = aToy({ observe: () => Promise.reject(new TransientError('Down', 'It is down')) });
+  await toy.create();
+  requestsOf(toy, busy);
+  await expect(toy.reconcile()).rejects.toBe(busy);
+});
+
+test.each([
+  ['an object that is gone', new KubeError('there is none', { status: 404 }), { next: 'conflict' }],
+  ['a mistake in the program', new TypeError('oops'), new TypeError('oops')],
+])(
+  'reconcile() writes no status where the finalizer cannot be written because of %s',
+  async (_why, error, expected) => {
+    const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
+    await toy.create();
+    const requests: unknown[] = [];
+    toy.api.patch = (...given) => {
+      requests.push(given[2]);
+      return Promise.reject(error);
+    };
+    expect(await toy.reconcile().catch((thrown: unknown) => thrown)).toEqual(expected);
+    expect(requests).toMatchObject([{ metadata: { finalizers: [TOY_FINALIZER] } }]);
+  },
+);
