@@ -32,6 +32,12 @@ export function differences({ metadata, spec, status }: ClusterSubject, cluster:
   ];
 }
 
+/** What the spec sets, the cloud could be asked to change, and does not report: whether it differs nobody knows, and it is left as it is. */
+export function unreported({ spec }: Pick<ClusterSubject, 'spec'>, cluster: Cluster): readonly string[] {
+  const fields = ['machineType', 'storageSizeGB'] as const;
+  return fields.filter((field) => spec[field] !== undefined && cluster[field] === undefined);
+}
+
 /** For people: each field with what it is and what it should be. */
 export function inWords(list: readonly Difference[]): string {
   return list.map(({ field, desired, observed }) => `${field} is ${observed}, should be ${desired}`).join('; ');

@@ -184,6 +184,20 @@ describe('clusterConditions()', () => {
       expect(new Set(Object.values(typesAndStatuses(healthy.subject, seen)))).toEqual(new Set(['False']));
   });
 
+  it('says which fields of the spec the cloud does not report, as a change of them is not made', () => {
+    const syncedOf = (seen: ReturnType<typeof anObservation>) =>
+      clusterConditions(healthy.with({ machineType: 'c2d-highcpu-4', storageSizeGB: 200 }).subject, seen.seen)[0];
+    const neither = anObservation().cluster({ machineType: undefined, storageSizeGB: undefined });
+    const tells = (fields: string) => ({
+      status: 'True',
+      reason: 'AsSpecified',
+      message: `Every field that the cloud reports equals the spec. It does not report ${fields}, so a change of that in the spec is not made: make it in the cloud's console. Backup settings cannot be read back: what the cloud accepted last is in status.backup`,
+    });
+    expect(syncedOf(neither)).toMatchObject(tells('machineType and storageSizeGB'));
+    expect(syncedOf(anObservation().cluster({ storageSizeGB: undefined }))).toMatchObject(tells('storageSizeGB'));
+    expect(syncedOf(anObservation().cluster({ storageSizeGB: 200 }))?.message).not.toContain('does not report');
+  });
+
   it('remembers of one that is gone that it was being destroyed, as long as it is gone', () => {
     const { seen } = anObservation().missing();
     const syncedOf = (given: typeof healthy) =>

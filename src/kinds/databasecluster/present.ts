@@ -3,7 +3,7 @@ import { particulars, reconciling } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
-import { differences, inWords } from './differences.ts';
+import { differences, inWords, unreported } from './differences.ts';
 import { recordedIn } from './former-secrets.ts';
 import { type ClusterStep, type ClusterSubject, type Credentials, isSame, type SpaceSeen } from './observation.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
@@ -284,11 +284,13 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     return { type, status: 'False', reason, message: `Cluster "${seen.id}": ${inWords(differing)}` };
   }
   if (isBeingCreated(subject, seen)) return notYet;
-  const backup = 'Backup settings cannot be read back: what the cloud accepted last is in status.backup';
-  return {
-    type,
-    status: 'True',
-    reason: 'AsSpecified',
-    message: `Every field that the cloud reports equals the spec. ${backup}`,
-  };
+  const hidden = unreported(subject, seen.cluster).join(' and ');
+  const said = [
+    'Every field that the cloud reports equals the spec.',
+    ...(hidden === ''
+      ? []
+      : [`It does not report ${hidden}, so a change of that in the spec is not made: make it in the cloud's console.`]),
+    'Backup settings cannot be read back: what the cloud accepted last is in status.backup',
+  ];
+  return { type, status: 'True', reason: 'AsSpecified', message: said.join(' ') };
 }
