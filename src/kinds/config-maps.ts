@@ -5,6 +5,8 @@ export interface ConfigMapContents {
   readonly resourceVersion: string;
   /** Texts only: `binaryData` is not among them. */
   readonly data: ReadonlyMap<string, string>;
+  /** Keys of `binaryData`: kubectl puts there what is no UTF-8. */
+  readonly notText: ReadonlySet<string>;
 }
 
 export interface ConfigMaps {
@@ -25,8 +27,13 @@ export function createConfigMaps(api: KubeApi, cache: ConfigMapCache): ConfigMap
     async read(namespace, name, signal) {
       const object = await api.get(CONFIG_MAPS, { namespace, name }, signal);
       if (object === undefined) return undefined;
-      const { data = {} } = object as AnyObject & { readonly data?: Readonly<Record<string, string>> };
-      return { resourceVersion: object.metadata.resourceVersion, data: new Map(Object.entries(data)) };
+      type Texts = Readonly<Record<string, string>>;
+      const { data, binaryData } = object as AnyObject & { readonly data?: Texts; readonly binaryData?: Texts };
+      return {
+        resourceVersion: object.metadata.resourceVersion,
+        data: new Map(Object.entries(data ?? {})),
+        notText: new Set(Object.keys(binaryData ?? {})),
+      };
     },
   };
 }

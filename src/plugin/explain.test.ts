@@ -77,7 +77,14 @@ describe('explainText()', () => {
     expect(explanationOf({ items: [user], hidden: new Set() }, user)).toMatchObject({ whatToDo: [] });
     const invalid = { ready: ['False', 'InvalidSpec', 'spec.region cannot be so'] as const, stalled: true };
     expect(explain(anItem('DatabaseCluster', 'shop/orders', invalid))).toContain(
-      'What to do\n  Correct the field that the message names; or, where it cannot change, delete the object and apply it anew',
+      'What to do\n  Correct the field that the message names; or, where it cannot change and nothing was created yet, delete the object and apply it anew',
+    );
+  });
+
+  it('has nobody delete what stands for a cluster that is there, as that may destroy it', () => {
+    const refused = { ready: ['False', 'RefusedByCloud', 'Too large'] as const, stalled: true };
+    expect(explain(anItem('DatabaseCluster', 'shop/orders', refused))).toContain(
+      'such as version, while no cluster was created: delete the object and apply it again',
     );
   });
 

@@ -62,7 +62,7 @@ export interface DatabaseBench {
   /** Passes see the object as it is now, whatever becomes of it; until `showAsIs`. */
   showAsNow(): void;
   showAsIs(): void;
-  putConfigMap(name: string, data: Readonly<Record<string, string>>): Promise<void>;
+  putConfigMap(name: string, data: Readonly<Record<string, string>>, more?: object): Promise<void>;
   removeConfigMap(name: string): void;
   /** The DatabaseSpace is gone, and its connection with it. */
   removeSpace(): void;
@@ -225,12 +225,12 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
     showAsIs: () => {
       stale = undefined;
     },
-    async putConfigMap(name, data) {
+    async putConfigMap(name, data, more = {}) {
       const before = kube.all(CONFIG_MAPS, 'shop').find(({ metadata }) => metadata.name === name);
-      if (before === undefined) await kube.create(CONFIG_MAPS, 'shop', { metadata: { name }, data });
+      if (before === undefined) await kube.create(CONFIG_MAPS, 'shop', { metadata: { name }, data, ...more });
       else {
         const { resourceVersion } = before.metadata;
-        await kube.patch(CONFIG_MAPS, { namespace: 'shop', name }, { metadata: { resourceVersion }, data });
+        await kube.patch(CONFIG_MAPS, { namespace: 'shop', name }, { metadata: { resourceVersion }, data, ...more });
       }
     },
     removeSpace: () => {

@@ -238,15 +238,16 @@ describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
   });
 
   it.each([
-    ['has no such key', { other: BASE }],
-    ['has nothing under the key', { base: '' }],
-  ])('that %s must be mended by a person, who is told which keys there are', async (_what, data) => {
+    ['has no such key', { other: BASE }, undefined, 'has no text under key "base" (its keys: "other"): add it'],
+    ['has nothing under the key', { base: '' }, undefined, 'has an empty text under key "base": write'],
+    ['has no text there', {}, { base: '//4=' }, 'has bytes that are no text (UTF-8) under key "base": write'],
+  ])('that %s must be mended by a person, who is told what is there', async (_what, data, binaryData, told) => {
     const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
-    await bench.putConfigMap('orders-schema', data);
+    await bench.putConfigMap('orders-schema', data, { binaryData });
     await bench.until('False ConfigMapKeyMissing');
     expect(bench.condition('Stalled')).toMatchObject({ status: 'True' });
-    expect(message(bench)).toContain(`(its keys: "${Object.keys(data).join()}")`);
-    await bench.putConfigMap('orders-schema', { base: BASE });
+    expect(message(bench)).toContain(told);
+    await bench.putConfigMap('orders-schema', { base: BASE }, { binaryData: null });
     await bench.until('True DatabaseReady');
   });
 

@@ -119,12 +119,18 @@ class Reader {
     }
     const text = configMap.data.get(ref.key);
     if (text === undefined || text === '') {
-      const keys = [...configMap.data.keys()].map((key) => `"${key}"`).join(', ') || 'none';
-      const message = `${called} has no text under key "${ref.key}" (its keys: ${keys}): add it, or name another key in schema`;
+      const message = `${called} ${withoutText(configMap, ref.key)}, or name another key in schema`;
       return { lasting: true, reason: 'ConfigMapKeyMissing', message };
     }
     return { source: nameOf(ref), hash: hashOf(text), resourceVersion: configMap.resourceVersion, text };
   }
+}
+
+function withoutText({ data, notText }: ConfigMapContents, key: string): string {
+  if (data.has(key)) return `has an empty text under key "${key}": write a schema query there`;
+  if (notText.has(key)) return `has bytes that are no text (UTF-8) under key "${key}": write a schema query there`;
+  const keys = [...data.keys()].map((each) => `"${each}"`).join(', ') || 'none';
+  return `has no text under key "${key}" (its keys: ${keys}): add it`;
 }
 
 function neither(position: number): SourceMissing {
