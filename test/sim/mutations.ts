@@ -397,7 +397,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       ['kinds/databasecluster/login-of.ts', '  if (!isOfAnother(subject, secret)) return false;', '  return false;'],
     ],
-    hunt: ['renamed-elsewhere replicas=2 shards 2:recreate'],
+    hunt: ['renamed-elsewhere replicas=2 shards 1:recreate'],
   },
   {
     name: 'every-status-is-ours',
