@@ -31,3 +31,12 @@ test('Recent keeps what was set last, and tells of it as if nobody had asked', (
   recent.set('c', 4);
   expect(['a', 'b', 'c'].map((key) => recent.peek(key))).toEqual([3, undefined, 4]);
 });
+
+test('Recent forgets what is deleted, and has room for another one', () => {
+  const recent = new Recent<string, number>(2);
+  for (const key of ['a', 'b']) recent.set(key, 1);
+  recent.delete('b');
+  recent.delete('never there');
+  recent.set('c', 2);
+  expect(['a', 'b', 'c'].map((key) => recent.peek(key))).toEqual([1, undefined, 2]);
+});

@@ -27,4 +27,8 @@ export class Recent<K extends string, V> {
     const [oldest] = this.#values.size > this.#size ? this.#values.keys() : [];
     if (oldest !== undefined) this.#values.delete(oldest);
   }
+
+  delete(key: K): void {
+    this.#values.delete(key);
+  }
 }

@@ -8,7 +8,6 @@ export class SignInTurns {
   readonly #clock: Clock;
   /** By user, while it has any under way: resolves when the last one is over, and those before it. */
   readonly #last = new Map<string, Promise<unknown>>();
-
   readonly #onIdle: () => void;
 
   /** `onIdle`: none is under way any more. */

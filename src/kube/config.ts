@@ -60,8 +60,7 @@ async function loadFileConnection(
   };
   let { config, tokenFiles } = load();
   const cluster = config.getCurrentCluster();
-  if (cluster === null)
-    throw new Error(`Kubeconfig ${source} names no current cluster${contextsOf({ config, tokenFiles })}`);
+  if (cluster === null) throw new Error(`Kubeconfig ${source} names no current cluster${contextsOf(config)}`);
   const user = config.getContextObject(config.getCurrentContext())?.user;
   if (config.getCurrentUser() === null)
     throw new Error(
@@ -108,7 +107,7 @@ export function defaultKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
   return env['KUBECONFIG'] || (existsSync(usual) ? usual : undefined);
 }
 
-function contextsOf({ config }: Kubeconfig): string {
+function contextsOf(config: Kubeconfig['config']): string {
   const names = config.getContexts().map(({ name }) => name);
   return names.length === 0 ? '' : `: set current-context to one of ${names.join(', ')}`;
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
+
 /** JSON merge patch, as RFC 7386 section 2 writes it. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Buckets } from '../base/buckets.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { Recent } from '../base/recent.ts';
 import type { Reviews } from '../kube/reviews.ts';
 import type { Page, PageGuard } from './http-server.ts';
 
@@ -29,14 +30,17 @@ export function createScrapeGuard(
   clock: Clock,
   log: { warn(fields: object, message: string): void },
 ): PageGuard {
-  const verdicts = { granted: new Map<string, Verdict>(), refused: new Map<string, Verdict>() };
+  const verdicts = {
+    granted: new Recent<string, Verdict>(MAX_VERDICTS),
+    refused: new Recent<string, Verdict>(MAX_VERDICTS),
+  };
   const reviewed = new Buckets({ clock, intervalMs: 1000 / REVIEWS_PER_SECOND, burst: BURST });
   return async (path, authorization) => {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return text(401, 'A bearer token of the Kubernetes API is needed');
     const key = createHash('sha256').update(`${path} ${token}`).digest('base64');
-    const granted = verdicts.granted.get(key);
-    const known = granted ?? verdicts.refused.get(key);
+    const granted = verdicts.granted.peek(key);
+    const known = granted ?? verdicts.refused.peek(key);
     if (known !== undefined && known.untilMs > clock.monotonic()) return known.page;
     if (granted === undefined) {
       if (reviewed.waitMs(STRANGERS) > 0) return text(429, 'Too many unknown tokens are sent: try again');
@@ -51,16 +55,9 @@ export function createScrapeGuard(
     }
     const [of, other] = page === undefined ? (['granted', 'refused'] as const) : (['refused', 'granted'] as const);
     verdicts[other].delete(key);
-    remember(verdicts[of], key, { page, untilMs: clock.monotonic() + LASTS_MS[of] });
+    verdicts[of].set(key, { page, untilMs: clock.monotonic() + LASTS_MS[of] });
     return page;
   };
-}
-
-function remember(verdicts: Map<string, Verdict>, key: string, verdict: Verdict): void {
-  verdicts.delete(key);
-  verdicts.set(key, verdict);
-  const [oldest] = verdicts.keys();
-  if (verdicts.size > MAX_VERDICTS && oldest !== undefined) verdicts.delete(oldest);
 }
 
 async function judge(reviews: Reviews, path: string, token: string): Promise<Page | undefined> {

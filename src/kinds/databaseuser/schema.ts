@@ -8,6 +8,7 @@ import {
   commonStatus,
   deletionColumn,
   durationText,
+  IS_KNOWN,
   immutableScalar,
   objectName,
   READY_COLUMNS,
@@ -179,9 +180,9 @@ export const OWN_PASSWORD_FROM_OURS =
 const namesOurs = (object: string) =>
   `(has(${object}.spec.passwordSecretRef) && ${object}.spec.passwordSecretRef.name == (has(${object}.spec.connectionSecret) && has(${object}.spec.connectionSecret.name) ? ${object}.spec.connectionSecret.name : ${object}.metadata.name + '-connection'))`;
 
-/** What is written would be waited for, or lead to another password each time. An object from before the rule can still be changed, and go. */
+/** What is written would be waited for, or lead to another password each time. */
 const ownPasswordRules: readonly ValidationRule[] = [
-  `!${namesOurs('self')} || (has(self.status) && self.status.observedGeneration >= 0)`,
+  `!${namesOurs('self')} || ${IS_KNOWN}`,
   `!${namesOurs('self')} || ${namesOurs('oldSelf')}`,
 ].map((rule) => ({ rule, message: OWN_PASSWORD_FROM_OURS, fieldPath: '.spec.passwordSecretRef.name' }));
 
