@@ -203,9 +203,9 @@ describe.concurrent('behind their back', () => {
     const allow = await desk.cloud.addFault({ match, effect: 'errorBefore', status: 403 });
     await desk.remove('DatabaseCluster', desk.id);
     await desk.until('DatabaseCluster', { status: 'False', reason: 'DeletionBlocked', message: /level admin/ });
-    expect(
-      await bench.operator.metric('mooring_resources', { kind: 'DatabaseCluster', reason: 'DeletionBlocked' }),
-    ).toBeGreaterThan(0);
+    const blocked = { kind: 'DatabaseCluster', reason: 'DeletionBlocked' };
+    // It counts at the end of the pass, a moment after its status can be read.
+    await waitUntil(async () => (await bench.operator.metric('mooring_resources', blocked)) > 0, { what: 'it counts' });
     expect(await desk.cloud.cluster(desk.id)).toMatchObject({ status: 'running' });
     await desk.cloud.addFault({ match, effect: 'errorBefore', status: 500, times: 1 });
     await allow();

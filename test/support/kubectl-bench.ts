@@ -3,7 +3,7 @@ import { type Api, openApi } from '../kube/api.ts';
 import { adminKubeconfig, mustKubectl, waitUntil } from './control-plane.ts';
 import { cluster, type Manifest } from './manifests.ts';
 import { type OperatorProcess, startOperator } from './operator.ts';
-import { createNamespace, installOperator, type TestContext } from './operator-bench.ts';
+import { createNamespace, installOperator, SPARE_PLACES, type TestContext } from './operator-bench.ts';
 import { type SimulatedCloud, startSimulatedCloud } from './simulated-cloud.ts';
 import { createSite, type Site } from './site.ts';
 
@@ -39,8 +39,8 @@ export async function startKubectlBench(desks: number, platforms = 0): Promise<K
   const api = await openApi(adminKubeconfig());
   const kubeconfig = await installOperator(api);
   const prefix = `kc-${randomUUID().slice(0, 8)}`;
-  const namespaces = Array.from({ length: desks }, (_, index) => `${prefix}-${index}`);
-  const seconds = Array.from({ length: platforms }, (_, index) => `${prefix}-platform-${index}`);
+  const namespaces = Array.from({ length: desks + SPARE_PLACES }, (_, index) => `${prefix}-${index}`);
+  const seconds = Array.from({ length: platforms === 0 ? 0 : platforms + SPARE_PLACES }, (_, index) => `${prefix}-platform-${index}`);
   const spaceIDs = namespaces.map((_, index) => `space-${index}`);
   const [operator, cloud] = await Promise.all([
     startOperator({ kubeconfig, namespaces: [...namespaces, ...seconds] }),

@@ -42,12 +42,15 @@ export async function createNamespace(api: Api, name: string): Promise<void> {
   if (status >= 300) throw new Error(`Cannot create namespace ${name}: ${causes.join(', ')}`);
 }
 
+/** Further places of a bench: a test that is run again has another, and what its first try left is in nobody's way. */
+export const SPARE_PLACES = 3;
+
 /** `sites`: how many tests there are at most. */
 export async function startBench(sites: number, args: readonly string[] = []): Promise<OperatorBench> {
   const api = await openApi(adminKubeconfig());
   const kubeconfig = await installOperator(api);
   const prefix = `op-${randomUUID().slice(0, 8)}`;
-  const namespaces = Array.from({ length: sites }, (_, index) => `${prefix}-${index}`);
+  const namespaces = Array.from({ length: sites + SPARE_PLACES }, (_, index) => `${prefix}-${index}`);
   const operator = await startOperator({ kubeconfig, namespaces, args });
   const free = [...namespaces];
   return {
