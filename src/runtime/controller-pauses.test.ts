@@ -251,3 +251,17 @@ test('Controller that meets one conflict when what failed for long works again c
   expect(pauses().at(-1)).toBeLessThanOrEqual(5_000);
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
 });
+
+test('Controller slows down steps that come to nothing, though somebody else is faster with each status', async () => {
+  const world = aCluster();
+  const patch = world.api.patch.bind(world.api);
+  world.api.patch = async (resource, ref, body, options) => {
+    if (options?.subresource === 'status') throw new KubeError('late', { status: 409, reason: 'Conflict' });
+    return patch(resource, ref, body, options);
+  };
+  const behaviour = { decide: () => ({ conditions: READY, steps: ['work'] }) };
+  const { create, passes, clock } = await aController(behaviour, 2, world);
+  await create('a');
+  await clock.advance(30_000);
+  expect(passes.length).toBeLessThan(40);
+});

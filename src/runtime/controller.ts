@@ -280,19 +280,19 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
 
   #requeue(key: ObjectKey, outcome: Outcome, log: PlainLog): void {
     const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
-    const passes = goesOn ? (this.#requeuesAtOnce.get(key) ?? 0) + 1 : 0;
-    if (passes === 0) this.#requeuesAtOnce.delete(key);
-    else this.#requeuesAtOnce.set(key, passes);
-    const meetsConflict = (outcome.next === 'failed' ? outcome.failure.lasting : outcome.next) === 'conflict';
-    if (meetsConflict) this.#conflictsSince.set(key, this.#conflictsSince.get(key) ?? this.#options.clock.monotonic());
-    else if (!goesOn) this.#conflictsSince.delete(key);
     if (goesOn) {
+      const passes = (this.#requeuesAtOnce.get(key) ?? 0) + 1;
+      this.#requeuesAtOnce.set(key, passes);
       // Steps that come to nothing are repeated more and more rarely, whatever they lack.
       if (passes <= MAX_REQUEUES_AT_ONCE) this.queue.requeue(key);
       else if (outcome.next === 'settled') this.#retry(key, undefined);
       else this.queue.addRateLimited(key, BACKOFF);
       return;
     }
+    const meetsConflict = (outcome.next === 'failed' ? outcome.failure.lasting : outcome.next) === 'conflict';
+    // It does not say that the passes before it came to anything: they count on.
+    if (!meetsConflict) for (const known of [this.#requeuesAtOnce, this.#conflictsSince]) known.delete(key);
+    else if (!this.#conflictsSince.has(key)) this.#conflictsSince.set(key, this.#options.clock.monotonic());
     switch (outcome.next) {
       case 'settled':
         this.queue.forget(key);

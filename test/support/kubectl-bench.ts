@@ -40,7 +40,10 @@ export async function startKubectlBench(desks: number, platforms = 0): Promise<K
   const kubeconfig = await installOperator(api);
   const prefix = `kc-${randomUUID().slice(0, 8)}`;
   const namespaces = Array.from({ length: desks + SPARE_PLACES }, (_, index) => `${prefix}-${index}`);
-  const seconds = Array.from({ length: platforms === 0 ? 0 : platforms + SPARE_PLACES }, (_, index) => `${prefix}-platform-${index}`);
+  const seconds = Array.from(
+    { length: platforms === 0 ? 0 : platforms + SPARE_PLACES },
+    (_, index) => `${prefix}-platform-${index}`,
+  );
   const spaceIDs = namespaces.map((_, index) => `space-${index}`);
   const [operator, cloud] = await Promise.all([
     startOperator({ kubeconfig, namespaces: [...namespaces, ...seconds] }),
