@@ -117,6 +117,25 @@ test('loadKubeConnection() reads a token from the file that the kubeconfig names
   });
 });
 
+test.each([
+  ['as-groups', ['system:masters']],
+  ['as-uid', '1'],
+  ['as-user-extra', { reason: ['drill'] }],
+])(
+  'loadKubeConnection() refuses a user who asks for %s, and takes one who names a user to act as',
+  async (field, value) => {
+    await withKubeconfig({ user: { as: 'admin' } }, async (path) => {
+      const { authorize } = await loadKubeConnection(virtualClock(), path);
+      expect(await authorize(false)).toMatchObject({ 'impersonate-user': 'admin' });
+    });
+    await withKubeconfig({ user: { as: 'admin', [field]: value } }, async (path) => {
+      await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+        `User "me" of kubeconfig ${path} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
+      );
+    });
+  },
+);
+
 test('loadKubeConnection() needs no user, but one that a context names must be there', async () => {
   const cluster = { 'certificate-authority-data': base64('CA') };
   await withKubeconfig({ cluster, context: { user: undefined } }, async (path) => {

@@ -55,6 +55,12 @@ async function loadFileConnection(
     if (context !== undefined && !known.includes(context))
       throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
     if (context !== undefined) read.config.setCurrentContext(context);
+    const user = read.config.getCurrentUser()?.name ?? '';
+    const field = read.unsent.get(user);
+    if (field !== undefined)
+      throw new Error(
+        `User "${user}" of kubeconfig ${source} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
+      );
     tellPlugin(read.config);
     return read;
   };

@@ -10,29 +10,35 @@ export interface Kubeconfig {
   readonly config: KubeConfig;
   /** By the name of the user: the file that holds his token. */
   readonly tokenFiles: ReadonlyMap<string, string>;
+  /** By the name of the user: a field that asks for an impersonation that is not to be had. */
+  readonly unsent: ReadonlyMap<string, string>;
 }
 
 /** The user of a context that names none. */
 const NOBODY = '';
 
+/** Of impersonation the library sends `as` alone: without the rest it would act as somebody else than the file says. */
+const UNSENT = ['as-groups', 'as-uid', 'as-user-extra'] as const;
+
 /** What the library does not read: it knows the file of a token under another name than kubectl. */
+const userFields = z.looseObject({ tokenFile: z.string().optional() });
 const withUsers = z
-  .object({
-    users: z.array(z.object({ name: z.string(), user: z.object({ tokenFile: z.string() }).partial().nullish() })),
-  })
+  .object({ users: z.array(z.object({ name: z.string(), user: userFields.nullish() })) })
   .catch({ users: [] });
 
 /** Throws where a file cannot be read. */
 export function readKubeconfig(paths: readonly string[]): Kubeconfig {
   const config = new KubeConfig();
   config.addUser({ name: NOBODY });
-  const tokenFiles = new Map<string, string>();
-  for (const path of paths) addFile(config, tokenFiles, path);
-  return { config, tokenFiles };
+  const fields: UserFields = { tokenFiles: new Map(), unsent: new Map() };
+  for (const path of paths) addFile(config, fields, path);
+  return { config, ...fields };
 }
 
+type UserFields = Readonly<Record<'tokenFiles' | 'unsent', Map<string, string>>>;
+
 /** As kubectl merges files: what stands in an earlier one holds. One without a word in it is as good as none. */
-function addFile(config: KubeConfig, tokenFiles: Map<string, string>, path: string): void {
+function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: string): void {
   const file = new KubeConfig();
   let users: z.infer<typeof withUsers>['users'];
   try {
@@ -48,8 +54,11 @@ function addFile(config: KubeConfig, tokenFiles: Map<string, string>, path: stri
   }
   const isNew = (known: readonly { readonly name: string }[] | undefined) => (each: { readonly name: string }) =>
     known?.some(({ name }) => name === each.name) !== true;
-  for (const { name, user } of users.filter(isNew(config.getUsers())))
+  for (const { name, user } of users.filter(isNew(config.getUsers()))) {
     if (user?.tokenFile) tokenFiles.set(name, resolve(dirname(path), user.tokenFile));
+    const field = UNSENT.find((each) => user?.[each] !== undefined && user[each] !== null);
+    if (field !== undefined) unsent.set(name, field);
+  }
   // The library refuses http, such as of `kubectl proxy`, unless no certificate is to be verified.
   for (const cluster of file.getClusters().filter(isNew(config.getClusters())))
     config.addCluster(cluster.server.startsWith('http://') ? { ...cluster, skipTLSVerify: true } : cluster);
