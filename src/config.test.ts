@@ -117,14 +117,21 @@ test.each([
   expect(problemsOf(argv)).toEqual([expect.stringMatching(/--metrics-secure, .* go together: give all or none/)]);
 });
 
-test.each(['ftp://x', 'https://a.example.com,cloud.example.com:443', 'https://', 'https://a.example.com,'])(
-  'parseConfig() refuses base URLs that no space could name: %j',
-  (text) => {
-    expect(problemsOf([`--allowed-base-urls=${text}`])).toEqual([
-      `--allowed-base-urls (MOORING_ALLOWED_BASE_URLS) must be http or https URLs such as https://cloud.example.com, with commas, not "${text}"`,
-    ]);
-  },
-);
+test.each([
+  'ftp://x',
+  'https://a.example.com,cloud.example.com:443',
+  'https://',
+  'https://a.example.com,',
+  'https://a.example.com/?a',
+  'https://a.example.com/#',
+  'https://a.example.com/?',
+  'https://me@a.example.com',
+  'https://:canary@a.example.com',
+])('parseConfig() refuses base URLs that no space could name: %j', (text) => {
+  expect(problemsOf([`--allowed-base-urls=${text}`])).toEqual([
+    `--allowed-base-urls (MOORING_ALLOWED_BASE_URLS) must be http or https URLs such as https://cloud.example.com, with commas, and no user, ? or # in them, not "${text.replace(/\/\/.*@/, '//***@')}"`,
+  ]);
+});
 
 test('parseConfig() refuses other ways to Secrets', () => {
   expect(problemsOf(['--secrets=list']).join()).toMatch(

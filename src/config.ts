@@ -120,10 +120,16 @@ const list = z.string().transform((text) => {
 const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 const address = z.string().refine(isAddress, 'must be host:port, such as :8080 or 127.0.0.1:8080');
 const duration = z.string().regex(DURATION_PATTERN, 'must be a duration such as 15s').transform(parseDuration);
+/** Others a space cannot name, so that they would allow nothing. */
+function isBaseURL(url: URL | null): boolean {
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return [url.search, url.hash, url.username, url.password].every((part) => part === '') && !/[?#]$/.test(url.href);
+}
+
 /** The value of --allowed-base-urls; undefined: all. */
 export const baseURLs = list.refine(
-  (urls) => urls?.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')) ?? true,
-  'must be http or https URLs such as https://cloud.example.com, with commas',
+  (urls) => urls?.every((url) => isBaseURL(URL.parse(url))) ?? true,
+  'must be http or https URLs such as https://cloud.example.com, with commas, and no user, ? or # in them',
 );
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -174,7 +180,9 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
   if (!result.success) {
     for (const issue of result.error.issues) {
       const name = String(issue.path[0]);
-      problems.push(`--${name} (${variableOf(name)}) ${issue.message}, not "${String(given[name])}"`);
+      // What stands before an @ in a URL may be a password.
+      const shown = String(given[name]).replaceAll(/\/\/[^/@,]*@/g, '//***@');
+      problems.push(`--${name} (${variableOf(name)}) ${issue.message}, not "${shown}"`);
     }
   }
   if (!result.success) throw new ConfigError(problems.join('\n'));

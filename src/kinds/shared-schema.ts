@@ -114,66 +114,6 @@ export function objectReference(kind: string) {
   });
 }
 
-const labelSelector = z
-  .object({
-    matchLabels: z
-      .record(z.string(), z.string().max(63))
-      .optional()
-      .meta({ maxProperties: 32 })
-      .describe('Labels that the namespace must have, with exactly these values.'),
-    matchExpressions: z
-      .array(
-        z
-          .object({
-            key: z.string().min(1).max(317).describe('Label that the requirement is about.'),
-            operator: z
-              .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
-              .describe('How the label relates to the values: In, NotIn, Exists or DoesNotExist.'),
-            values: z
-              .array(z.string().max(63))
-              .max(32)
-              .optional()
-              .meta({ 'x-kubernetes-list-type': 'atomic' })
-              .describe('Values for In and NotIn; empty for Exists and DoesNotExist.'),
-          })
-          .meta(
-            rules({
-              rule: `(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)`,
-              message: 'values must be set with operator In or NotIn, and only then: add a value, or remove values',
-              fieldPath: '.values',
-            }),
-          ),
-      )
-      .max(16)
-      .optional()
-      .meta({ 'x-kubernetes-list-type': 'atomic' })
-      .describe('Requirements on labels of the namespace, all of which must hold.'),
-  })
-  .meta({ 'x-kubernetes-map-type': 'atomic' });
-
-/** Who may refer to an object from another namespace, as in Gateway API. Absent means Same. */
-export function allowedNamespaces(what: string) {
-  return z
-    .object({
-      from: z
-        .enum(['Same', 'All', 'Selector'])
-        .describe(
-          'Same: only the namespace of this object. All: every namespace. Selector: those that match selector.',
-        ),
-      selector: labelSelector
-        .optional()
-        .describe('Labels of the namespaces that are admitted, besides this one. Only with from: Selector.'),
-    })
-    .meta(
-      rules({
-        rule: `(self.from == 'Selector') == has(self.selector)`,
-        message: 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector',
-        fieldPath: '.selector',
-      }),
-    )
-    .describe(`${what} Default: {from: Same}, the namespace of this object only.`);
-}
-
 /** A point in time, RFC 3339. */
 export const timestamp = () => z.iso.datetime({ offset: true });
 

@@ -40,6 +40,9 @@ const NEEDED =
 const CLUSTER_ID = 'must be lowercase letters and digits, separated by hyphens or underscores, such as orders-eu';
 const CLONE_OF_ITSELF =
   'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
+const LABEL_KEY =
+  'use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team';
+const selecting = (selector: Fields) => ({ allowedNamespaces: { from: 'Selector', selector } });
 const SELECTOR = 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector';
 export const DURATION = 'must be a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d';
 
@@ -250,6 +253,18 @@ export const REJECTIONS: readonly Rejection[] = [
       ),
     ),
   ),
+  ...[cluster, space].flatMap((of) => [
+    of(
+      'spec.allowedNamespaces.selector.matchLabels: matchLabels has a key',
+      selecting({ matchLabels: { 'a b': 'c' } }),
+      `spec.allowedNamespaces.selector.matchLabels: Invalid value: matchLabels has a key that Kubernetes does not take: ${LABEL_KEY}`,
+    ),
+    of(
+      'spec.allowedNamespaces.selector.matchExpressions[].key: key is not',
+      selecting({ matchExpressions: [{ key: 'a b', operator: 'DoesNotExist' }] }),
+      `spec.allowedNamespaces.selector.matchExpressions[0].key: Invalid value: "a b": key is not one of a label: ${LABEL_KEY}`,
+    ),
+  ]),
   space(
     'spec.allowedNamespaces.selector: selector must',
     { allowedNamespaces: { from: 'All', selector: { matchLabels: { a: 'b' } } } },

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
+import { allowedNamespaces } from '../label-schema.ts';
 import {
   AGE_COLUMN,
-  allowedNamespaces,
   deletionColumn,
   durationText,
   immutable,

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Immutable } from '../../base/immutable.ts';
 import { parseSpec, type ResourceDefinition, type ValidationRule } from '../../kube/definition.ts';
-import { ANNOTATION_KEY, isAnnotationKey, isLabelKey, LABEL_KEY, LABEL_VALUE, MAX_DNS_NAME } from '../../kube/names.ts';
+import { ANNOTATION_KEY, isAnnotationKey } from '../../kube/names.ts';
+import { keysOf, labels } from '../label-schema.ts';
 import { CLUSTER_COLUMN, clusterReference, nameNeeded, nameStays, serverName } from '../server-schema.ts';
 import {
   AGE_COLUMN,
@@ -12,7 +13,6 @@ import {
   immutableScalar,
   objectName,
   READY_COLUMNS,
-  type Ruled,
   ruled,
   rules,
   secretKey,
@@ -29,35 +29,12 @@ const NOT_OURS = ['labels', 'annotations'].map((field) => ({
   fieldPath: `.${field}`,
 }));
 
-function keysOf(
-  field: string,
-  pattern: string,
-  isKey: (key: string) => boolean,
-): Ruled<Readonly<Record<string, string>>> {
-  return {
-    rule: `self.all(key, key.indexOf('/') <= ${MAX_DNS_NAME} && key.matches('${pattern}'))`,
-    message: `${field} has a key that Kubernetes does not take: use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team`,
-    holds: (entries) => Object.keys(entries).every(isKey),
-  };
-}
-
-const labelValue = z
-  .string()
-  .max(63)
-  .regex(
-    new RegExp(LABEL_VALUE),
-    'a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit',
-  );
-
 const secretName = objectName().optional().describe('Name of the Secret. Default: <name of this object>-connection.');
 
 const connectionSecret = z
   .object({
     name: secretName,
-    labels: ruled(z.record(z.string(), labelValue), keysOf('labels', LABEL_KEY, isLabelKey))
-      .optional()
-      .meta({ maxProperties: 32 })
-      .describe('Labels that the Secret gets besides those of the operator.'),
+    labels: labels('labels').optional().describe('Labels that the Secret gets besides those of the operator.'),
     annotations: ruled(
       z.record(z.string(), z.string().max(4096)),
       keysOf('annotations', ANNOTATION_KEY, isAnnotationKey),
