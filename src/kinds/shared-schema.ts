@@ -79,7 +79,8 @@ const IS_DURATION = `self.matches('${DURATION_PATTERN.source}')`;
 
 /** A rule and no pattern: of a pattern the API server shows the regular expression, which names no remedy. */
 function duration(field: string): ValidationRule {
-  const remedy = 'a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d';
+  const remedy =
+    'a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d; numbers have five digits at most';
   return { rule: IS_DURATION, message: `${field} must be ${remedy}` };
 }
 

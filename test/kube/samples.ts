@@ -44,7 +44,8 @@ const LABEL_KEY =
   'use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team';
 const selecting = (selector: Fields) => ({ allowedNamespaces: { from: 'Selector', selector } });
 const SELECTOR = 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector';
-export const DURATION = 'must be a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d';
+export const DURATION =
+  'must be a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d; numbers have five digits at most';
 
 function cluster(rule: string, spec: Fields, says: string, more: Partial<Rejection> = {}): Rejection {
   return { kind: 'DatabaseCluster', rule, spec, says, ...more };
