@@ -300,28 +300,39 @@ export class Membership {
     limit.throwIfAborted();
     const now = clock.monotonic();
     for (const lease of items) this.#see(lease, now);
-    const live: Seen[] = [];
-    for (const [name, seen] of this.#seen) {
-      const isOver = now - seen.since >= seen.durationMs;
-      const lease = items.find(({ metadata }) => metadata.name === name);
-      if (lease === undefined && seen.identity !== '' && seen.text !== '') {
-        // Somebody deleted it, and it may have renewed up to this moment.
-        this.#seen.set(name, { ...seen, text: '', since: now });
-        live.push(seen);
-      } else if (lease === undefined && (isOver || seen.identity === '')) this.#seen.delete(name);
-      else if (seen.identity !== '') {
-        live.push(seen);
-        if (!isOver) continue;
-        this.#seen.set(name, { ...seen, since: now });
-        this.#soon = true;
-        this.#aside((time) => this.#bury(name, seen, time));
-      } else if (isOver && lease !== undefined) {
+    const leases = new Map(items.map((lease) => [lease.metadata.name, lease]));
+    const live = [...this.#seen].filter(([name, seen]) => this.#mayAct(name, seen, leases.get(name), now));
+    return live.map(([, seen]) => seen);
+  }
+
+  /** Whether the replica may act at this moment, as far as its Lease tells; what is left of one that has gone is cleared away. */
+  #mayAct(name: string, seen: Seen, lease: AnyObject | undefined, now: number): boolean {
+    const { api, namespace } = this.#options;
+    const isOver = now - seen.since >= seen.durationMs;
+    const waitAnew = (changed: Partial<Seen> = {}) => this.#seen.set(name, { ...seen, ...changed, since: now });
+    if (seen.identity === '') {
+      if (lease === undefined) this.#seen.delete(name);
+      else if (isOver) {
         // Others have seen it too by then, so that it is not missed as one that may still act.
-        this.#seen.set(name, { ...seen, since: now });
-        this.#aside((time) => api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, time));
+        waitAnew();
+        this.#aside((limit) => api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, limit));
       }
+      return false;
     }
-    return live;
+    if (lease === undefined && seen.text === '') {
+      if (isOver) this.#seen.delete(name);
+      return !isOver;
+    }
+    if (lease === undefined) {
+      // Somebody deleted it, and it may have renewed up to this moment.
+      waitAnew({ text: '' });
+    } else if (isOver) {
+      // It is dead once its Lease could be taken from it, which the next look shows.
+      waitAnew();
+      this.#soon = true;
+      this.#aside((limit) => this.#bury(name, seen, limit));
+    }
+    return true;
   }
 
   #see(lease: AnyObject, now: number): void {
