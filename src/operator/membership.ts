@@ -12,15 +12,12 @@
  *   version that was seen. By then it does not act any more: it stops by itself at the renew deadline, by either clock.
  */
 
-import * as z from 'zod';
 import { type Clock, sleep } from '../base/clock.ts';
-import { GROUP } from '../base/group.ts';
 import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
 import { limited } from '../base/limited.ts';
 import { stopwatch } from '../base/stopwatch.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
-  actsForMs,
   GIVEN_BACK,
   isFree,
   LEASE_TIMES,
@@ -30,18 +27,11 @@ import {
   leaseSpecOf,
   newLease,
 } from '../kube/lease.ts';
+import { HELD, MEMBERS, type Other, Others, REPLICAS } from './others.ts';
 import { Owners, type View } from './owners.ts';
-
-/** The view that a replica acts on: identities, with commas. */
-const MEMBERS = `${GROUP}/members`;
-/** Shards that are another one's under that view, and that the replica still has in hand: percent-encoded, with commas. */
-const HELD = `${GROUP}/held`;
 
 /** Whoever has come or gone is taken in after so long, in place of a retry period: what was begun because of it has been answered by then. */
 const SOON_MS = 200;
-
-/** Who holds the Lease of a single leader where there is none: all replicas together. */
-const REPLICAS = 'replicas';
 
 export interface MembershipOptions extends Partial<LeaseTimes> {
   readonly api: KubeApi;
@@ -62,34 +52,17 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
   readonly onFailure: (error: unknown) => void;
 }
 
-const replicaLease = z.object({
-  metadata: z.object({ annotations: z.record(z.string(), z.string()).nullish() }),
-});
-
-/** Another replica as last seen, and since when it has been seen unchanged. */
-interface Seen {
-  readonly text: string;
-  readonly since: number;
-  readonly identity: string;
-  /** It acts alone. */
-  readonly isLeader: boolean;
-  readonly view: View;
-  /** As published. */
-  readonly held: ReadonlySet<string>;
-  readonly durationMs: number;
-}
-
 /** What was true after this replica published its view and then looked at all others'. */
 interface Standing {
   readonly view: View;
-  readonly others: readonly Seen[];
+  readonly others: readonly Other[];
   readonly sinceAskedMs: () => number;
 }
 
 /** One replica, as above. */
 export class Membership {
   readonly #options: Required<MembershipOptions>;
-  readonly #seen = new Map<string, Seen>();
+  readonly #others: Others;
   readonly #owners = new Owners();
   #standing: Standing | undefined;
   /** What is to be published next: nothing is begun any more for what it takes away. */
@@ -107,6 +80,14 @@ export class Membership {
 
   constructor(options: MembershipOptions) {
     this.#options = { ...LEASE_TIMES, ...options };
+    this.#others = new Others({
+      ...this.#options,
+      own: this.#name,
+      aside: (work) => void this.#attempt(work),
+      onDead: () => {
+        this.#soon = true;
+      },
+    });
   }
 
   /** Whether this replica may begin something for the shard now. */
@@ -183,7 +164,7 @@ export class Membership {
 
   async #join(limit: AbortSignal): Promise<void> {
     const { api, namespace, identity } = this.#options;
-    const view = viewOf(identity, await this.#look(limit));
+    const view = viewOf(identity, await this.#others.look(limit));
     const lease = newLease(this.#name, this.#record(), { [MEMBERS]: view.join() });
     try {
       const created = await api.create(LEASES, namespace, lease, limit);
@@ -205,7 +186,7 @@ export class Membership {
     const sinceAskedMs = stopwatch(clock);
     const [isShared, others] = await Promise.all([
       this.#share(limit),
-      this.#publish(view, limit).then(() => this.#look(limit)),
+      this.#publish(view, limit).then(() => this.#others.look(limit)),
     ]);
     limit.throwIfAborted();
     if (!isShared && this.#hasShared) {
@@ -258,10 +239,9 @@ export class Membership {
     const spec = { ...this.#record(), holderIdentity: REPLICAS };
     const lease = await api.get(LEASES, ref, limit);
     limit.throwIfAborted();
-    // Where a leader's Lease was deleted, the leader goes on until it finds that out. Out of one that is shared a person took the holder.
+    // Out of one that is shared a person took the holder.
     const isEmptied = this.#hasShared && lease !== undefined && !leaseSpecOf(lease).holderIdentity;
-    const isTaken = lease === undefined ? this.#seen.has(name) : !this.#isShareable(lease);
-    if (isTaken && !isEmptied) return false;
+    if (this.#others.isLed(lease) && !isEmptied) return false;
     try {
       if (lease === undefined) await api.create(LEASES, namespace, newLease(name, spec), limit);
       else await this.#patchShared(lease, spec, limit);
@@ -293,89 +273,6 @@ export class Membership {
     return api.patch(LEASES, { namespace, name }, patch, undefined, limit);
   }
 
-  /** Replicas that may act besides this one. */
-  async #look(limit: AbortSignal): Promise<readonly Seen[]> {
-    const { api, clock, namespace } = this.#options;
-    const { items } = await api.list(LEASES, { namespace }, limit);
-    limit.throwIfAborted();
-    const now = clock.monotonic();
-    for (const lease of items) this.#see(lease, now);
-    const leases = new Map(items.map((lease) => [lease.metadata.name, lease]));
-    const live = [...this.#seen].filter(([name, seen]) => this.#mayAct(name, seen, leases.get(name), now));
-    return live.map(([, seen]) => seen);
-  }
-
-  /** Whether the replica may act at this moment, as far as its Lease tells; what is left of one that has gone is cleared away. */
-  #mayAct(name: string, seen: Seen, lease: AnyObject | undefined, now: number): boolean {
-    const { api, namespace } = this.#options;
-    const isOver = now - seen.since >= seen.durationMs;
-    const waitAnew = (changed: Partial<Seen> = {}) => this.#seen.set(name, { ...seen, ...changed, since: now });
-    if (seen.identity === '') {
-      if (lease === undefined) this.#seen.delete(name);
-      else if (isOver) {
-        // Others have seen it too by then, so that it is not missed as one that may still act.
-        waitAnew();
-        this.#aside((limit) => api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, limit));
-      }
-      return false;
-    }
-    if (lease === undefined && seen.text === '') {
-      if (isOver) this.#seen.delete(name);
-      return !isOver;
-    }
-    if (lease === undefined) {
-      // Somebody deleted it, and it may have renewed up to this moment.
-      waitAnew({ text: '' });
-    } else if (isOver) {
-      // It is dead once its Lease could be taken from it, which the next look shows.
-      waitAnew();
-      this.#soon = true;
-      this.#aside((limit) => this.#bury(name, seen, limit));
-    }
-    return true;
-  }
-
-  #see(lease: AnyObject, now: number): void {
-    const { name } = lease.metadata;
-    const parsed = replicaLease.safeParse(lease);
-    const isLeader = name === this.#options.name;
-    if (!(name.startsWith(REPLICA_LEASE_PREFIX) || isLeader) || name === this.#name || !parsed.success) return;
-    const spec = leaseSpecOf(lease);
-    if (isLeader && this.#isShareable(lease)) {
-      this.#seen.delete(name);
-      return;
-    }
-    // A leader claims everything. So may a replica, whose own view it is always part of, where somebody wrote something else there.
-    const { [MEMBERS]: members, [HELD]: held } = parsed.data.metadata.annotations ?? {};
-    const known = this.#seen.get(name);
-    const text = lease.metadata.resourceVersion;
-    if (known?.text === text) return;
-    // Whatever somebody wrote into it: who acts by it does so until it has seen that, and its Lease runs out.
-    const durationMs = actsForMs(spec, this.#options.leaseDurationMs);
-    const owner = isLeader ? name : name.slice(REPLICA_LEASE_PREFIX.length);
-    const identity = isFree(spec, known !== undefined) ? '' : owner;
-    const published = (members ?? '').split(',');
-    const view = isLeader || !published.includes(identity) ? [identity] : published;
-    this.#seen.set(name, { text, since: now, identity, isLeader, view, held: new Set(held?.split(',')), durationMs });
-  }
-
-  /**
-   * What becomes of others' Leases the next look shows, or else it is tried again when they would be over once more: that this is
-   * refused, or takes its time, must not keep this replica from renewing its own.
-   */
-  #aside(work: (limit: AbortSignal) => Promise<unknown>): void {
-    void this.#attempt(work);
-  }
-
-  /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
-  async #bury(name: string, { text }: Seen, limit: AbortSignal): Promise<void> {
-    const { api, namespace } = this.#options;
-    const patch = { metadata: { resourceVersion: text }, spec: GIVEN_BACK };
-    await api.patch(LEASES, { namespace, name }, patch, undefined, limit).catch((error) => {
-      if (!isConflict(error) && !isNotFound(error)) throw error;
-    });
-  }
-
   async #write(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {
     const { api, namespace } = this.#options;
     const annotations = view && { [MEMBERS]: view.join(), [HELD]: this.#heldUnder(view) };
@@ -392,18 +289,12 @@ export class Membership {
     return held.length === 0 ? null : held.map(encodeURIComponent).join();
   }
 
-  /** Whether nobody leads alone, by the single leader's Lease. */
-  #isShareable(lease: AnyObject): boolean {
-    const spec = leaseSpecOf(lease);
-    return spec.holderIdentity === REPLICAS || isFree(spec, this.#seen.has(this.#options.name));
-  }
-
   #record(): ReturnType<typeof leaseRecord> {
     const { clock, identity, leaseDurationMs } = this.#options;
     return leaseRecord(identity, leaseDurationMs, clock.now());
   }
 }
 
-function viewOf(identity: string, others: readonly Seen[]): View {
+function viewOf(identity: string, others: readonly Other[]): View {
   return [identity, ...others.map((other) => other.identity)].sort();
 }

@@ -4,18 +4,16 @@ import type { Log } from '../base/log.ts';
 import { yieldToEventLoop } from '../base/pace.ts';
 import { type Random, uuid } from '../base/random.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
-import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
-import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
 import type { KubeApi } from '../kube/api.ts';
 import type { LeaseTimes } from '../kube/lease.ts';
-import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { type ObjectKey, splitKey } from '../kube/object.ts';
 import type { KeyGate } from '../runtime/controller.ts';
 import type { Forgotten } from '../runtime/kind.ts';
 import type { Informers } from './informers.ts';
 import { Membership } from './membership.ts';
+import { type Outer, SHARDED, type Sharded, Shards } from './shards.ts';
 
-type Sharded = 'spaces' | 'clusters' | 'users' | 'databases';
 type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 
 /** Of a controller, what changes when shards do. */
@@ -55,11 +53,9 @@ const LOOKS_AFTER_A_MOVE = 3;
 /** Steps that a sweep makes before others have their turn. An object that comes or goes takes as long as `CHANGE_STEPS` that stay. */
 const SLICE = 500;
 const CHANGE_STEPS = 10;
-const KINDS: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
 
 /**
- * Which objects this replica works on: those of the shards that it owns. A shard is a space in the cloud, whichever
- * DatabaseSpaces name it, with all that lives in it. What comes to be ours is looked at as at a start, and what is no longer
+ * Which objects this replica works on: those of the shards that it owns. What comes to be ours is looked at as at a start, and what is no longer
  * ours is forgotten: its space is not listed any more.
  */
 export class Sharding {
@@ -67,13 +63,7 @@ export class Sharding {
   readonly #membership: Membership;
   readonly #log: Log;
   readonly #clock: Clock;
-  /** Of each object that was seen what `withinOf` said of it: to read the object again takes much longer. */
-  readonly #within = {
-    spaces: new Map<ObjectKey, string>(),
-    clusters: new Map<ObjectKey, string>(),
-    users: new Map<ObjectKey, string>(),
-    databases: new Map<ObjectKey, string>(),
-  };
+  readonly #shards: Shards;
   /** How many passes are in hand for each shard, and for which shard each pass in hand was counted when it began. */
   readonly #inHand = new Map<string, number>();
   readonly #begun = new Map<string, { readonly kind: Sharded; readonly key: ObjectKey; readonly shard: string }>();
@@ -94,24 +84,21 @@ export class Sharding {
     databases: new Set(),
   };
   #controllers: ShardedControllers | undefined;
-  readonly #namespaces: readonly string[] | undefined;
   #looks = 0;
   #sweeping = false;
   #due = false;
 
   constructor({ random, log, ...options }: ShardingOptions, informers: Sources) {
-    for (const kind of KINDS) {
+    this.#shards = new Shards(options.namespaces);
+    for (const kind of SHARDED) {
       informers[kind].onChange((key, _before, after) => {
-        const [former, within] = [this.#within[kind].get(key), after && withinOf(kind, after)];
+        const former = this.#shards.of(kind, key);
         // With it, all that is in it moves to another shard; so it does where the object is gone.
-        if (former !== undefined && former !== within)
-          if (!this.#membership.owns(this.#shardOf(kind, key))) this.#moved.set(`${kind} ${key}`, this.#looks);
-        if (within === undefined) this.#within[kind].delete(key);
-        else this.#within[kind].set(key, within);
+        if (this.#shards.see(kind, key, after) && !this.#membership.owns(former))
+          this.#moved.set(`${kind} ${key}`, this.#looks);
       });
     }
     this.#api = options.api;
-    this.#namespaces = options.namespaces;
     this.#log = log;
     this.#clock = options.clock;
     this.#membership = new Membership({
@@ -135,9 +122,9 @@ export class Sharding {
   gateOf(kind: Sharded): KeyGate {
     return {
       begin: async (key) => {
-        const unseen = this.#unseen(kind, key);
+        const unseen = this.#shards.unseen(kind, key);
         const isUncertain = unseen !== undefined && (await this.#exists(unseen));
-        const shard = this.#shardOf(kind, key);
+        const shard = this.#shards.of(kind, key);
         if (isUncertain || this.#hasMoved(kind, key) || !this.#membership.owns(shard)) {
           this.#refused[kind].add(key);
           return false;
@@ -170,7 +157,7 @@ export class Sharding {
   }
 
   #hasRefused(): boolean {
-    return KINDS.some((kind) => this.#refused[kind].size > 0);
+    return SHARDED.some((kind) => this.#refused[kind].size > 0);
   }
 
   /** As Membership.run. */
@@ -189,18 +176,17 @@ export class Sharding {
     while (this.#due) {
       this.#due = false;
       const owned = new Map<string, boolean>();
-      for (const kind of KINDS) {
-        const seen = this.#within[kind];
-        for (const key of [...seen.keys()]) {
+      for (const kind of SHARDED) {
+        for (const key of this.#shards.keys(kind)) {
           steps += this.#settle(kind, key, owned, counts) ? CHANGE_STEPS : 1;
           if (steps < SLICE) continue;
           await yieldToEventLoop();
           owned.clear();
           steps = 0;
         }
-        for (const key of this.#refused[kind]) if (!seen.has(key)) this.#refused[kind].delete(key);
+        for (const key of this.#refused[kind]) if (!this.#shards.has(kind, key)) this.#refused[kind].delete(key);
         for (const key of this.#ours[kind].keys()) {
-          if (seen.has(key)) continue;
+          if (this.#shards.has(kind, key)) continue;
           this.#ours[kind].delete(key);
           // Its shard is not known any more, so nobody else may have forgotten what is held for it.
           this.#controllers?.[kind].forget(key, 'deleted');
@@ -218,7 +204,7 @@ export class Sharding {
     owned: Map<string, boolean>,
     counts: { gained: number; lost: number },
   ): boolean {
-    const shard = this.#shardOf(kind, key);
+    const shard = this.#shards.of(kind, key);
     const isOurs = owned.get(shard) ?? this.#membership.owns(shard);
     owned.set(shard, isOurs);
     const [ours, refused] = [this.#ours[kind], this.#refused[kind]];
@@ -243,31 +229,15 @@ export class Sharding {
   #shardsInHand(): ReadonlySet<string> {
     const shards = new Set(this.#inHand.keys());
     for (const { kind, key } of this.#begun.values())
-      if (this.#within[kind].has(key)) shards.add(this.#shardOf(kind, key));
+      if (this.#shards.has(kind, key)) shards.add(this.#shards.of(kind, key));
     return shards;
   }
 
   /** Whether it, or what it is in, has come to be in another shard a moment ago: another replica may have it in hand still. */
   #hasMoved(kind: Sharded, key: ObjectKey): boolean {
     if (this.#moved.has(`${kind} ${key}`)) return true;
-    const within = this.#within[kind].get(key);
-    return kind !== 'spaces' && within !== undefined && this.#hasMoved(outerKind(kind), within);
-  }
-
-  #shardOf(kind: Sharded, key: ObjectKey): string {
-    const within = this.#within[kind].get(key);
-    if (within === undefined) return key;
-    return kind === 'spaces' ? within : this.#shardOf(outerKind(kind), within);
-  }
-
-  /** What says in which space the object is, and is not known here; undefined: all is known, or the object itself is gone. */
-  #unseen(kind: Sharded, key: ObjectKey): Outer | undefined {
-    const within = this.#within[kind].get(key);
-    if (within === undefined || kind === 'spaces') return undefined;
-    const outer = { kind: outerKind(kind), key: within };
-    // What is in no namespace that is watched, no replica ever sees.
-    if (this.#namespaces?.includes(splitKey(within).namespace) === false) return undefined;
-    return this.#within[outer.kind].has(within) ? this.#unseen(outer.kind, within) : outer;
+    const outer = this.#shards.outerOf(kind, key);
+    return outer !== undefined && this.#hasMoved(outer.kind, outer.key);
   }
 
   /** Whether it is there all the same: then another replica may know by now that what is in it is its own. */
@@ -283,28 +253,4 @@ export class Sharding {
       return true;
     }
   }
-}
-
-interface Ref {
-  readonly name: string;
-  readonly namespace?: string;
-}
-
-/** What an object is in. */
-interface Outer {
-  readonly kind: 'spaces' | 'clusters';
-  readonly key: ObjectKey;
-}
-
-function outerKind(kind: Sharded): Outer['kind'] {
-  return kind === 'clusters' ? 'spaces' : 'clusters';
-}
-
-/** Of a space its shard, of another object the key of what it is in. */
-function withinOf(kind: Sharded, { metadata, spec }: KubeObject): string {
-  // As the API server has checked it.
-  if (kind === 'spaces') return placeInFull(placeOf(spec as DatabaseSpaceSpec));
-  const { spaceRef, clusterRef } = spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
-  const ref = spaceRef ?? clusterRef;
-  return objectKey(ref?.namespace ?? metadata.namespace ?? '', ref?.name ?? '');
 }

@@ -69,9 +69,9 @@ export const OF_REPLICAS: readonly Mutation[] = [
     about: 'A replica counts as dead at the first look at its Lease that finds no renewal',
     changes: [
       [
-        MEMBERSHIP,
-        'const isOver = now - seen.since >= seen.durationMs;',
-        'const isOver = now - seen.since >= seen.durationMs / 15;',
+        'operator/others.ts',
+        'const isOver = now - other.since >= other.durationMs;',
+        'const isOver = now - other.since >= other.durationMs / 15;',
       ],
     ],
     hunt: ['two-spaces replicas=2 shards'],

@@ -1,0 +1,84 @@
+import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
+import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
+import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+
+export type Sharded = 'spaces' | 'clusters' | 'users' | 'databases';
+
+export const SHARDED: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
+
+/** What an object is in. */
+export interface Outer {
+  readonly kind: 'spaces' | 'clusters';
+  readonly key: ObjectKey;
+}
+
+interface Ref {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/**
+ * In which shard each object is. A shard is a space in the cloud, whichever DatabaseSpaces name it: a cluster is in that of its
+ * space, a user or database in that of its cluster.
+ */
+export class Shards {
+  /** Of each object that was seen what `withinOf` said of it: to read the object again takes much longer. */
+  readonly #within: Readonly<Record<Sharded, Map<ObjectKey, string>>> = {
+    spaces: new Map(),
+    clusters: new Map(),
+    users: new Map(),
+    databases: new Map(),
+  };
+  readonly #namespaces: readonly string[] | undefined;
+
+  /** `namespaces`: the watched ones; undefined: all. */
+  constructor(namespaces: readonly string[] | undefined) {
+    this.#namespaces = namespaces;
+  }
+
+  /** Takes in how the object is now; undefined: it is gone. Returns whether it was known, and somewhere else. */
+  see(kind: Sharded, key: ObjectKey, object: KubeObject | undefined): boolean {
+    const [former, within] = [this.#within[kind].get(key), object && withinOf(kind, object)];
+    if (within === undefined) this.#within[kind].delete(key);
+    else this.#within[kind].set(key, within);
+    return former !== undefined && former !== within;
+  }
+
+  has(kind: Sharded, key: ObjectKey): boolean {
+    return this.#within[kind].has(key);
+  }
+
+  keys(kind: Sharded): readonly ObjectKey[] {
+    return [...this.#within[kind].keys()];
+  }
+
+  /** Of what is not known, or in something that is not, that one's key. */
+  of(kind: Sharded, key: ObjectKey): string {
+    const outer = this.outerOf(kind, key);
+    return outer === undefined ? (this.#within[kind].get(key) ?? key) : this.of(outer.kind, outer.key);
+  }
+
+  /** What the object refers to, there or not; undefined for a space, and for what is not known. */
+  outerOf(kind: Sharded, key: ObjectKey): Outer | undefined {
+    const within = this.#within[kind].get(key);
+    if (within === undefined || kind === 'spaces') return undefined;
+    return { kind: kind === 'clusters' ? 'spaces' : 'clusters', key: within };
+  }
+
+  /** What says in which shard the object is, and is not known here; undefined: all is known, or the object itself is gone. */
+  unseen(kind: Sharded, key: ObjectKey): Outer | undefined {
+    const outer = this.outerOf(kind, key);
+    // What is in no namespace that is watched, no replica ever sees.
+    if (outer === undefined || this.#namespaces?.includes(splitKey(outer.key).namespace) === false) return undefined;
+    return this.has(outer.kind, outer.key) ? this.unseen(outer.kind, outer.key) : outer;
+  }
+}
+
+/** Of a space its shard, of another object the key of what it is in. */
+function withinOf(kind: Sharded, { metadata, spec }: KubeObject): string {
+  // As the API server has checked it.
+  if (kind === 'spaces') return placeInFull(placeOf(spec as DatabaseSpaceSpec));
+  const { spaceRef, clusterRef } = spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
+  const ref = spaceRef ?? clusterRef;
+  return objectKey(ref?.namespace ?? metadata.namespace ?? '', ref?.name ?? '');
+}
