@@ -91,8 +91,8 @@ export const ON_SERVERS: readonly Mutation[] = [
     changes: [
       [
         USER,
-        "known || subject.spec.adoptionPolicy === 'IfExists';",
-        "known || subject.spec.adoptionPolicy !== 'Always';",
+        "isKnown || subject.spec.adoptionPolicy === 'IfExists';",
+        "isKnown || subject.spec.adoptionPolicy !== 'Always';",
       ],
     ],
     hunt: ['user-of-others'],

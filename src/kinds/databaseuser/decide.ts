@@ -74,46 +74,14 @@ function stuck(reason: string, message: string): UserDecision {
   return { conditions: stalled(reason, message), retry: 'slowly' };
 }
 
+/** From what the login was found to be to the one step that comes next; the first that holds. */
 function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: number): UserDecision {
-  const { at } = seen;
-  const username = usernameOf(subject);
-  const on = { username, identity: at.identity };
-  const secretName = connectionSecretName(subject);
-  const known = isOurs(subject, at.identity);
-  const user = `User "${username}" of DatabaseCluster "${at.clusterName}"`;
-  // While a password works that stands in the Secret, the user is Ready, whatever is being done.
-  const isReady = login.works === 'current';
-  const step = (next: UserStep, reason: string, doing: string): UserDecision => ({
-    conditions: isReady ? readyConditions(subject, seen) : reconciling(reason, `${user} ${doing}`),
-    steps: [next],
-    hold: true,
-  });
-  const create = (password: 'next' | 'current') =>
-    step({ do: 'CreateUser', ...on, password, returns: known }, 'CreatingUser', 'is being created');
-  const put = (password: 'next' | 'current', drifted = false) =>
-    step({ do: 'PutPassword', ...on, password, drifted }, 'SettingPassword', 'is being given its password');
-  const prepare = (how: { readonly instead?: true } = {}): UserDecision => {
-    const decision = step(
-      { do: 'PrepareNext', ...how, ...(isReady ? {} : { isOnly: true }) },
-      'SettingPassword',
-      `is being given a password: Secret "${secretName}" is written`,
-    );
-    if (login.refusal === undefined) return decision;
-    const { failure, forMs } = login.refusal;
-    return { ...decision, steps: [], stands: failure, requeueAfterMs: forMs };
-  };
-  const write = () =>
-    step({ do: 'WriteSecret', isOwn: login.isOwn }, 'SettingPassword', `gets Secret "${secretName}" written`);
-  const mayTake = login.hasLostPassword || known || subject.spec.adoptionPolicy === 'IfExists';
-  const exists = () => {
-    const message = `${user} ${whose(subject, login)}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
-    return stuck(USER_EXISTS, message);
-  };
-
   const { source } = login;
+  const { create, put, prepare, write, replace, copy } = stepsOf(subject, seen, login);
+  const isKnown = isOurs(subject, seen.at.identity);
+  const mayTake = login.hasLostPassword || isKnown || subject.spec.adoptionPolicy === 'IfExists';
 
-  if (login.content === 'wrongType')
-    return step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets its Secret "${secretName}" anew`);
+  if (login.content === 'wrongType') return replace();
   if (login.hasNext) {
     // Nothing is news before the Secret has it.
     if (login.works === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
@@ -123,21 +91,66 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
     if (login.works === 'none' && !login.exists) return create('next');
     // The server took it for something else: the person who chose it and now another one need not wait for it.
     if (login.works === 'none' && mayTake && source.is === 'own' && !source.coming) return prepare({ instead: true });
-    return login.works === 'current' || mayTake ? put('next') : exists();
+    return login.works === 'current' || mayTake ? put('next') : exists(subject, seen, login);
   }
   const previous = login.previous.find(({ hasPassword }) => hasPassword);
-  if (!login.hasCurrent && previous !== undefined)
-    return step({ do: 'CopySecret', from: previous.name }, 'SettingPassword', `gets Secret "${secretName}"`);
-  if (login.works === 'none' && login.exists && !mayTake) return exists();
+  if (!login.hasCurrent && previous !== undefined) return copy(previous.name);
+  if (login.works === 'none' && login.exists && !mayTake) return exists(subject, seen, login);
   if (login.works === 'none' && login.hasCurrent && !login.isFactory) {
     if (login.isAwaited) return awaited(subject, seen, login);
     if (!login.exists) return create('current');
-    if (login.asVerified) return put('current', known);
+    if (login.asVerified) return put('current', isKnown);
   }
   if (login.works === 'current' && login.content === 'differs') return write();
   if (source.is === 'unusable') return unusable(source, login);
   if (login.works === 'none' || (source.is === 'own' && !source.applied)) return prepare();
   return working(subject, seen, login, login, nowMs);
+}
+
+/** Each step that may come next, with what is said meanwhile. */
+function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin) {
+  const { at } = seen;
+  const on = { username: usernameOf(subject), identity: at.identity };
+  const secretName = connectionSecretName(subject);
+  // While a password works that stands in the Secret, the user is Ready, whatever is being done.
+  const isReady = login.works === 'current';
+  const step = (next: UserStep, reason: 'CreatingUser' | 'SettingPassword', doing: string): UserDecision => ({
+    conditions: isReady ? readyConditions(subject, seen) : reconciling(reason, `${nameOf(subject, seen)} ${doing}`),
+    steps: [next],
+    hold: true,
+  });
+  return {
+    create: (password: 'next' | 'current') => {
+      const returns = isOurs(subject, at.identity);
+      return step({ do: 'CreateUser', ...on, password, returns }, 'CreatingUser', 'is being created');
+    },
+    put: (password: 'next' | 'current', drifted = false) =>
+      step({ do: 'PutPassword', ...on, password, drifted }, 'SettingPassword', 'is being given its password'),
+    prepare: (how: { readonly instead?: true } = {}): UserDecision => {
+      const decision = step(
+        { do: 'PrepareNext', ...how, ...(isReady ? {} : { isOnly: true }) },
+        'SettingPassword',
+        `is being given a password: Secret "${secretName}" is written`,
+      );
+      if (login.refusal === undefined) return decision;
+      const { failure, forMs } = login.refusal;
+      return { ...decision, steps: [], stands: failure, requeueAfterMs: forMs };
+    },
+    write: () =>
+      step({ do: 'WriteSecret', isOwn: login.isOwn }, 'SettingPassword', `gets Secret "${secretName}" written`),
+    replace: () => step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets its Secret "${secretName}" anew`),
+    copy: (from: string) => step({ do: 'CopySecret', from }, 'SettingPassword', `gets Secret "${secretName}"`),
+  };
+}
+
+function nameOf(subject: UserSubject, { at }: UserSeen): string {
+  return `User "${usernameOf(subject)}" of DatabaseCluster "${at.clusterName}"`;
+}
+
+/** It is there, and not to be touched. */
+function exists(subject: UserSubject, seen: UserSeen, login: TriedLogin): UserDecision {
+  const message = `${nameOf(subject, seen)} ${whose(subject, login)}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
+  return stuck(USER_EXISTS, message);
 }
 
 /** Why the user is taken for somebody else's. */
