@@ -32,6 +32,7 @@ const labelValue = z
     'a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit',
   );
 
+/** Labels by their keys, 32 at most; `field` is what messages call them. */
 export function labels(field: string) {
   return ruled(z.record(z.string(), labelValue), keysOf(field, LABEL_KEY, isLabelKey)).meta({ maxProperties: 32 });
 }
