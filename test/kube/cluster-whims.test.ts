@@ -45,7 +45,10 @@ describe.concurrent('changes of mind', () => {
       backup,
     });
     expect(await desk.cloud.count('update', desk.id)).toBe(1);
-    const [event, ...more] = await eventsOf(desk, 'Updating');
+    // Events are written beside the passes, and this one perhaps after the next status.
+    const updating = () => eventsOf(desk, 'Updating');
+    await waitUntil(async () => (await updating()).length > 0, { what: 'the event' });
+    const [event, ...more] = await updating();
     expect(more).toEqual([]);
     for (const change of [
       'machineType from c2d-highcpu-4 to c2d-highcpu-8',
