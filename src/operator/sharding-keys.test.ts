@@ -63,12 +63,14 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
   const resynced: string[] = [];
   const released: string[] = [];
   const delays = new Map<string, number>();
+  const hurried = new Map<string, number>();
   const controller = {
     enqueueAsNew: (key: string, delayMs: number) => {
       resynced.push(key);
       delays.set(key, delayMs);
     },
     forget: (key: string) => void released.push(key),
+    queue: { addAfter: (key: string, delayMs: number) => void hurried.set(key, delayMs) },
   };
   const stop = new AbortController();
   const running = sharding.run(
@@ -107,6 +109,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     resynced,
     released,
     delays,
+    hurried,
     rival,
     placeSpace,
     removeSpace,
@@ -304,6 +307,24 @@ test('A key whose space has come to be another one waits until another replica w
   expect([await other.gate.begin('shop/orders-0'), await other.gate.begin('shop/orders-0')]).toEqual([true, true]);
   await world.advance(60_000);
   expect(other.resynced).toHaveLength(2);
+});
+
+test('A key that was turned away as its space has come to be another one is not left to rest as at a start', async () => {
+  const { world, other, move } = await aPair();
+  expect(await other.gate.begin('shop/orders-0')).toBe(false);
+  move();
+  expect(await other.gate.begin('shop/orders-0')).toBe(false);
+  expect(await other.gate.begin('shop/orders-0')).toBe(false);
+  await world.advance(8_000);
+  expect(other.resynced.sort()).toEqual(['shop/orders-0', 'shop/production']);
+  expect([...other.hurried]).toEqual([['shop/orders-0', 2_000]]);
+});
+
+test('A key that was turned away before it was known whose it is rests as at a start', async () => {
+  const { world, gate, resynced, hurried } = aShare(1);
+  expect(await gate.begin('shop/orders-0')).toBe(false);
+  await world.advance(3_000);
+  expect([resynced.sort(), [...hurried]]).toEqual([['shop/orders-0', 'shop/production'], []]);
 });
 
 test('A key whose space has come to be another one waits as long where a third replica dies just then', async () => {

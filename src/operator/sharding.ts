@@ -10,6 +10,7 @@ import type { LeaseTimes } from '../kube/lease.ts';
 import { type ObjectKey, splitKey } from '../kube/object.ts';
 import type { KeyGate } from '../runtime/controller.ts';
 import type { Forgotten } from '../runtime/kind.ts';
+import type { WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Membership } from './membership.ts';
 import { type Outer, SHARDED, type Sharded, Shards } from './shards.ts';
@@ -20,6 +21,7 @@ type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 export interface ShardedController {
   enqueueAsNew(key: ObjectKey, delayMs: number): void;
   forget(key: ObjectKey, why: Forgotten): void;
+  readonly queue: Pick<WorkQueue, 'addAfter'>;
 }
 
 export type ShardedControllers = Readonly<Record<Sharded, ShardedController>>;
@@ -76,12 +78,15 @@ export class Sharding {
     users: new Map<ObjectKey, number>(),
     databases: new Map<ObjectKey, number>(),
   };
-  /** Keys whose passes the gate refused: if they come to be ours after all, nobody else has worked on them since. */
-  readonly #refused: Readonly<Record<Sharded, Set<ObjectKey>>> = {
-    spaces: new Set(),
-    clusters: new Set(),
-    users: new Set(),
-    databases: new Set(),
+  /**
+   * Keys whose passes the gate refused: if they come to be ours after all, nobody else has worked on them since. True: they were
+   * refused as their shard had changed, which is news for them.
+   */
+  readonly #refused: Readonly<Record<Sharded, Map<ObjectKey, boolean>>> = {
+    spaces: new Map(),
+    clusters: new Map(),
+    users: new Map(),
+    databases: new Map(),
   };
   #controllers: ShardedControllers | undefined;
   #looks = 0;
@@ -125,8 +130,9 @@ export class Sharding {
         const unseen = this.#shards.unseen(kind, key);
         const isUncertain = unseen !== undefined && (await this.#exists(unseen));
         const shard = this.#shards.of(kind, key);
-        if (isUncertain || this.#hasMoved(kind, key) || !this.#membership.owns(shard)) {
-          this.#refused[kind].add(key);
+        const isMoving = isUncertain || this.#hasMoved(kind, key);
+        if (isMoving || !this.#membership.owns(shard)) {
+          this.#refused[kind].set(key, isMoving || this.#refused[kind].get(key) === true);
           return false;
         }
         this.#begun.set(`${kind} ${key}`, { kind, key, shard });
@@ -184,7 +190,7 @@ export class Sharding {
           owned.clear();
           steps = 0;
         }
-        for (const key of this.#refused[kind]) if (!this.#shards.has(kind, key)) this.#refused[kind].delete(key);
+        for (const key of this.#refused[kind].keys()) if (!this.#shards.has(kind, key)) this.#refused[kind].delete(key);
         for (const key of this.#ours[kind].keys()) {
           if (this.#shards.has(kind, key)) continue;
           this.#ours[kind].delete(key);
@@ -210,10 +216,13 @@ export class Sharding {
     const [ours, refused] = [this.#ours[kind], this.#refused[kind]];
     if (isOurs && (!ours.has(key) || refused.has(key))) {
       if (this.#hasMoved(kind, key)) return false;
+      const delayMs = kind === 'clusters' ? FIRST_LOOK_MS : 0;
+      this.#controllers?.[kind].enqueueAsNew(key, delayMs);
+      // What is stalled rests as at a start otherwise, for minutes.
+      if (refused.get(key) === true) this.#controllers?.[kind].queue.addAfter(key, delayMs);
       refused.delete(key);
       ours.set(key, this.#clock.now());
       counts.gained++;
-      this.#controllers?.[kind].enqueueAsNew(key, kind === 'clusters' ? FIRST_LOOK_MS : 0);
       return true;
     }
     // While something is in hand the shard may yet stay ours, and then nobody else has looked at what was turned away.
