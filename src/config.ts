@@ -123,7 +123,7 @@ const duration = z.string().regex(DURATION_PATTERN, 'must be a duration such as 
 /** Others a space cannot name, so that they would allow nothing. */
 function isBaseURL(url: URL | null): boolean {
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  return [url.search, url.hash, url.username, url.password].every((part) => part === '') && !/[?#]$/.test(url.href);
+  return url.username === '' && url.password === '' && !/[?#]/.test(url.href);
 }
 
 /** The value of --allowed-base-urls; undefined: all. */

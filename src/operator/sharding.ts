@@ -13,7 +13,7 @@ import type { Forgotten } from '../runtime/kind.ts';
 import type { WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Membership } from './membership.ts';
-import { type Outer, SHARDED, type Sharded, Shards } from './shards.ts';
+import { type ByKind, byKind, type Outer, SHARDED, type Sharded, Shards } from './shards.ts';
 
 type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 
@@ -57,8 +57,8 @@ const SLICE = 500;
 const CHANGE_STEPS = 10;
 
 /**
- * Which objects this replica works on: those of the shards that it owns. What comes to be ours is looked at as at a start, and what is no longer
- * ours is forgotten: its space is not listed any more.
+ * Which objects this replica works on: those of the shards that it owns. What comes to be ours is looked at as at a start, and
+ * what is no longer ours is forgotten: its space is not listed any more.
  */
 export class Sharding {
   readonly #api: Pick<KubeApi, 'get'>;
@@ -72,22 +72,12 @@ export class Sharding {
   /** Objects that moved here from a shard that was not ours, as `kind key`, and how many looks at the others there had been then. */
   readonly #moved = new Map<string, number>();
   /** Keys that came to be ours, and when; wall clock. */
-  readonly #ours = {
-    spaces: new Map<ObjectKey, number>(),
-    clusters: new Map<ObjectKey, number>(),
-    users: new Map<ObjectKey, number>(),
-    databases: new Map<ObjectKey, number>(),
-  };
+  readonly #ours: ByKind<number> = byKind();
   /**
    * Keys whose passes the gate refused: if they come to be ours after all, nobody else has worked on them since. True: they were
    * refused as their shard had changed, which is news for them.
    */
-  readonly #refused: Readonly<Record<Sharded, Map<ObjectKey, boolean>>> = {
-    spaces: new Map(),
-    clusters: new Map(),
-    users: new Map(),
-    databases: new Map(),
-  };
+  readonly #refused: ByKind<boolean> = byKind();
   #controllers: ShardedControllers | undefined;
   #looks = 0;
   #sweeping = false;
@@ -97,10 +87,9 @@ export class Sharding {
     this.#shards = new Shards(options.namespaces);
     for (const kind of SHARDED) {
       informers[kind].onChange((key, _before, after) => {
-        const former = this.#shards.of(kind, key);
+        const left = this.#shards.see(kind, key, after);
         // With it, all that is in it moves to another shard; so it does where the object is gone.
-        if (this.#shards.see(kind, key, after) && !this.#membership.owns(former))
-          this.#moved.set(`${kind} ${key}`, this.#looks);
+        if (left !== undefined && !this.#membership.owns(left)) this.#moved.set(`${kind} ${key}`, this.#looks);
       });
     }
     this.#api = options.api;

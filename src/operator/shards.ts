@@ -6,6 +6,13 @@ export type Sharded = 'spaces' | 'clusters' | 'users' | 'databases';
 
 export const SHARDED: readonly Sharded[] = ['spaces', 'clusters', 'users', 'databases'];
 
+/** Something by key, for each kind. */
+export type ByKind<T> = Readonly<Record<Sharded, Map<ObjectKey, T>>>;
+
+export function byKind<T>(): ByKind<T> {
+  return { spaces: new Map(), clusters: new Map(), users: new Map(), databases: new Map() };
+}
+
 /** What an object is in. */
 export interface Outer {
   readonly kind: 'spaces' | 'clusters';
@@ -23,12 +30,7 @@ interface Ref {
  */
 export class Shards {
   /** Of each object that was seen what `withinOf` said of it: to read the object again takes much longer. */
-  readonly #within: Readonly<Record<Sharded, Map<ObjectKey, string>>> = {
-    spaces: new Map(),
-    clusters: new Map(),
-    users: new Map(),
-    databases: new Map(),
-  };
+  readonly #within: ByKind<string> = byKind();
   readonly #namespaces: readonly string[] | undefined;
 
   /** `namespaces`: the watched ones; undefined: all. */
@@ -36,12 +38,14 @@ export class Shards {
     this.#namespaces = namespaces;
   }
 
-  /** Takes in how the object is now; undefined: it is gone. Returns whether it was known, and somewhere else. */
-  see(kind: Sharded, key: ObjectKey, object: KubeObject | undefined): boolean {
+  /** Takes in how the object is now; undefined: it is gone. Returns the shard that it has left, if it was known and is elsewhere now. */
+  see(kind: Sharded, key: ObjectKey, object: KubeObject | undefined): string | undefined {
     const [former, within] = [this.#within[kind].get(key), object && withinOf(kind, object)];
+    if (former === within) return undefined;
+    const left = former === undefined ? undefined : this.of(kind, key);
     if (within === undefined) this.#within[kind].delete(key);
     else this.#within[kind].set(key, within);
-    return former !== undefined && former !== within;
+    return left;
   }
 
   has(kind: Sharded, key: ObjectKey): boolean {
