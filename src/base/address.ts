@@ -1,15 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 
 /*
- * Of addresses: what is one, and which IP addresses are public. A tenant who names a host must not reach through the operator what only the operator can
- * reach: its own pod, the cluster's network, the machine's metadata service.
+ * What counts as an address, and which IP addresses are public. A tenant who names a host must not reach through the operator
+ * what only the operator can reach: its own pod, the cluster's network, the machine's metadata service.
  */
 
-/** IANA's registries of special-purpose addresses, and where clouds have their metadata. All IPv6 outside 2000::/3 comes on top. */
+/** IANA's registries of special-purpose addresses, and the metadata addresses of clouds. All IPv6 outside 2000::/3 is refused besides. */
 const SPECIAL: readonly { readonly word: string; readonly networks: BlockList }[] = [
   { word: 'a loopback address', networks: networksOf(['127.0.0.0/8', '::1/128']) },
   {
-    // 168.63.129.16 is Azure's host, public by its number only.
+    // 168.63.129.16 is Azure's host: public by its number only.
     word: 'a link-local address',
     networks: networksOf(['169.254.0.0/16', '168.63.129.16/32', 'fe80::/10']),
   },
@@ -26,12 +26,12 @@ const SPECIAL: readonly { readonly word: string; readonly networks: BlockList }[
   },
 ];
 const GLOBAL_UNICAST = networksOf(['2000::/3']);
-/** IPv4 in IPv6: mapped addresses, and those of NAT64, by which clusters of IPv6 alone reach IPv4. */
+/** IPv4 in IPv6: mapped addresses, and those of NAT64, by which IPv6-only clusters reach IPv4. */
 const WITH_IPV4 = networksOf(['::ffff:0:0/96', '64:ff9b::/96']);
 
 /**
- * The parts of `host:port`, or of a host alone; undefined: it is neither. `host` is a name or an IP address; one of IPv6 stands in
- * brackets in the text, as in a URL, and without them in `host`.
+ * Splits `host:port`, or a host alone; undefined if it is neither. `host` is a name or an IP address. An IPv6 address has
+ * brackets in the text, as in a URL, and none in `host`.
  */
 export function splitAddress(text: string): { readonly host: string; readonly port: string | undefined } | undefined {
   const [, inBrackets, name, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/i.exec(text) ?? [];
@@ -40,7 +40,7 @@ export function splitAddress(text: string): { readonly host: string; readonly po
   return port !== undefined && (Number(port) < 1 || Number(port) > 65_535) ? undefined : { host, port };
 }
 
-/** Networks as `10.0.0.0/8` or a single address. Throws RangeError on anything else. */
+/** Parses networks such as `10.0.0.0/8`, or single addresses. Throws RangeError on anything else. */
 export function networksOf(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
@@ -57,7 +57,7 @@ export function networksOf(texts: readonly string[]): BlockList {
 }
 
 /**
- * What kind of address it is, if it is neither public nor in `allowed`: `a private address`. Undefined: requests may go
+ * What kind of address it is, such as `a private address`, if it is neither public nor in `allowed`; undefined if requests may go
  * there. `address` is IPv4 or IPv6 in any form that a resolver gives.
  */
 export function specialUseOf(address: string, allowed: BlockList): string | undefined {
@@ -71,10 +71,10 @@ export function specialUseOf(address: string, allowed: BlockList): string | unde
   return family === 'ipv6' && !GLOBAL_UNICAST.check(meant, family) ? 'a reserved address' : undefined;
 }
 
-/** The IPv4 address that an IPv6 address stands for. */
+/** The IPv4 address that an IPv6 address stands for, if any. */
 function embeddedIPv4(address: string): string | undefined {
   if (isIP(address) !== 6 || !WITH_IPV4.check(address, 'ipv6')) return undefined;
-  // URLs have one form for each address, in which the last two groups are the last four bytes.
+  // A URL has one form for each address, and its last two groups are the last four bytes.
   const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':');
   const [high = 0, low = 0] = groups.slice(-2).map((group) => Number.parseInt(group || '0', 16));
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');

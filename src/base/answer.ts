@@ -2,16 +2,16 @@ import type { z } from 'zod';
 import type { HttpResponse } from './http.ts';
 import { BadAnswer, decodeUtf8, parseJson, refusePacked } from './json-stream.ts';
 
-/** Largest answer of which only one object is expected, in bytes. */
+/** Largest answer that holds only one object, in bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Of an answer that is read an element at a time. Of the smallest there are millions in as many bytes, and each takes some 400 when it is kept. */
+/** Limits of an answer that is read an element at a time. `maxBytes` holds millions of the smallest, each of some 400 bytes when kept. */
 export const LIST_LIMITS = {
   maxBytes: 64 * 1024 * 1024,
   maxElementBytes: 4 * 1024 * 1024,
   maxElements: 100_000,
 } as const;
 
-/** The whole body. Fails with BadAnswer if it is too large, or a web page: what a proxy or a wrong address answers with. */
+/** Returns the whole body. Fails with BadAnswer if it is too large, or a web page, as from a proxy or a wrong address. */
 export async function readBytes(response: HttpResponse, maxBytes = MAX_ANSWER_BYTES): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -25,7 +25,7 @@ export async function readBytes(response: HttpResponse, maxBytes = MAX_ANSWER_BY
   return bytes;
 }
 
-/** Nothing is expected; whatever comes is read, so that the connection is free again, and ignored unless it is a web page. */
+/** Expects nothing. The body is read, so that the connection is free again, and ignored unless it is a web page. */
 export async function readNothing(response: HttpResponse): Promise<void> {
   await readBytes(response);
 }
@@ -34,7 +34,7 @@ export async function readTextAnswer(response: HttpResponse): Promise<string> {
   return decodeUtf8(await readBytes(response));
 }
 
-/** A JSON value that fits `schema`. */
+/** Reads a JSON value that fits `schema`. */
 export async function readJson<Schema extends z.ZodType>(
   response: HttpResponse,
   schema: Schema,
@@ -42,7 +42,7 @@ export async function readJson<Schema extends z.ZodType>(
   return shaped(schema, parseJson(await readBytes(response)), '');
 }
 
-/** `value` as `schema` takes it, or a BadAnswer that says where and why it does not shaped, without quoting it. */
+/** Parses `value` with `schema`. Throws BadAnswer that says where and why it does not fit, without quoting it. */
 export function shaped<Schema extends z.ZodType>(schema: Schema, value: unknown, where: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -51,12 +51,12 @@ export function shaped<Schema extends z.ZodType>(schema: Schema, value: unknown,
   throw new BadAnswer(`the answer makes no sense${path === '' ? '' : ` at ${path}`}: ${issue?.message ?? 'invalid'}`);
 }
 
-/** Absent and null alike (compatibility.md: servers send null for what is absent). */
+/** Absent or null (compatibility.md: servers send null for what is absent). */
 export function maybe<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** The body in pieces. Fails with BadAnswer if its first one is that of a web page, or packed. */
+/** The body in pieces. Fails with BadAnswer if the first one begins a web page, or is packed. */
 export async function* pagelessBody({ body }: HttpResponse): AsyncGenerator<Uint8Array> {
   let begun = false;
   for await (const chunk of body) {
@@ -69,7 +69,7 @@ export async function* pagelessBody({ body }: HttpResponse): AsyncGenerator<Uint
   }
 }
 
-/** By how it begins, a byte order mark aside. Its label says less: Express and PHP call any text text/html. */
+/** Judges by the first bytes, after any byte order mark. The label says less: Express and PHP call any text text/html. */
 function refuseWebPage(bytes: Uint8Array): void {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 256)).toString('latin1');
   if (/^(?:\xef\xbb\xbf)?\s*</.test(start))

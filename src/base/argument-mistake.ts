@@ -1,7 +1,7 @@
 import { messageOf } from './errors.ts';
 import { didYouMean } from './nearest.ts';
 
-/** What a person got wrong, from an error of `parseArgs()`, with the flag that was probably meant. `flags`: without dashes. */
+/** Says what a person got wrong, from an error of `parseArgs()`, and which flag was probably meant. `flags`: without dashes. */
 export function argumentMistake(error: unknown, flags: readonly string[]): string {
   const [text = ''] = messageOf(error).split(/\. |\.?\n/);
   const [, unknown] = /^Unknown option '--(.+)'$/.exec(text) ?? [];

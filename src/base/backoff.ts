@@ -3,18 +3,18 @@ import type { Random } from './random.ts';
 export interface Backoff {
   /** Delay before the first retry, in milliseconds. */
   readonly initialMs: number;
-  /** No delay is longer, in milliseconds. */
+  /** The longest delay, in milliseconds. */
   readonly maxMs: number;
 }
 
-/** The longest that the delay before retry number `attempt` (from 0) may be: doubled each time up to the maximum. */
+/** The longest possible delay before retry number `attempt` (from 0): doubled each time up to the maximum. */
 export function ceilingMs({ initialMs, maxMs }: Backoff, attempt: number): number {
   return Math.min(maxMs, initialMs * 2 ** Math.min(attempt, 30));
 }
 
 /**
- * The delay before retry number `attempt` (from 0): doubled each time up to the maximum, then drawn uniformly from its
- * upper half, so that many who failed together do not come back together, and none comes back at once.
+ * The delay before retry number `attempt` (from 0): doubled each time up to the maximum, then drawn uniformly from its upper
+ * half, so that callers that failed together do not come back together, and none comes back at once.
  */
 export function backoffMs(backoff: Backoff, attempt: number, random: Random): number {
   const ceiling = ceilingMs(backoff, attempt);

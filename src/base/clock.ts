@@ -1,4 +1,4 @@
-/** Time as a dependency: production reads the system's, simulation a virtual one. Nothing else may read time or start timers. */
+/** Time as a dependency: the system's in production, virtual in simulation. Nothing else may read time or start timers. */
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch. It can jump; use `monotonic` to measure durations. */
   now(): number;
@@ -8,7 +8,7 @@ export interface Clock {
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** The longest delay that a timer of the platform takes; longer ones would fire at once. */
+/** The longest delay that the platform's timers take; longer ones would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `delayMs`, or at once when `signal` aborts: callers look at the signal afterwards, no exception is needed. */
+/** Resolves after `delayMs`, or at once when `signal` aborts: callers check the signal afterwards, so no exception is needed. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

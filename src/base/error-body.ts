@@ -10,7 +10,7 @@ export interface ErrorBody {
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Never fails: the status says enough. Bodies may be missing, plain text, HTML or cut (compatibility.md). */
+/** Never fails, as the status says enough. Bodies may be missing, plain text, HTML or cut (compatibility.md). */
 export async function readErrorBody(response: HttpResponse): Promise<ErrorBody> {
   const text = await readStart(response.body).catch(() => '');
   if (encodingWords(response) !== undefined) return {};
@@ -22,7 +22,7 @@ export async function readErrorBody(response: HttpResponse): Promise<ErrorBody> 
   return plain === '' || /^[<{[]/.test(plain) ? {} : { message: plain };
 }
 
-/** Why the answer cannot be read, where it is packed; undefined: it is as it should be. */
+/** Why the answer cannot be read, if it is packed; undefined if it is not. */
 export function encodingWords({ headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return undefined;

@@ -1,8 +1,8 @@
-/** A failure that time may mend: the object is tried again with backoff. `reason` is a CamelCase word for the condition. */
+/** A failure that may pass with time: the object is retried with backoff. `reason` is a CamelCase word for the condition. */
 export class TransientError extends Error {
   override readonly name = 'TransientError';
   readonly reason: string;
-  /** At the earliest after this many milliseconds, when the other side named a time. */
+  /** Retry no sooner than this many milliseconds, if the other side named a time. */
   readonly retryAfterMs: number | undefined;
 
   constructor(reason: string, message: string, options?: { retryAfterMs?: number | undefined; cause?: unknown }) {
@@ -12,7 +12,7 @@ export class TransientError extends Error {
   }
 }
 
-/** A failure that only a person can mend: the object is Stalled until something it depends on changes, and retried slowly. */
+/** A failure that only a person can fix: the object is Stalled until something it depends on changes, and retried slowly. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
   readonly reason: string;
@@ -28,7 +28,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Does `work` for each, also after it threw for one; then throws what it threw first. */
+/** Calls `work` for each, even after it threw for one; then throws the first error. */
 export function forAll<T>(each: Iterable<T>, work: (one: T) => void): void {
   const thrown: unknown[] = [];
   for (const one of each) {

@@ -1,15 +1,15 @@
 import type { Clock } from './clock.ts';
 
 const BEAT_MS = 5_000;
-/** A beat that comes so late was held up by something that is wrong; garbage collection is not. */
+/** Garbage collection does not make a beat this late: something is wrong. */
 const LATE_MS = 5_000;
-/** Of the last so many beats, which are a minute, so many may be late: a machine that was suspended is late once. */
+/** Of the last `BEATS`, which are a minute, `MAX_LATE` may be late: a machine that was suspended is late once. */
 const BEATS = 12;
 const MAX_LATE = 2;
 
 /**
- * Notices when the event loop stands still again and again: then everything waits, and a probe that happens to be answered
- * in between says nothing. A loop that stands still for good answers no probe at all.
+ * Notices when the event loop blocks again and again. Everything waits then, and a probe that happens to be answered in between
+ * says nothing. A loop that blocks for good answers no probe at all.
  */
 export class EventLoopWatch {
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class EventLoopWatch {
     this.#cancel();
   }
 
-  /** What is wrong with the event loop; undefined: nothing is. */
+  /** Says what is wrong with the event loop; undefined if nothing is. */
   problem(): string | undefined {
     const late = this.#lateMs.filter((ms) => ms > LATE_MS);
     if (late.length <= MAX_LATE) return undefined;

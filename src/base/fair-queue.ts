@@ -1,13 +1,13 @@
 /**
- * Keys in groups that take turns: round robin between groups, first in, first out within one, but for those that go on: they
- * stand before those that begin. So a group of ten thousand keys holds up a group of one by a single key. It is one level of
- * the work queue, as the API server's priority and fairness has queues within a priority level.
+ * Keys in groups that take turns: round robin between groups, and first in, first out within one, except that keys that go on
+ * come before keys that begin. So a group of ten thousand keys delays a group of one by a single key. It is one level of the work
+ * queue, like the queues within a priority level of the API server's priority and fairness.
  */
 export class FairQueue {
   /** In the order of their turns. */
   readonly #groups = new Map<string, Group>();
 
-  /** `goesOn`: what was begun with it is to be ended before others of its group begin. */
+  /** `goesOn`: the key's work has begun, and should end before others of its group begin. */
   add(key: string, group: string, goesOn = false): void {
     const keys = this.#groups.get(group) ?? { going: new Set(), beginning: new Set() };
     (goesOn ? keys.going : keys.beginning).add(key);
@@ -22,7 +22,7 @@ export class FairQueue {
     if (isEmpty(keys)) this.#groups.delete(group);
   }
 
-  /** Takes the first key of the group whose turn it is, among those that may go; that group then stands last. */
+  /** Takes the first key of the first group that may go, and moves that group to the end. */
   take(mayGo: (group: string) => boolean): string | undefined {
     for (const [group, keys] of this.#groups) {
       if (!mayGo(group)) continue;

@@ -4,20 +4,20 @@ interface Place<T> {
   readonly item: T;
   readonly party: object;
   readonly round: number;
-  /** Within a round, who came first goes first. */
+  /** Within a round, first come, first served. */
   readonly order: number;
 }
 
 interface Party {
-  /** The round of the one that came last. */
+  /** The round of its last item. */
   round: number;
   waiting: number;
 }
 
 /**
- * Those who wait, of several parties that are to have equally many turns: start-time fair queuing (Goyal, Vin and Cheng, 1996).
- * Each stands in the round after that of its party's last one, but in none that is over, and rounds go one after the other. So a
- * party of which many wait has no more turns than one of which a new one comes whenever its last one went.
+ * A queue in which several parties get equally many turns: start-time fair queuing (Goyal, Vin and Cheng, 1996). Each item is in
+ * the round after its party's last one, but in none that is over, and rounds go one after the other. So a party with many items
+ * waiting gets no more turns than one that adds a new item whenever its last one went.
  */
 export class FairTurns<T> {
   readonly #parties = new Map<object, Party>();
@@ -27,17 +27,17 @@ export class FairTurns<T> {
   #round = 0;
   #order = 0;
 
-  /** How many wait. */
+  /** The number of waiting items. */
   get size(): number {
     return this.#places.size;
   }
 
-  /** Of whom it is known in which round their turn is. */
+  /** The number of parties whose round is remembered. */
   get parties(): number {
     return this.#parties.size;
   }
 
-  /** After how many turns it would be the party's next one's, if nobody else came. */
+  /** How many turns come before that of the party's next item, if nobody else comes. */
   turnsBefore(party: object): number {
     const others = [...this.#parties].filter(([other, { waiting }]) => other !== party && waiting > 0).length;
     const own = this.#parties.get(party)?.waiting ?? 0;
@@ -54,7 +54,7 @@ export class FairTurns<T> {
     this.#heap.push(place);
   }
 
-  /** Takes the one whose turn it is; undefined: nobody waits. */
+  /** Takes the item whose turn it is; undefined if none waits. */
   take(): T | undefined {
     for (let place = this.#heap.pop(); place !== undefined; place = this.#heap.pop()) {
       if (this.#places.get(place.item) !== place) continue;
@@ -65,14 +65,14 @@ export class FairTurns<T> {
     return undefined;
   }
 
-  /** Whoever had turns only in rounds that are over, and does not wait, is as somebody new. */
+  /** Begins a round. A party that had turns only in earlier rounds and has nothing waiting counts as new. */
   #begin(round: number): void {
     this.#round = round;
     for (const [party, { waiting, round: last }] of this.#parties)
       if (waiting === 0 && last < round) this.#parties.delete(party);
   }
 
-  /** It waits no more. */
+  /** Removes a waiting item. */
   delete(item: T): void {
     const place = this.#places.get(item);
     if (place === undefined) return;
@@ -80,7 +80,7 @@ export class FairTurns<T> {
     const party = this.#parties.get(place.party);
     if (party !== undefined) party.waiting--;
     if (this.#places.size > 0) return;
-    // Who had how many turns counts only among those who wait together.
+    // Past turns count only among parties that wait together.
     this.#parties.clear();
     this.#heap = emptyHeap();
     this.#round = 0;

@@ -1,9 +1,9 @@
-/** A binary heap: hands out what comes first, in whatever order it came in. */
+/** A binary heap: hands items out in order, whatever order they came in. */
 export class Heap<T> {
   readonly #items: T[] = [];
   readonly #isBefore: (one: T, other: T) => boolean;
 
-  /** `isBefore`: a strict order; of two that neither comes before the other, any may be first. */
+  /** `isBefore`: a strict order; of two items that neither comes before the other, either may be first. */
   constructor(isBefore: (one: T, other: T) => boolean) {
     this.#isBefore = isBefore;
   }
@@ -12,7 +12,7 @@ export class Heap<T> {
     return this.#items.length;
   }
 
-  /** The first, which stays; undefined: there is none. */
+  /** The first item, which stays; undefined if there is none. */
   peek(): T | undefined {
     return this.#items[0];
   }
@@ -27,7 +27,7 @@ export class Heap<T> {
     }
   }
 
-  /** Takes the first; undefined: there is none. */
+  /** Takes the first item; undefined if there is none. */
   pop(): T | undefined {
     const items = this.#items;
     const first = items[0];

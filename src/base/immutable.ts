@@ -1,20 +1,20 @@
-/** A type whose objects and arrays, at every depth, may be read only. */
+/** A type whose objects and arrays are read-only at every depth. */
 export type Immutable<T> = T extends (infer Item)[]
   ? readonly Immutable<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
     : T;
 
-/** The same value, of which nothing can be changed any more, at any depth. What is frozen already is taken to be so. */
+/** Freezes the value at every depth and returns it. Anything already frozen is assumed to be frozen at every depth. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  // Not by Object.values, whose lists would be a tenth of a start's garbage.
+  // Not Object.values: its lists would be a tenth of the garbage at the start.
   if (Array.isArray(value)) for (const item of value) frozen(item);
   else for (const name in value) frozen(value[name]);
   return Object.freeze(value);
 }
 
-/** The same value, frozen, and sharing with this one only what was frozen already: whoever has this one may go on changing it. */
+/** A frozen copy that shares only what was already frozen: the owner of `value` may go on changing it. */
 export function frozenCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T;

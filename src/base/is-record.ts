@@ -1,4 +1,4 @@
-/** Whether it has fields, as a JSON object has. */
+/** Reports whether it has fields, as a JSON object has. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

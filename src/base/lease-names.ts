@@ -1,4 +1,4 @@
-/** The Lease of the process that acts alone, in the operator's own namespace; or of replicas that share the work, together. */
+/** The Lease in the operator's own namespace for the process that acts alone, or for replicas that share the work, together. */
 export const LEADER_LEASE = 'mooring';
-/** The Leases that replicas which share the work have each for itself, among others of that namespace. */
+/** Each replica that shares the work has a Lease of its own with this prefix, among others of that namespace. */
 export const REPLICA_LEASE_PREFIX = 'mooring-replica-';

@@ -1,9 +1,8 @@
 import { HttpError, type HttpTransport } from './http.ts';
 
 /**
- * The transport with at most `limit` requests that wait for their answers at a time; others wait for their turn, in order.
- * The time of waiting counts for none of the request's timeouts. Throws HttpError `aborted` where the request's signal
- * ends the waiting: it was not sent.
+ * Limits the transport to `limit` requests that wait for their answers at a time; others wait for their turn, in order. None of
+ * the request's timeouts includes that wait. Throws HttpError `aborted` if the request's signal ends the wait: it was not sent.
  */
 export function limitedTransport(transport: HttpTransport, limit: number): HttpTransport {
   let free = limit;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** What `work` gives; rejects where that takes longer than `limitMs`, and then tells `work` by its signal, or as soon as `signal` aborts. */
+/** Returns what `work` gives. If that takes longer than `limitMs`, or `signal` aborts, rejects and aborts the signal given to `work`. */
 export async function limited<T>(
   clock: Clock,
   limitMs: number,
@@ -17,7 +17,7 @@ export async function limited<T>(
   try {
     return await Promise.race([work(over.signal), given]);
   } catch (error) {
-    // One part of it may have failed while another one is under way.
+    // One part of the work may have failed while another is running.
     end();
     throw error;
   } finally {

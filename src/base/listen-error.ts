@@ -1,6 +1,6 @@
 import { messageOf } from './errors.ts';
 
-/** Why a process cannot listen somewhere, and what a person can do about it. `flag`: the one that names another place. */
+/** Says why a process cannot listen, and what a person can do about it. `flag`: the flag that names another place. */
 export function listenErrorMessage(error: unknown, flag: string): string {
   if (!(error instanceof Error && 'code' in error)) return messageOf(error);
   const { address, port } = error as { readonly address?: string; readonly port?: number };

@@ -6,13 +6,13 @@ import { printableCell } from './printable.ts';
 
 export type Log = Logger;
 
-/** All that most need of a log. */
+/** All that most callers need of a log. */
 export interface PlainLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** The same log, of which each line says this, too. */
+/** The same log, with these fields in each line. */
 export function logAbout(log: PlainLog, about: object): PlainLog {
   return {
     info: (fields, message) => log.info({ ...about, ...fields }, message),
@@ -20,7 +20,7 @@ export function logAbout(log: PlainLog, about: object): PlainLog {
   };
 }
 
-/** Keys under which a secret could stand in something that is logged whole: the last line of defence, not the first. */
+/** Keys under which a secret could be in something that is logged whole: the last line of defence, not the first. */
 const SECRET_KEYS = [
   'password',
   'nextPassword',
@@ -39,7 +39,7 @@ export interface LogOptions {
   readonly write: (line: string) => void;
 }
 
-/** JSON lines with time, level and msg, or lines for people. Errors are logged with message and stack only. */
+/** Logs JSON lines with time, level and msg, or lines for people. Errors are logged with message and stack only. */
 export function createLog(options: LogOptions): Log {
   const destination = new Writable({
     decodeStrings: false,
@@ -66,18 +66,18 @@ export function createLog(options: LogOptions): Log {
   );
 }
 
-/** How many Secrets there are, or the setting `--secrets=get`. A number by any other of these names may be a password. */
+/** The number of Secrets, or the setting `--secrets=get`. A number under any other of these names may be a password. */
 function isHarmless(value: unknown, path: readonly string[]): boolean {
   return path.at(-1) === 'secrets' && (typeof value === 'number' || value === 'watch' || value === 'get');
 }
 
-/** What others wrote may be in the message: it ends no line. */
+/** The message may contain what others wrote, which must not end the line. */
 function pretty(line: string): string {
   const { time, level, msg, kind, namespace, name, err, ...rest } = JSON.parse(line);
   const about = kind === undefined ? '' : ` ${kind} ${namespace}/${name}:`;
   const fields = Object.entries(rest);
   const more = fields.filter(([, value]) => !isRecord(value)).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
-  // What has many fields, such as the configuration, takes a line for each.
+  // A value with many fields, such as the configuration, gets a line for each.
   const below = fields.flatMap(([key, value]) =>
     isRecord(value)
       ? Object.entries(value).map(([field, each]) => `\n         ${key}.${field}=${JSON.stringify(each)}`)

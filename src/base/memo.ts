@@ -2,16 +2,17 @@ import { hash } from 'node:crypto';
 import type { ReadElement } from './json-stream.ts';
 
 /**
- * What was made of the elements of an answer that comes again and again, such as a List, by the digests of their bytes: what
- * has not changed since the answer before is neither read nor made again. It holds no more entries than the newest answer has elements.
+ * What was made of the elements of an answer that comes again and again, such as a List, by the digests of their bytes. Elements
+ * that have not changed since the previous answer are neither read nor made again. It holds no more entries than the newest
+ * answer has elements.
  */
 export class Memo<T extends object> {
   readonly #made = new Map<string, T>();
 
   /**
-   * Reads one answer: `readAll` gives each element to the function that it is given, and returns what it got for all of
-   * them. Of bytes that are new that is what `make` makes; undefined is left out and not remembered. Fails as these do, and
-   * remembers nothing of that answer then.
+   * Reads one answer: `readAll` calls the function it is given for each element, and returns what it got for all of them. For new
+   * bytes that is what `make` makes; undefined is left out and not remembered. Fails as these do, and then remembers nothing of
+   * that answer.
    */
   async read(
     make: ReadElement<T | undefined>,
@@ -19,7 +20,7 @@ export class Memo<T extends object> {
   ): Promise<readonly T[]> {
     const fresh = new Map<string, T>();
     const read = await readAll((bytes, index) => {
-      // Of any length, and no two have the same: who writes an element cannot have it taken for another.
+      // SHA-256, so no two elements have the same: nobody who writes one can pass it off as another.
       const digest = hash('sha256', bytes, 'latin1');
       const known = this.#made.get(digest) ?? fresh.get(digest);
       if (known !== undefined) return known;

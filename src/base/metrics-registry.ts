@@ -2,10 +2,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export const CALL_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Gauges that are called like counters, which Prometheus' own linter refuses; those without `_total` say the same. */
+/** Gauges named like counters, which Prometheus' own linter refuses; those without `_total` say the same. */
 const NO_COUNTERS = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
-/** Metrics by their names, with those of the process and of Node; shown as Prometheus text. */
+/** Metrics by name, with those of the process and of Node, as Prometheus text. */
 export class MetricsRegistry {
   readonly #registry = new Registry();
   readonly #lookUps: (() => void)[] = [];
@@ -23,12 +23,12 @@ export class MetricsRegistry {
     return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
   }
 
-  /** `buckets`: their upper bounds. */
+  /** `buckets`: the upper bounds. */
   histogram<L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]): Histogram<L> {
     return new Histogram({ name, help, labelNames: [...labelNames], buckets, registers: [this.#registry] });
   }
 
-  /** For gauges that are looked up rather than kept: run before each scrape. */
+  /** Runs `lookUp` before each scrape: for gauges that are looked up rather than kept. */
   onScrape(lookUp: () => void): void {
     this.#lookUps.push(lookUp);
   }

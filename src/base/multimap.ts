@@ -1,11 +1,11 @@
 /**
- * Several texts for each key. Most keys have one, which is kept as it is: a Set takes some 200 bytes, and there may be a
+ * Several texts for each key. Most keys have one, which is stored as it is: a Set takes some 200 bytes, and there may be a
  * hundred thousand keys.
  */
 export class Multimap {
   readonly #values = new Map<string, string | Set<string>>();
 
-  /** In the order in which they were added. What is there already stays where it is. */
+  /** The key's texts in the order in which they were added. Adding one again does not move it. */
   get(key: string): Iterable<string> {
     const values = this.#values.get(key);
     return values === undefined ? [] : typeof values === 'string' ? [values] : values;

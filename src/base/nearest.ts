@@ -1,8 +1,8 @@
-/** What was probably meant by a word that is none of the names; undefined: nothing is near enough to be told. */
+/** The name that was probably meant by a word that is none of them; undefined if none is near enough. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const [best] = names
     .map((name) => ({ name, distance: distanceOf(word.toLowerCase(), name.toLowerCase()) }))
-    // A third of a word that is wrong makes it another word.
+    // If more than a third of a word is wrong, it is another word.
     .filter(({ name, distance }) => distance <= Math.max(word.length, name.length) / 3)
     .toSorted((one, other) => one.distance - other.distance);
   return best?.name;
@@ -14,7 +14,7 @@ export function didYouMean(word: string, names: readonly string[], shown = (name
   return meant === undefined ? '' : ` Did you mean ${shown(meant)}?`;
 }
 
-/** Characters to put in, take out or replace, or neighbours to exchange. */
+/** The number of characters to insert, delete or replace, or of neighbours to swap. */
 function distanceOf(one: string, other: string): number {
   let [before, last]: readonly (readonly number[])[] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let row = 1; row <= one.length; row++) {

@@ -1,14 +1,14 @@
-/** Who was refused when last asked. */
+/** Marks who was refused when last asked. */
 interface Mark {
   /** How often anybody had been let through by then. */
   readonly through: number;
-  /** Others were let through since. */
+  /** Whether others have been let through since. */
   isOwn: boolean;
 }
 
 /**
- * `own`: others are let through all the while; `same`: this operation of the party was refused before, and nobody was let through
- * since; `again`: so was another one of the party; `new`: nothing is known of it.
+ * `own`: others are let through all the while. `same`: this operation of the party was refused before, and nobody was let through
+ * since. `again`: so was another one of the party. `new`: none of the party was.
  */
 export type Refusal = 'own' | 'same' | 'again' | 'new';
 
@@ -16,8 +16,8 @@ export type Refusal = 'own' | 'same' | 'again' | 'new';
 const ALL = '';
 
 /**
- * Tells a limit on all from what is the affair of one party, of one operation, or of one party's operation: that is refused again
- * and again, never let through in between, while others are.
+ * Tells a limit on everybody from the trouble of one party, one operation, or one party's operation: those are refused again and
+ * again, and never let through in between, while others are.
  */
 export class OwnTrouble {
   readonly #ofParties = new WeakMap<object, Map<string, Mark>>();
@@ -32,7 +32,7 @@ export class OwnTrouble {
     ofParty?.delete(operation);
   }
 
-  /** `isNews`: it was sent when all that was known before had been heeded. */
+  /** `isNews`: the request was sent after everything known before had been heeded. */
   refused(party: object, operation: string, isNews: boolean): Refusal {
     const ofParty = this.#ofParties.get(party) ?? new Map<string, Mark>();
     this.#ofParties.set(party, ofParty);

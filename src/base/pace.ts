@@ -5,13 +5,13 @@ export type YieldNow = () => Promise<void>;
 
 export const yieldToEventLoop: YieldNow = () => new Promise((resolve) => setImmediate(resolve));
 
-/** So much shorter are turns while somebody hurries. */
+/** How many times shorter turns are while somebody hurries. */
 const HURRIED = 10;
 
 /**
- * Long work asks `due` between its pieces and takes a `rest` when it is: the event loop is never held for long. Where several
- * share one, they go on one by one, each after a turn of others. While somebody hurries, who waits for answers from outside,
- * a rest is due sooner.
+ * Long work checks `due` between its pieces and then takes a `rest`, so that the event loop is never held for long. Tasks that
+ * share a Pace continue one by one, each after a turn of others. While somebody hurries because they wait for answers from
+ * outside, a rest is due sooner.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class Pace {
     return this.#clock.monotonic() - this.#startedMs >= everyMs;
   }
 
-  /** Hurries until the function that it returns is called, once. */
+  /** Hurries until the returned function is called. Call it once. */
   hurry(): () => void {
     this.#hurried++;
     return () => {

@@ -2,16 +2,16 @@ import { frozen } from './immutable.ts';
 import { type Packed, Packer } from './packer.ts';
 import { Recent } from './recent.ts';
 
-/** So many of those that were read last are kept as read: who works on one asks for it, and for what it belongs to, several times. */
+/** How many of the last read values stay unpacked: work on an object asks for it, and for what it belongs to, several times. */
 const RECENT = 32;
 
-/** A map to JSON values that resemble one another, kept packed: they take a fifth of their text, and an eighth of a tree. */
+/** A map to JSON values that resemble one another, kept packed: a fifth of the size of their text, an eighth of a tree's. */
 export class PackedMap<V extends object> {
   readonly #packed = new Map<string, Packed>();
   readonly #packer = new Packer();
   readonly #recent = new Recent<Packed, V>(RECENT);
 
-  /** Read when it is asked for: whoever has one may keep it, and nobody can change it. */
+  /** Unpacks the value. The caller may keep it, and nobody can change it. */
   get(key: string): V | undefined {
     const packed = this.#packed.get(key);
     if (packed === undefined) return undefined;

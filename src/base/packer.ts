@@ -1,31 +1,31 @@
-/** A text as `Packer` keeps it: the number of its model, then each piece that differs from that, after its own number; or whole. */
+/** A text as `Packer` keeps it: the number of its model, then each piece that differs from it, after its own number; or all of it. */
 export type Packed = string;
 
-/** Between pieces. JSON has one on either side of each name and each text. */
+/** Separates the pieces. JSON has one on either side of each name and each text. */
 const QUOTE = '"';
-/** Models stay for good, so whoever writes objects must not be able to make any number of them. Few kinds of objects have more shapes. */
+/** Models stay for good, so users must not be able to make any number of them. Few kinds of objects have more shapes. */
 const MAX_MODELS = 500;
 const MAX_PIECES = 2_000;
-/** Likewise: a model keeps the text that it was made of. */
+/** For the same reason: a model keeps the text that it was made of. */
 const MAX_MODEL_LENGTH = 16_384;
-/** In place of a model's number: the text as it is. */
+/** In place of a model's number: the text follows as it is. */
 const WHOLE = '-1';
 
-/** The pieces of the first text that had as many. */
+/** The pieces of the first text that had that many. */
 interface Model {
   readonly pieces: readonly string[];
-  /** Of each piece, the nearest one before it that is the same, or itself: another name in one place is the same in the next. */
+  /** For each piece, the nearest equal one before it, or itself: a text that has another name there has it here, too. */
   readonly sameAs: readonly number[];
 }
 
 /**
- * Keeps JSON texts that resemble one another, such as the objects of one kind, as what sets each apart from a model: the
- * first one that had as many pieces between quotation marks. Objects of 2 KB take some 400 bytes so, and one string each.
- * Of one Packer, the same text is the same `Packed`, and another one is another.
+ * Keeps JSON texts that resemble one another, such as the objects of one kind, as their differences from a model: the first text
+ * with as many pieces between quotation marks. Objects of 2 KB then take some 400 bytes, and one string each. In one Packer,
+ * equal texts have equal `Packed` values, and different texts have different ones.
  */
 export class Packer {
   readonly #models: Model[] = [];
-  /** The number of the model for texts of so many pieces. */
+  /** The number of the model, by the number of pieces. */
   readonly #numbers = new Map<number, number>();
 
   pack(text: string): Packed {
@@ -36,7 +36,7 @@ export class Packer {
     const number = known ?? this.#models.push({ pieces, sameAs: nearestSame(pieces) }) - 1;
     if (known === undefined) this.#numbers.set(pieces.length, number);
     const model = this.#models[number];
-    // Joined, as what is added up piece by piece keeps all pieces, and each of these the whole text.
+    // Joined at the end: a string built piece by piece keeps all pieces alive, and each of these the whole text.
     const packed: (string | number)[] = [number];
     for (let index = 0; index < pieces.length; index++) {
       const piece = pieces[index] ?? '';
@@ -68,7 +68,7 @@ function nearestSame(pieces: readonly string[]): readonly number[] {
   });
 }
 
-/** The piece that needs no mention: as the text has it where the model has the same before, or else as the model. */
+/** The piece that need not be stored: the text's own earlier piece if the model repeats one here, otherwise the model's. */
 function usual(model: Model | undefined, pieces: readonly string[], index: number): string {
   const before = model?.sameAs[index] ?? index;
   return (before < index ? pieces[before] : model?.pieces[index]) ?? '';

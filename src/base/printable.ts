@@ -1,11 +1,11 @@
 /*
- * What others wrote, on a person's terminal: a value in a database or a field of an object must not move its cursor, set its
- * title or clipboard, or turn a line around. It is shown as the escape that JSON has for it, which leaves JSON what it is.
+ * Text that others wrote, for a person's terminal: a value in a database or a field of an object must not move the cursor, set
+ * the title or clipboard, or reverse a line. Such characters are shown as JSON's escapes, so that JSON stays the same.
  */
 
-/** What turns a line around, or a part of it. */
+/** What reverses a line, or a part of it. */
 const DIRECTIONS = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
-/** Tabulators and ends of lines may stay in a text; the rest of Unicode's control characters may not. */
+/** Tabs and line ends may stay in a text; the rest of Unicode's control characters may not. */
 const CONTROLS = new RegExp(`[[\\p{Cc}--[\\n\\t]]${DIRECTIONS}]`, 'gv');
 /** In a cell nothing may end the line either. */
 const CONTROLS_AND_ENDS = new RegExp(`[\\p{Cc}\\u2028\\u2029${DIRECTIONS}]`, 'gv');
@@ -13,17 +13,17 @@ const CONTROLS_AND_ENDS = new RegExp(`[\\p{Cc}\\u2028\\u2029${DIRECTIONS}]`, 'gv
 /** Our own colours, as `styleFor()` makes them. */
 const COLOUR = new RegExp(`(${'\u001B'}\\[(?:0|1|2|31|32|33)m)`);
 
-/** `coloured`: colours of ours are in it, and stay. */
+/** `coloured`: the text contains our own colours, which stay. */
 export function printable(text: string, coloured = false): string {
   if (!coloured) return text.replace(CONTROLS, escaped);
-  // Every second part is what is split by.
+  // Every second part is a colour.
   return text
     .split(COLOUR)
     .map((part, index) => (index % 2 === 1 ? part : part.replace(CONTROLS, escaped)))
     .join('');
 }
 
-/** The same on one line. */
+/** As `printable`, on one line. */
 export function printableCell(text: string): string {
   return text.replace(CONTROLS_AND_ENDS, escaped);
 }

@@ -8,14 +8,14 @@ export interface Random {
   bytes(count: number): Uint8Array;
 }
 
-/** Few bytes are drawn so many at once: to draw four takes nearly as long as to draw thousands, and each pass needs some. */
+/** How many bytes are drawn at once for small requests: drawing four takes nearly as long as thousands, and each pass needs some. */
 const POOL_BYTES = 4096;
-/** Longer ones may become passwords or tokens. They are drawn when asked for, so that none of a time to come lies in memory. */
+/** More bytes than this may become passwords or tokens. They are drawn when asked for, so that no future one is in memory. */
 const SMALL_BYTES = 8;
 
 export const systemRandom: Random = randomFrom(randomFillSync);
 
-/** Chance of which the bytes come from `fill`, which fills the array that it is given. */
+/** Chance whose bytes come from `fill`, which fills the array it is given. */
 export function randomFrom(fill: (bytes: Uint8Array) => unknown): Random {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
@@ -37,13 +37,13 @@ export function randomFrom(fill: (bytes: Uint8Array) => unknown): Random {
   };
 }
 
-/** No characters that a shell, a URL, YAML or a person reading aloud could take for something else. */
+/** No characters that a shell, a URL, YAML or a person reading aloud could mistake for something else. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const PASSWORD_LENGTH = 32;
 
 /**
- * A new password: 32 characters of a 57-character alphabet, 186 bits. Bytes that would favour some characters are
- * thrown away. Stays well within the 72 bytes of which a server looks (compatibility.md).
+ * A new password: 32 characters of a 57-character alphabet, 186 bits. Bytes that would favour some characters are thrown away.
+ * Stays well within the 72 bytes that a server looks at (compatibility.md).
  */
 export function generatePassword(random: Random): string {
   const limit = 256 - (256 % PASSWORD_ALPHABET.length);
@@ -57,7 +57,7 @@ export function generatePassword(random: Random): string {
   return password;
 }
 
-/** A version 4 UUID from the given chance. */
+/** A random version 4 UUID. */
 export function uuid(random: Random): string {
   const bytes = random.bytes(16);
   const hex = Array.from(bytes, (byte, index) => {
@@ -67,7 +67,7 @@ export function uuid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** In [0, 1), the same for the same text, and as good as chance for different ones. */
+/** A number in [0, 1): always the same for a text, and as good as random for different ones. */
 export function fractionOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32;
 }

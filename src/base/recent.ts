@@ -1,7 +1,7 @@
-/** What was asked for or set last, so that it need not be made again: the least recently used are forgotten first. */
+/** Keeps the values that were asked for or set last, so that they need not be made again. The least recently used is forgotten first. */
 export class Recent<K extends string, V> {
   readonly #size: number;
-  /** The one that was asked for last is the last. */
+  /** The last one used is last. */
   readonly #values = new Map<K, V>();
 
   /** Keeps `size` values at most. */
@@ -9,14 +9,14 @@ export class Recent<K extends string, V> {
     this.#size = size;
   }
 
-  /** The value of the key; `make` makes it if it is not there. */
+  /** Returns the key's value; `make` makes it if there is none. */
   get(key: K, make: (key: K) => V): V {
     const value = this.#values.get(key) ?? make(key);
     this.set(key, value);
     return value;
   }
 
-  /** The value of the key, if it is there, as if nobody had asked. */
+  /** The key's value, if there is one. Does not count as use. */
   peek(key: K): V | undefined {
     return this.#values.get(key);
   }

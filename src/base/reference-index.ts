@@ -1,15 +1,15 @@
 import { Multimap } from './multimap.ts';
 
-/** Names something outside an object that decides about it, such as `secrets/default/orders-admin`. */
+/** Names something outside an object that affects it, such as `secrets/default/orders-admin`. */
 export type Reference = string;
 
-/** Who refers to what, so that a change of the one leads to a look at the other: controller-runtime's Watches and MapFunc. */
+/** Who refers to what, so that a change of one leads to a look at the other, like controller-runtime's Watches and MapFunc. */
 export class ReferenceIndex {
   readonly #dependents = new Multimap();
-  /** Only these are remembered: few objects have any. */
+  /** Extra references only: few objects have any. */
   readonly #extra = new Map<string, readonly Reference[]>();
 
-  /** The references of `key` were those, and are these. `extra`: what it refers to besides, until the next change. */
+  /** Replaces the references of `key`. `extra`: what else it refers to, until the next change. */
   change(key: string, before: readonly Reference[], after: readonly Reference[], extra: readonly Reference[]): void {
     const all = [...after, ...extra];
     for (const reference of [...before, ...(this.#extra.get(key) ?? [])])

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Operation } from './api-call.ts';
 import { ApiError } from './api-error.ts';
 
-/** The request as JSON, or an ApiError `invalid` that names the first field that breaks a rule of the document. */
+/** Returns the request as JSON. Throws ApiError `invalid` that names the first field that breaks a rule of the document. */
 export function requestBody(
   api: ApiError['api'],
   operation: Operation,
@@ -26,7 +26,7 @@ export function requestBody(
   });
 }
 
-/** JSON in which a bigint is an integer. */
+/** JSON that writes a bigint as an integer. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'bigint' ? rawJSON(member.toString()) : member,

@@ -4,14 +4,14 @@ import { Heap } from './heap.ts';
 interface Entry<T> {
   readonly key: string;
   readonly at: number;
-  /** Of those of one moment, the one that was set first comes first. */
+  /** Of entries due at the same moment, the one set first comes first. */
   readonly order: number;
   readonly value: T;
 }
 
-/** A timer may run that much too early. */
+/** How much too early a timer may run. */
 const EARLY_MS = 1;
-/** How many entries that do not count any more may lie about, besides as many as there are that do. */
+/** How many stale entries the heap may hold, besides as many as there are valid ones. */
 const SLACK = 1_000;
 
 /** At most one moment for each key, and one timer for all of them: a timer each would take half a kilobyte. */
@@ -24,18 +24,18 @@ export class Schedule<T> {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   #order = 0;
 
-  /** `onDue`: told when the moment of a key has come, which is forgotten then. */
+  /** `onDue`: called when a key's moment has come, which is then forgotten. */
   constructor(clock: Clock, onDue: (key: string, value: T) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
   }
 
-  /** The moment of the key, by the monotonic clock; undefined: it has none. */
+  /** The key's moment, by the monotonic clock; undefined if it has none. */
   at(key: string): number | undefined {
     return this.#entries.get(key)?.at;
   }
 
-  /** The key's moment is this one, and no other. */
+  /** Sets the key's only moment. */
   set(key: string, at: number, value: T): void {
     const entry = { key, at, order: this.#order++, value };
     this.#entries.set(key, entry);

@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 import { LEAST_SECRET } from './redact.ts';
 
-/** What is no longer sent was replaced, or ended. Logins are looked after more often. */
+/** What is not sent for this long was replaced, or ended. Logins are checked more often. */
 const LATELY_MS = 3_600_000;
-/** Of all sides together: of thousands of servers those that were called last, who are the ones to repeat it. */
+/** For all sides together. Of thousands of servers, those called last are the ones that may repeat a secret. */
 const MAX_IN_ALL = 2_048;
-/** Of one side: each of its errors is searched for them. */
+/** For one side: each of its errors is searched for these. */
 const MAX_SECRETS = 64;
 const MAX_CHARACTERS = 8_192;
 
@@ -15,13 +15,13 @@ interface Sent {
 }
 
 /**
- * The secrets that were sent to each other side lately: it may repeat them in the answer to any later request, also one that
- * somebody else makes. A bounded number; whatever was not sent for an hour counts no more. What is asked of a side looks at what
- * was sent to that one only: thousands of servers refuse a login each few minutes, as they should.
+ * The secrets that were lately sent to each side, which may repeat them in the answer to any later request, even somebody else's.
+ * Their number is bounded, and what was not sent for an hour no longer counts. A lookup for a side sees only what was sent to
+ * that side: thousands of servers refuse a login every few minutes, as they should.
  */
 export class SentSecrets {
   readonly #clock: Clock;
-  /** By the base URL of the side. What was sent last stands at the end, and so does the side that it was sent to. */
+  /** By the base URL of the side. The secret sent last is at the end, and so is the side that it was sent to. */
   readonly #sides = new Map<string, readonly Sent[]>();
   #size = 0;
 
@@ -44,7 +44,7 @@ export class SentSecrets {
     }
   }
 
-  /** Of this side, in the order in which they were sent. */
+  /** The secrets sent to this side, in the order in which they were sent. */
   all(to: string): readonly string[] {
     const found: string[] = [];
     let characters = 0;

@@ -7,13 +7,13 @@ interface Flight<T> {
 }
 
 /**
- * Runs a piece of work at most once at a time: who asks while it runs shares its outcome. Each caller may leave by its own
+ * Runs a piece of work at most once at a time: callers that ask while it runs share its outcome. Each may leave by its own
  * signal; when all have left, the work is aborted.
  */
 export class SingleFlight<T> {
   #flight: Flight<T> | undefined;
 
-  /** Starts `work`, or joins what runs already. Rejects with HttpError `aborted` when `signal` aborts. */
+  /** Starts `work`, or joins the one that is running. Rejects with HttpError `aborted` when `signal` aborts. */
   async run(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (signal?.aborted) throw aborted();
     this.#flight ??= this.#start(work);

@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from './pace.ts';
 
 /**
- * Does the work for each item, in their order. After each `size` of them others have their turn, so that thousands do not
- * hold up all else; with fewer all is done when this returns.
+ * Does the work for each item, in order. After each `size` items other work gets a turn, so that thousands do not hold everything
+ * up; with fewer, all is done when this returns.
  */
 export async function inSlices<T>(items: Iterable<T>, size: number, work: (item: T) => void): Promise<void> {
   let done = 0;

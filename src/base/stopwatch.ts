@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
-/** Either clock is read in whole milliseconds or less: what that adds is not to add up. */
+/** Either clock is read in whole milliseconds or less: rounding must not add up. */
 const STEP_MS = 100;
 
 /**
- * Begins now. Tells how many milliseconds have passed, by whichever clock says more since it was last asked: the monotonic one
- * stands still while a machine is suspended, and the wall clock may be set back. The more often it is asked, the less is missed where
- * both happen.
+ * Begins now. The returned function says how many milliseconds have passed, by whichever clock moved further since it was last
+ * called: the monotonic one stands still while a machine is suspended, and the wall clock may be set back. If both happen, less
+ * is missed the more often it is called.
  */
 export function stopwatch(clock: Clock): () => number {
   let elapsedMs = 0;

@@ -16,7 +16,7 @@ export class TokenBucket {
   readonly #limit: RateLimit;
   readonly #waiting: Waiter[] = [];
   #tokens: number;
-  /** Monotonic time up to which `#tokens` is reckoned; in the future while paused. */
+  /** Monotonic time up to which `#tokens` is counted; in the future while paused. */
   #reckonedMs: number;
   #cancelTimer: (() => void) | undefined;
 
@@ -27,12 +27,12 @@ export class TokenBucket {
     this.#reckonedMs = clock.monotonic();
   }
 
-  /** How long `pause` still lasts, in milliseconds. */
+  /** How much longer `pause` lasts, in milliseconds. */
   get pausedMs(): number {
     return Math.max(0, this.#reckonedMs - this.#clock.monotonic());
   }
 
-  /** Nobody goes before `delayMs` have passed, and then at the rate, without a burst: many wait for that moment. */
+  /** Lets nobody go before `delayMs` have passed, and then at the rate, without a burst, as many wait for that moment. */
   pause(delayMs: number): void {
     this.#tokens = 0;
     this.#reckonedMs = Math.max(this.#reckonedMs, this.#clock.monotonic() + delayMs);
@@ -41,7 +41,7 @@ export class TokenBucket {
     this.#serve();
   }
 
-  /** Resolves when it is this caller's turn, or when `signal` aborts: look at it afterwards. */
+  /** Resolves when it is this caller's turn, or when `signal` aborts: check it afterwards. */
   take(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();

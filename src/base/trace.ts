@@ -3,11 +3,11 @@ import { messageOf } from './errors.ts';
 import type { HttpTransport } from './http.ts';
 
 /*
- * Traces through OpenTelemetry's API: a span for each pass, and in it one for each call that leaves the process. There are
+ * Traces through OpenTelemetry's API: a span for each pass, and within it one for each call that leaves the process. There are
  * none unless an SDK is loaded before Mooring, as with NODE_OPTIONS=--import; without one a span is a function call.
  */
 
-/** Runs `work` in a span of this name. What it throws is told by the span, and thrown on. */
+/** Runs `work` in a span of this name, which records what it throws. */
 export function inSpan<T>(
   name: string,
   attributes: Attributes,
@@ -27,8 +27,8 @@ export function inSpan<T>(
 }
 
 /**
- * The same transport, with a span for each exchange until its headers are there, in the words of OpenTelemetry's semantic
- * conventions. Neither path nor headers stand in it, as they may hold secrets; nor is anything added to the request.
+ * The same transport, with a span for each exchange until its headers arrive, in the words of OpenTelemetry's semantic
+ * conventions. The span contains neither path nor headers, as they may hold secrets, and nothing is added to the request.
  */
 export function tracedTransport(transport: HttpTransport): HttpTransport {
   return (request) => {

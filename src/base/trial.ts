@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts';
 
-/** Of those that failed together and may try again, one goes first: the others follow only if it did better. */
+/** Of requests that failed together and may be tried again, one goes first: the others follow only if it did better. */
 export class Trial {
   readonly #clock: Clock;
   #going: Promise<void> | undefined;
-  /** Monotonic; when one that tried again failed last. */
+  /** Monotonic; when a second try last failed. */
   #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
@@ -12,8 +12,8 @@ export class Trial {
   }
 
   /**
-   * `again`; or rejects with `failure`, where another that tried again has failed since `startedAt` (monotonic), when what failed
-   * here began. `fails`: whether an error of `again` is such a failure.
+   * Returns what `again` gives. Rejects with `failure` if another second try has failed since `startedAt` (monotonic), when the
+   * first try began. `fails`: whether an error of `again` is such a failure.
    */
   async run<T>(
     startedAt: number,

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type * as undici from 'undici';
 
 /*
- * What HTTP takes of undici. Its index loads fetch, WebSocket, caches and mocks as well, eighty files that nobody here
- * uses. These paths are the package's own affair: its version is pinned, and a new one is looked at.
+ * The parts of undici that HTTP uses. Its index also loads fetch, WebSocket, caches and mocks, eighty files that are not used
+ * here. These paths are internal to the package: its version is pinned, and a new one must be checked.
  */
 
 export type Connector = undici.buildConnector.connector;
@@ -23,19 +23,19 @@ const require = createRequire(import.meta.url);
 export const Agent: typeof undici.Agent = require('undici/lib/dispatcher/agent.js');
 export const buildConnector: typeof undici.buildConnector = require('undici/lib/core/connect.js');
 
-/** What it needs is loaded only where there is a proxy. */
+/** Loads what it needs only if there is a proxy. */
 export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
   const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
   const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
   const connect: Dispatcher['connect'] = require('undici/lib/api/api-connect.js');
-  // undici's index gives every dispatcher this.
+  // undici's index adds this to every dispatcher.
   const clientFactory = (origin: URL, given: object) => Object.assign(new Pool(origin, given), { connect });
   return new ProxyAgent({ ...options, clientFactory });
 }
 
 const requestOf: Dispatcher['request'] = require('undici/lib/api/api-request.js');
 
-/** As undici's `request`. `url`: absolute; rejects with the code ERR_INVALID_URL where it is not. */
+/** As undici's `request`. `url`: absolute; otherwise rejects with the code ERR_INVALID_URL. */
 export async function request(url: string, { dispatcher, ...options }: RequestOptions) {
   const { origin, pathname, search } = new URL(url);
   return requestOf.call(dispatcher, { ...options, origin, path: `${pathname}${search}` });
