@@ -11,7 +11,7 @@ import type { Trial } from './trial.ts';
 /** One HTTP exchange, for metrics. */
 export interface RequestRecord {
   readonly operation: string;
-  /** The status, or the kind of error where there was no answer. */
+  /** The status, or the kind of error if there was no answer. */
   readonly code: string;
   readonly durationMs: number;
 }
@@ -19,27 +19,27 @@ export interface RequestRecord {
 /** One operation of one document on one resource. */
 export interface Operation {
   readonly name: string;
-  /** What is tried, to follow `Cannot`. */
+  /** What is tried, worded to follow `Cannot`. */
   readonly phrase: string;
   readonly method: HttpRequest['method'];
   /** Unencoded. */
   readonly path: readonly string[];
-  /** The segment of `path` that the other side gave, if there is one. */
+  /** The segment of `path` that the other side gave, if any. */
   readonly given?: string;
   readonly idempotent: boolean;
-  /** Where a status means something else than usual. */
+  /** Statuses that mean something other than usual. */
   readonly kinds?: Readonly<Record<number, ApiErrorKind>>;
-  /** Our words for a kind, where the usual ones say too little. */
+  /** Our words for a kind, if the usual ones say too little. */
   readonly words?: Readonly<Partial<Record<ApiErrorKind, string>>>;
-  /** Slow by its nature: running out of time says nothing about the other side's health. */
+  /** Slow by nature: a timeout says nothing about the other side's health. */
   readonly slow?: boolean;
-  /** A change that is decided on by a look right before it: it goes at once or not at all, as others may change what was seen. */
+  /** A change decided by a look right before it: it goes at once or not at all, as others may change what was seen. */
   readonly follows?: boolean;
-  /** Nobody waits for it in particular: where few requests are let through, others come first. */
+  /** Nobody waits for it in particular: if few requests are let through, others come first. */
   readonly routine?: boolean;
 }
 
-/** That it is one call's turn, which is counted already. `waited`: for some time. */
+/** One call's turn, which has been counted. `waited`: whether it had to be waited for. */
 export interface Turn {
   readonly waited: boolean;
 }
@@ -50,7 +50,7 @@ export interface Exchange {
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
-  /** Of what follows a look: its turn, where it was waited for before the look. */
+  /** For a call that follows a look: its turn, if that was waited for before the look. */
   readonly turn?: Turn | undefined;
   /** Everything in this request that no error may show. */
   readonly secrets?: readonly string[];
@@ -62,16 +62,16 @@ export interface CallOptions {
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** Told of the address that comes with a 421. */
+  /** Called with the address that comes with a 421. */
   readonly onPrimaryNamed?: ((address: string) => void) | undefined;
-  /** Of every call that does not have its own. */
+  /** For every call that does not have its own. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
 }
 
-/** A connection that the server closed while it was idle breaks at once; what breaks later broke for another reason. */
+/** A connection that the server closed while idle breaks at once; one that breaks later has another reason. */
 const BROKEN_AT_ONCE_MS = 1_000;
 
-/** One call of one operation: knows how to tell of everything that can happen to it. */
+/** One call of one operation: turns everything that can go wrong with it into an ApiError. */
 export class ApiCall {
   readonly #options: CallOptions;
   readonly #operation: Operation;
@@ -86,7 +86,7 @@ export class ApiCall {
     this.#secrets = secrets;
   }
 
-  /** The request, or an ApiError `invalid` where it could not reach what it means. */
+  /** Returns the request. Throws ApiError `invalid` if it could not be sent as meant. */
   request(): HttpRequest {
     const { baseURL } = this.#options;
     const { method, path, given } = this.#operation;
@@ -105,7 +105,7 @@ export class ApiCall {
       url: joinURL(baseURL, path),
       headers: {
         accept: 'application/json, text/plain',
-        // Without it, whoever stands between may pack the answer as it likes (RFC 9110).
+        // Without it, anything in between may pack the answer as it likes (RFC 9110).
         'accept-encoding': 'identity',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
@@ -117,7 +117,7 @@ export class ApiCall {
   }
 
   /**
-   * Sends the request; once more where it is a GET over a connection that had been closed, if there is a `trial`: it says
+   * Sends the request. If there is a `trial`, a GET over a connection that had been closed is sent once more: the trial says
    * whether that was all that was wrong.
    */
   async send<T>(
@@ -255,7 +255,7 @@ export class ApiCall {
     });
   }
 
-  /** Path and body without the secrets in them: whoever wrote the object knows the rest, as it follows from that. */
+  /** Path and body without their secrets: the object's author knows the rest, as it follows from the object. */
   #said(): readonly string[] {
     const { body = '', secrets = [] } = this.#exchange;
     const words = secrets.filter((secret) => secret !== '').map((secret) => JSON.stringify(secret).slice(1, -1));
@@ -264,7 +264,7 @@ export class ApiCall {
   }
 }
 
-/** No answer came: wraps what the transport threw, so that it cannot be taken for a failure while reading an answer. */
+/** No answer came. Wraps what the transport threw, to tell it from a failure to read an answer. */
 class Unanswered extends Error {
   override readonly cause: HttpError;
   constructor(cause: HttpError) {
@@ -273,7 +273,7 @@ class Unanswered extends Error {
   }
 }
 
-/** What HTTP lets a header carry, but for letters beyond ASCII, on which servers do not agree. */
+/** What HTTP lets a header carry, except letters beyond ASCII, on which servers do not agree. */
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
 const KINDS: Readonly<Record<number, ApiErrorKind>> = {
@@ -291,7 +291,7 @@ function kindOfStatus(status: number): ApiErrorKind {
   return KINDS[status] ?? (status >= 400 && status <= 499 ? 'invalid' : 'badAnswer');
 }
 
-/** Of what changes nothing. */
+/** For calls that change nothing. */
 export const NO_ANSWER = 'no whole answer came';
 export const MAY_HAVE_TAKEN_EFFECT = ', it may have taken effect';
 

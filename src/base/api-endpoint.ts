@@ -21,23 +21,23 @@ import { Trial } from './trial.ts';
 
 export interface ApiEndpointOptions extends CallOptions {
   readonly random: Random;
-  /** What it keeps to by itself. */
+  /** The limit it keeps to by itself. */
   readonly rateLimit: RateLimit;
-  /** What it learns of the other side's limit, and whom it shares that with. Default: with nobody. */
+  /** Learns the other side's limit, and may be shared with others. Default: one of its own. */
   readonly limiter?: RequestLimiter | undefined;
-  /** What the other side may repeat of anybody's requests. Default: of this one's alone. */
+  /** What the other side may repeat from anybody's requests. Default: from this endpoint's only. */
   readonly sent?: SentSecrets | undefined;
-  /** Told of the first answer after an outage, be it a refusal. */
+  /** Called on the first answer after an outage, even a refusal. */
   readonly onRecovered?: (() => void) | undefined;
 }
 
-/** Whoever waits longer for its turn is told so, and has its hands free for what can be done. */
+/** A caller that waits longer for its turn gets an error, and can do something else. */
 const MAX_WAIT_MS = 5_000;
-/** What nobody in particular waits for. */
+/** For operations that nobody in particular waits for. */
 const MAX_ROUTINE_WAIT_MS = 60_000;
-/** What was seen may be true no more after a while. */
+/** For operations that follow a look: what was seen may soon be out of date. */
 const MAX_FOLLOWING_WAIT_MS = 1_000;
-/** A longer pause is for the operation that was told of it: it may be the only one that is refused. */
+/** A longer pause applies only to the operation that was told of it: it may be the only one that is refused. */
 const MAX_COMMON_PAUSE_MS = 60_000;
 
 interface OwnPause {
@@ -50,14 +50,14 @@ interface OwnPause {
 type PauseReason = 'throttled' | 'unavailable';
 
 /**
- * One base URL of one API: everything that is the same for each call to it. Calls wait for their turn in a token bucket, and
- * while the other side answers 429, for that which the limiter gives; a circuit breaker fails them at once while the other
- * side is down, or those of an operation that it fails at; 429 and 503 with `Retry-After` hold the operation back for that time,
- * and all others for a minute of it at most, or not at all where that is the operation's own affair.
- * Nothing is sent twice, but a GET whose connection broke at once (a kept-alive one that was closed meanwhile).
+ * One base URL of one API: everything that all calls to it share. Calls wait for their turn in a token bucket and, while the
+ * other side answers 429, in the limiter. While the other side is down, a circuit breaker fails all calls at once, or those of
+ * the operations that fail. A 429 or 503 with `Retry-After` holds its operation back for that time; all others for at most a
+ * minute of it, or not at all if it is the operation's own trouble. Nothing is sent twice, except a GET whose connection broke at
+ * once (a kept-alive one that had been closed).
  *
- * What follows a look does not wait for its turn, as others may change meanwhile what was seen: it goes at once, and is counted.
- * Where no GET goes before it, `turn` is asked for before the look.
+ * An operation that follows a look does not wait for its turn, as others may change what was seen: it goes at once, and is
+ * counted. If no GET comes before it, ask for its `turn` before the look.
  */
 export class ApiEndpoint {
   readonly #options: ApiEndpointOptions;
@@ -66,15 +66,15 @@ export class ApiEndpoint {
   readonly #limiter: RequestLimiter;
   readonly #sent: SentSecrets;
   readonly #trial: Trial;
-  /** Turns that were asked for and not used yet. Some never are, where the look says so. Only where any was asked for. */
+  /** Turns that were given out and not used yet. Some never are, if the look says so. Undefined until the first. */
   #unused: WeakSet<Turn> | undefined;
-  /** What asked for the bucket's pause. */
+  /** Why the bucket is paused. */
   #pausedBy: PauseReason = 'unavailable';
-  /** Of operations that were told to wait. Only where any was. */
+  /** By operation that was told to wait. Undefined until the first. */
   #ownPauses: Map<string, OwnPause> | undefined;
-  /** What 503s with `Retry-After` tell, as those of 429s the limiter knows. Only where any came. */
+  /** Judges 503s with `Retry-After`, as the limiter judges 429s. Undefined until the first. */
   #trouble: OwnTrouble | undefined;
-  /** When the last pause of all that a 503 asked for ends, by the monotonic clock: what was sent before says nothing new. */
+  /** When the last pause for all that a 503 asked for ends, by the monotonic clock: requests sent before say nothing new. */
   #heedFrom = Number.NEGATIVE_INFINITY;
 
   constructor(options: ApiEndpointOptions) {
@@ -86,7 +86,7 @@ export class ApiEndpoint {
     this.#sent = options.sent ?? new SentSecrets(options.clock);
   }
 
-  /** The operation's outcome as `read` takes it from an answer of status 2xx. Every failure is an ApiError. */
+  /** Returns what `read` makes of an answer of status 2xx. Every failure is an ApiError. */
   async call<T>(operation: Operation, exchange: Exchange, read: (response: HttpResponse) => Promise<T>): Promise<T> {
     const { secrets = [] } = exchange;
     const call = new ApiCall(this.#options, operation, exchange, () => [
@@ -103,14 +103,14 @@ export class ApiEndpoint {
     if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
     const waited = follows ? this.#goNow(exchange.turn) : await this.#await(call, operation, exchange.signal);
     if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was given up' });
-    // What was learned while waiting counts.
+    // Something may have been learned while waiting.
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
     const admission = this.#breaker.admit(operation.name);
     if (!admission.admitted) throw call.held(admission);
     const sentAt = this.#options.clock.monotonic();
     this.#sent.note(this.#options.baseURL, secrets);
     try {
-      // A probe of a side that is known to be down is one request.
+      // A probe of a side that is known to be down is a single request.
       const result = await call.send(request, admission.probe ? undefined : this.#trial, read);
       this.#letThrough(operation, waited);
       this.#ended(() => admission.done('success'));
@@ -124,8 +124,8 @@ export class ApiEndpoint {
   }
 
   /**
-   * Resolves when one call that follows a look may be sent, for which it is counted; or when `signal` aborts. Fails as the call
-   * would, with `operation` for its words, if it is not its turn for some seconds.
+   * Resolves when one call that follows a look may be sent, and counts it; or when `signal` aborts. Fails as the call would, with
+   * `operation` for its words, if its turn does not come within some seconds.
    */
   async turn(operation: Operation, signal?: AbortSignal): Promise<Turn> {
     const call = new ApiCall(this.#options, operation, {}, () => []);
@@ -142,7 +142,7 @@ export class ApiEndpoint {
     return false;
   }
 
-  /** Its turn. */
+  /** Waits for the operation's turn. Returns whether it had to wait. */
   async #await(call: ApiCall, { routine = false }: Operation, signal: AbortSignal | undefined): Promise<boolean> {
     const { clock } = this.#options;
     const maxMs = routine ? MAX_ROUTINE_WAIT_MS : MAX_WAIT_MS;
@@ -156,7 +156,7 @@ export class ApiEndpoint {
     return waited;
   }
 
-  /** After an outage everybody comes back: at the rate, without a burst. A refusal is an answer, too. */
+  /** After an outage everybody comes back: at the rate, without a burst. A refusal counts as an answer. */
   #ended(done: () => void): void {
     const wasDown = this.#breaker.open;
     done();
@@ -189,7 +189,7 @@ export class ApiEndpoint {
     this.#bucket.pause(Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS));
   }
 
-  /** Whether a pause that a 503 asks for is of concern to other operations: not where they are let through all the while. */
+  /** Reports whether a pause that a 503 asks for concerns other operations: not if they are let through all the while. */
   #isCommonFailure({ name }: Operation, sentAt: number, retryAfterMs: number): boolean {
     this.#trouble ??= new OwnTrouble();
     if (this.#trouble.refused(this, name, sentAt >= this.#heedFrom) === 'own') return false;
@@ -197,7 +197,7 @@ export class ApiEndpoint {
     return true;
   }
 
-  /** A short pause is waited for: that of all by the bucket, the operation's own, which may be longer, before. */
+  /** Throws if the breaker is open or a pause is too long to wait for. The operation's own, which may be longer, is waited out first. */
   #refuseWhileDown(call: ApiCall, { name }: Operation, maxWaitMs: number, maxOwnWaitMs = maxWaitMs): void {
     const refusal = this.#breaker.peek(name);
     if (refusal !== undefined) throw call.held(refusal);
@@ -208,7 +208,7 @@ export class ApiEndpoint {
     if (pausedMs > maxWaitMs) throw pausedError(call, this.#pausedBy, pausedMs);
   }
 
-  /** Another one that is named meanwhile is waited for, too, as long as it is not too much. */
+  /** Waits out the operation's own pause and any that is named meanwhile, unless it takes too long. */
   async #awaitOwnPause({ name }: Operation, maxWaitMs: number, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
     const endMs = clock.monotonic() + maxWaitMs;
@@ -219,7 +219,7 @@ export class ApiEndpoint {
     }
   }
 
-  /** How long it still lasts; 0: not longer than that of all. */
+  /** How long the operation's own pause lasts; 0 if no longer than the one for all. */
   #ownPausedMs(own: OwnPause | undefined): number {
     const ownMs = own === undefined ? 0 : own.untilMs - this.#options.clock.monotonic();
     return ownMs > this.#bucket.pausedMs ? ownMs : 0;
@@ -245,7 +245,7 @@ function healthOf(error: ApiError, operation: Operation): CallOutcome {
   return 'unanswered';
 }
 
-/** For all that are held back then: without what it happened to, and what that may have brought about. */
+/** Told to all calls held back then, so without which call it was and what that may have done. */
 function failureText({ status, failure }: ApiError): string {
   return status === undefined ? failure.replace(MAY_HAVE_TAKEN_EFFECT, '') : `HTTP ${status}`;
 }

@@ -3,9 +3,9 @@ import { REDACT_WINDOW, redactor } from './redact.ts';
 /**
  * What became of a call:
  * - `unreachable`: surely not sent. `lost`: sent, no whole answer, may have taken effect. `aborted`: the caller gave up.
- * - `unauthorized` 401, `forbidden` 403, `notFound` 404, `conflict` 409, `throttled` 429, `unavailable` 5xx (also 408, 421, and at
- *   first 401 for a new access token), `invalid` 400 and every other 4xx. `throttled` and `unavailable` without a status: the call was
- *   held back, as the other side is known to answer so.
+ * - `unauthorized` 401, `forbidden` 403, `notFound` 404, `conflict` 409, `throttled` 429, `unavailable` 5xx (also 408, 421, and
+ *   at first 401 for a new access token), `invalid` 400 and every other 4xx. `throttled` and `unavailable` without a status: the
+ *   call was held back, as the other side is known to answer so.
  * - `badAnswer`: a status of success with an answer that makes no sense (the call may have taken effect), or a redirect.
  */
 export type ApiErrorKind =
@@ -25,7 +25,7 @@ export interface ApiErrorFields {
   readonly api: 'cloud' | 'server';
   /** The operation's name, from a closed list: fit for a metric's label. */
   readonly operation: string;
-  /** What was tried, to follow `Cannot`: `deploy cluster "orders"`. */
+  /** What was tried, worded to follow `Cannot`: `deploy cluster "orders"`. */
   readonly phrase: string;
   readonly kind: ApiErrorKind;
   /** What went wrong, in our words. */
@@ -34,47 +34,47 @@ export interface ApiErrorFields {
   /** The error body's `code` and `message`, as they came. */
   readonly code?: string | undefined;
   readonly serverMessage?: string | undefined;
-  /** What the transport said, where there is no answer. */
+  /** What the transport said, if there is no answer. */
   readonly detail?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly heldSinceMs?: number | undefined;
   readonly isWithheld?: boolean | undefined;
-  /** Whether a second call of the operation does no harm when the first one has taken effect. */
+  /** Whether repeating the operation does no harm if the first call took effect. */
   readonly idempotent: boolean;
   /** Everything that must not show up in the message. */
   readonly secrets?: readonly string[];
-  /** What the request said openly: to whoever may read the message it is no secret. */
+  /** What the request said openly: no secret to those who may read the message. */
   readonly said?: readonly string[];
 }
 
 const MAX_CODE = 100;
-/** Long enough for what a server says against a schema: where, and why. */
+/** Long enough for a server to say where a schema is wrong, and why. */
 const MAX_SERVER_MESSAGE = 1000;
-/** Redaction looks at no more of a text than this. */
+/** Redaction reads no more of a text than this. */
 const MAX_REDACTED = 4096;
 
-/** The one error of both clients. Holds no secret, whatever the other side sent back: safe for logs, events and statuses. */
+/** The only error of both clients. Holds no secret, whatever the other side sent back: safe for logs, events and statuses. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly api: 'cloud' | 'server';
   readonly operation: string;
   readonly kind: ApiErrorKind;
-  /** `undefined`: there was no answer. */
+  /** `undefined` if there was no answer. */
   readonly status: number | undefined;
   /** The server's words: for people, not for decisions (compatibility.md: codes are not stable). */
   readonly code: string | undefined;
   readonly serverMessage: string | undefined;
   /** What went wrong, without what was tried. */
   readonly failure: string;
-  /** At the earliest after this many milliseconds, when the other side named a time or is known to be down. */
+  /** Retry no sooner than this many milliseconds, if the other side named a time or is known to be down. */
   readonly retryAfterMs: number | undefined;
-  /** Since when calls have failed, so that this one was not tried. Wall clock, milliseconds since the epoch. */
+  /** Since when calls have failed, if this one was not tried for that reason. Wall clock, milliseconds since the epoch. */
   readonly heldSinceMs: number | undefined;
-  /** This process might not send it, which says nothing of the other side. */
+  /** This process was not allowed to send it, which says nothing about the other side. */
   readonly isWithheld: boolean;
-  /** The call may have taken effect, wholly or in part: look before doing it again. */
+  /** The call may have taken effect, in whole or in part: look before repeating it. */
   readonly effectUnknown: boolean;
-  /** The very same call may simply be made again later: time may mend the failure, and a second effect does no harm. */
+  /** The same call may be made again later: the failure may pass with time, and a second effect does no harm. */
   readonly retryable: boolean;
 
   constructor(fields: ApiErrorFields) {
@@ -99,7 +99,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether it was not even tried: the other side is known to be down, or to let no more through. */
+/** Reports whether the call was not tried because the other side is known to be down, or to let no more through. */
 export function isHeldBack(error: unknown): error is ApiError {
   return (
     error instanceof ApiError &&
@@ -116,7 +116,7 @@ const MENDED_BY_TIME: ReadonlySet<ApiErrorKind> = new Set([
   'badAnswer',
 ]);
 
-/** Of either API. All that these change is that there is a token: the call that it was for was not sent, or was refused it. */
+/** Operations of either API that only give a token: the call that needed it was not sent, or was refused. */
 const GET_TOKENS: ReadonlySet<string> = new Set(['authenticate', 'signIn']);
 
 function mayHaveTakenEffect(kind: ApiErrorKind, status: number | undefined): boolean {
@@ -141,13 +141,13 @@ function clean(text: string | undefined, redacted: Redacted, maxLength: number):
   return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).toWellFormed()}…`;
 }
 
-/** Secrets go before the cut; what a secret that is cut by the limit itself leaves at the end is too short to be recognised. */
+/** Removes secrets before the cut. A secret cut by the limit itself may leave too little at the end to be recognised: that is dropped. */
 function startOf(text: string, redacted: Redacted): string {
   if (text.length <= MAX_REDACTED) return redacted(text);
   return redacted(text.slice(0, MAX_REDACTED)).slice(0, 1 - REDACT_WINDOW);
 }
 
-/** Control and direction characters could forge lines of a log or turn a message around. */
+/** Control and direction characters could forge log lines or reverse a message. */
 export function oneLine(text: string): string {
   return text
     .toWellFormed()

@@ -1,9 +1,9 @@
-/** Characters that some server or proxy on the way takes for the end of a segment, encoded or not. */
+/** Characters that some server or proxy on the way may treat as the end of a segment, encoded or not. */
 const UNSAFE_IN_SEGMENT = /[/\\%\p{Cc}]/u;
 
 /**
- * Why a name cannot be a path segment, or `undefined` if it can. `.` and `..` are normalised away by URL parsers even when
- * they are encoded, and encoded slashes are decoded by many servers: such names would reach another resource.
+ * Says why a name cannot be a path segment; `undefined` if it can. URL parsers normalise `.` and `..` away even when encoded, and
+ * many servers decode encoded slashes: such names would reach another resource.
  */
 export function segmentProblem(name: string): string | undefined {
   const problem = givenSegmentProblem(name);
@@ -13,8 +13,8 @@ export function segmentProblem(name: string): string | undefined {
 }
 
 /**
- * As `segmentProblem`, of what the other side itself gave and takes back only as it is: there is no other name to choose, and it
- * knows what its paths hold. Only what no encoding keeps one segment cannot be sent.
+ * As `segmentProblem`, for a name that the other side gave and takes back only as it is: there is no other to choose, and it
+ * knows what its paths hold. Only names that no encoding keeps in one segment are refused.
  */
 export function givenSegmentProblem(id: string): string | undefined {
   if (id === '') return 'the name is empty';
@@ -23,7 +23,7 @@ export function givenSegmentProblem(id: string): string | undefined {
   return undefined;
 }
 
-/** Why a text cannot be a base URL, or `undefined` if it can. */
+/** Says why a text cannot be a base URL; `undefined` if it can. */
 export function baseURLProblem(baseURL: string): string | undefined {
   const url = URL.parse(baseURL);
   if (url === null) return 'the base URL is not a URL';

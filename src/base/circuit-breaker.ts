@@ -4,22 +4,22 @@ import type { Random } from './random.ts';
 export interface CircuitBreakerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Consecutive failures after which the other side is taken for dead. */
+  /** Consecutive failures after which the other side counts as dead. */
   readonly failures?: number;
-  /** At most one probe in this time while it is; up to a twentieth longer by chance. */
+  /** The time between two probes while it does; up to a twentieth longer by chance. */
   readonly probeEveryMs?: number;
 }
 
 /**
- * How an admitted call went. `failure`: the other side says that it failed, which may be true of this operation only; `unanswered`:
- * nothing came back; `neutral`: that says nothing about its health (aborted, never sent, or slow by its nature).
+ * How an admitted call went. `failure`: the other side says that it failed, perhaps at this operation only. `unanswered`: nothing
+ * came back. `neutral`: nothing is known about its health (aborted, never sent, or slow by nature).
  */
 export type CallOutcome = 'success' | 'failure' | 'unanswered' | 'neutral';
 
 export type Admission =
   | {
       readonly admitted: true;
-      /** Nobody knows whether it can succeed. */
+      /** Nobody knows whether the call can succeed. */
       readonly probe: boolean;
       done(outcome: CallOutcome, failure?: string): void;
     }
@@ -35,31 +35,31 @@ interface Outage {
   readonly sinceMs: number;
   /** Monotonic. */
   probeAtMs: number;
-  /** The probe that is under way. */
+  /** The probe that is running. */
   probe: object | undefined;
-  /** Operations that are held back, the one that was probed longest ago first. Where nothing answers, all others are, too. */
+  /** Operations that are held back, the least recently probed first. If nothing answers, all others are held back, too. */
   failing: Set<string>;
-  /** Of the others that were called in it: how often each has failed since it worked, or that its first call is under way. */
+  /** Other operations called during the outage: how often each has failed since it worked, or that its first call is running. */
   readonly others: Map<string, number | 'tried'>;
 }
 
-/** Who is refused comes back up to so much later than he could, by chance: not all at the same moment. */
+/** Refused callers come back up to this much later than they could, by chance, so as not to come all at once. */
 const SPREAD_MS = 5_000;
-/** While a probe is under way its outcome is near. */
+/** While a probe is running, its outcome is near. */
 const PROBING_RETRY_MS = 1_000;
-/** What nobody has wanted to probe for so long is forgotten: it would keep an outage open that nobody feels. */
+/** An outage that nobody has wanted to probe for this long ends with any success: nobody feels it. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 /**
- * Keeps an outage cheap: after some failures in a row calls fail at once, but for one probe now and then. As long as there are
- * answers, only operations that fail are held back: of each other one a first call is made, and more once that has succeeded.
+ * Keeps an outage cheap: after some failures in a row calls fail at once, except for a probe now and then. As long as there are
+ * answers, only operations that fail are held back: each other one gets a first call, and more once that has succeeded.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
-  /** In a row, and those of them that ended in one without an answer. */
+  /** Failures in a row, and how many at the end of that row got no answer. */
   #failures = 0;
   #unanswered = 0;
-  /** There may be thousands of servers, of which few ever fail. */
+  /** Which operations failed in the row. Undefined until one does: of thousands of servers few ever fail. */
   #failed: Set<string> | undefined;
   #lastFailure = '';
   #firstFailureMs = 0;
@@ -69,12 +69,12 @@ export class CircuitBreaker {
     this.#options = options;
   }
 
-  /** Whether some calls are held back now; also while a probe is under way. */
+  /** Reports whether some calls are held back now, even while a probe is running. */
   get open(): boolean {
     return this.#outage !== undefined;
   }
 
-  /** Asks to make a call of the operation. Whoever is admitted must report how it went, once. */
+  /** Asks to make a call of the operation. An admitted caller must report once how it went. */
   admit(operation: string): Admission {
     const refusal = this.peek(operation);
     if (refusal !== undefined) return refusal;
@@ -85,7 +85,7 @@ export class CircuitBreaker {
     if (outage !== undefined && isHeldBack) {
       outage.probeAtMs = this.#nextProbeMs();
       outage.probe = call;
-      // To the end.
+      // Moves it to the end.
       outage.failing.delete(operation);
       outage.failing.add(operation);
     }
@@ -102,7 +102,7 @@ export class CircuitBreaker {
     };
   }
 
-  /** The refusal that `admit` would give now, without using up a probe. */
+  /** The refusal that `admit` would give now. Uses up no probe. */
   peek(operation: string): Extract<Admission, { admitted: false }> | undefined {
     if (this.#outage === undefined) return undefined;
     const { clock, random } = this.#options;
@@ -111,7 +111,7 @@ export class CircuitBreaker {
       ({ admitted: false, sinceMs, lastFailure: this.#lastFailure, retryAfterMs }) as const;
     const soonMs = () => PROBING_RETRY_MS * (1 + random.float());
     if (!this.#holdsBack(operation)) return others.get(operation) === 'tried' ? refuse(soonMs()) : undefined;
-    // Those who ask most often would have each probe, and nobody would learn that another operation works again.
+    // Or the operations asked for most often would get every probe, and nobody would learn that another works again.
     const [first] = failing;
     const isNext = !failing.has(operation) || (operation === first && (failing.size > 1 || !this.#isUnanswered));
     const turnMs = isNext ? 0 : SPREAD_MS;
@@ -120,7 +120,7 @@ export class CircuitBreaker {
     return refuse(probe === undefined ? waitMs + SPREAD_MS * random.float() : soonMs());
   }
 
-  /** So many failures in a row are an outage. */
+  /** How many failures in a row are an outage. */
   get #limit(): number {
     return this.#options.failures ?? 5;
   }
@@ -139,10 +139,10 @@ export class CircuitBreaker {
     this.#unanswered = 0;
     const wasFailing = outage?.failing.delete(operation);
     const isPartial = [...(outage?.others.values() ?? [])].some((known) => known !== 'tried');
-    // Where others worked all the time, what else fails does so still. Where nothing did, the side is back.
+    // If others worked all the time, those that failed still do. If nothing did, the side is back.
     if (outage !== undefined && this.#isFelt(outage) && !wasUnanswered && (isPartial || wasFailing === false)) {
       outage.others.set(operation, 0);
-      // The next may work again, too.
+      // The next one may work again, too.
       if (wasFailing) outage.probeAtMs = this.#options.clock.monotonic();
       return;
     }
@@ -162,7 +162,7 @@ export class CircuitBreaker {
     this.#failed = (this.#failed ?? new Set<string>()).add(operation);
     this.#lastFailure = failure;
     const outage = this.#outage;
-    // It answers again, and fails at this: what else it fails at is to be found out.
+    // It answers again, and fails at this operation: what else it fails at must be found out.
     if (outage !== undefined && outcome === 'failure' && this.#isUnanswered) {
       outage.failing = new Set([operation]);
       outage.others.clear();
@@ -187,7 +187,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Reckoned from a probe's start: a hanging probe delays no other, and there is never more than one in the time. */
+  /** Counted from a probe's start: a hanging probe delays no other, and there is never more than one in that time. */
   #nextProbeMs(): number {
     const { clock, random, probeEveryMs = 30_000 } = this.#options;
     return clock.monotonic() + probeEveryMs * (1 + random.float() / 20);

@@ -13,7 +13,7 @@ import {
   request as undiciRequest,
 } from './undici.ts';
 
-/** One HTTP exchange. The seam through which everything outside the process is reached. */
+/** Makes one HTTP exchange. Everything outside the process is reached through this. */
 export type HttpTransport = (request: HttpRequest) => Promise<HttpResponse>;
 
 export interface HttpRequest {
@@ -26,17 +26,17 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
   readonly timeouts?: Partial<HttpTimeouts>;
   /**
-   * Asked when the first byte is about to leave, after all waiting for a connection: why it must not; undefined: it may.
-   * A process may be frozen while it waits, and what was true before need not be true then.
+   * Called when the first byte is about to leave, after all waiting for a connection. Says why it must not; undefined if it may.
+   * The process may have been frozen while it waited, and what was true before may no longer be.
    */
   readonly refusal?: (() => string | undefined) | undefined;
 }
 
-/** All in milliseconds; 0 means none. */
+/** In milliseconds; 0 means none. */
 export interface HttpTimeouts {
-  /** Until the answer's headers are there. */
+  /** Until the answer's headers arrive. */
   readonly headersMs: number;
-  /** Longest silence between two pieces of the body. */
+  /** The longest silence between two pieces of the body. */
   readonly bodyMs: number;
   /** The whole exchange, body included. */
   readonly totalMs: number;
@@ -46,7 +46,7 @@ export interface HttpResponse {
   readonly status: number;
   /** Names in lower case; repeated headers joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Must be read to its end, or left by `return()` (leaving a `for await` does), so that the connection is free again. */
+  /** Must be read to its end, or left by `return()` (leaving a `for await` does), to free the connection. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -60,13 +60,13 @@ export interface HttpResponse {
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly kind: 'unreachable' | 'lost' | 'tooLarge' | 'aborted';
-  /** Part of the answer came, and then nothing for as long as `bodyMs`. */
+  /** Part of the answer came, and then nothing for `bodyMs`. */
   readonly isSilence: boolean;
-  /** Not even the headers of an answer came: nobody is there, as far as this request can tell. False also where it is not known. */
+  /** Not even the answer's headers came: as far as this request can tell, nobody is there. Also false if that is not known. */
   readonly isUnanswered: boolean;
-  /** This process may not send it: that says nothing of the other side. */
+  /** This process was not allowed to send it, which says nothing about the other side. */
   readonly isWithheld: boolean;
-  /** The other side's certificate is by nobody whom this process trusts. */
+  /** Nobody that this process trusts vouches for the other side's certificate. */
   readonly isUntrusted: boolean;
 
   constructor(
@@ -89,7 +89,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Of a request that this process may not send, for that reason. */
+/** The error of a request that this process may not send, for the given reason. */
 export function withheld(reason: string): HttpError {
   return new HttpError('unreachable', `Not sent: ${reason}`, { isWithheld: true });
 }
@@ -103,36 +103,36 @@ export interface UndiciTransportOptions {
   /** PEM client certificate and key. */
   readonly cert?: Renewed | undefined;
   readonly key?: Renewed | undefined;
-  /** Name to verify the server's certificate against, where it is not the URL's host. */
+  /** Name to verify the server's certificate against, if it is not the URL's host. */
   readonly serverName?: string | undefined;
   readonly insecureSkipVerify?: boolean | undefined;
-  /** URL of the proxy that all goes through, with its login if it has one. `guard` and `lookup` have no say in what that connects to. */
+  /** URL of the proxy for everything, with its login if it has one. `guard` and `lookup` have no say in where the proxy connects. */
   readonly proxy?: string | undefined;
-  /** Connections per origin at most. */
+  /** Maximum number of connections per origin. */
   readonly connections?: number;
-  /** How long a connection that nobody uses is kept. Default: 30 s, or less where the server says so. */
+  /** How long an idle connection is kept. Default: 30 s, or less if the server says so. */
   readonly keepAliveMs?: number;
-  /** Where connections may go. Absent: everywhere. */
+  /** Where connections may go. Default: anywhere. */
   readonly guard?: ConnectionGuard | undefined;
-  /** Resolves names; otherwise the system does. */
+  /** Resolves names. Default: the system. */
   readonly lookup?: Lookup;
 }
 
-/** A function is asked before each request, for what is renewed. */
+/** A function is called before each request, for values that are renewed. */
 type Renewed = string | (() => string | undefined);
 
-/** What proves who is who, as it is now. */
+/** Certificates and key as they are now. */
 interface Proofs {
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
 }
 
-/** Says where connections may go, of the very address that each one would go to. */
+/** Decides where connections may go, by the very address that each would go to. */
 export interface ConnectionGuard {
-  /** Whether connections for `origin`, such as `https://cloud.example.com`, may go to any address. */
+  /** Reports whether connections for `origin`, such as `https://cloud.example.com`, may go to any address. */
   trusts(origin: string): boolean;
-  /** Why no connection to `host`, a name or address, may go to the IP address that it stands for; undefined: it may. */
+  /** Says why no connection to `host`, a name or address, may go to the IP address that it stands for; undefined if it may. */
   refusalOf(host: string, address: string): string | undefined;
 }
 
@@ -144,8 +144,8 @@ export type Lookup = (
 ) => void;
 
 /**
- * HTTP over undici with kept-alive connections, each exchange in a span. Redirects are never followed: credentials go to the
- * named host only.
+ * HTTP over undici with kept-alive connections, each exchange in a span. Redirects are never followed: credentials go only to the
+ * named host.
  */
 export function createUndiciTransport(
   options: UndiciTransportOptions = {},
@@ -155,7 +155,7 @@ export function createUndiciTransport(
     connections: options.connections ?? 16,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
-    // What a server offers counts otherwise, up to ten minutes.
+    // Otherwise a server's offer counts, up to ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
   };
   const { proxy } = options;
@@ -206,12 +206,12 @@ function askingFirst(refusal: () => string | undefined): Interceptor {
   };
 }
 
-/** Of those before, which nothing new is asked with: so many that what is under way with an older one has ended. */
+/** How many former agents are kept. They get no new requests; whatever an older one was doing has ended. */
 const FORMER_AGENTS = 3;
 
 /**
- * An agent, and another one once what proves who is who was renewed. A connection goes on with what it began with, and ends by itself.
- * What makes no agent, such as a key without its certificate, is half of what comes: the one before stays.
+ * An agent that is replaced when the certificates or key are renewed. A connection keeps what it began with, and ends by itself.
+ * Values that make no agent, such as a key without its certificate, are half a renewal: the previous agent stays.
  */
 function renewedAgents({ ca, cert, key }: UndiciTransportOptions, make: (proofs: Proofs) => Dispatcher) {
   const now = (given: Renewed | undefined) => (typeof given === 'function' ? given() : given);
@@ -243,7 +243,7 @@ function settingsOf(options: UndiciTransportOptions, { ca, cert, key }: Proofs) 
   return {
     allowH2: false,
     timeout: CONNECT_TIMEOUT_MS,
-    // Once for all connections: to read all certificates of a system takes some 60 ms, in which nothing else happens.
+    // Made once for all connections: reading all certificates of a system takes some 60 ms, and blocks everything else.
     ...((ca ?? cert ?? key) === undefined ? {} : { secureContext: createSecureContext({ ca, cert, key }) }),
     ...(options.serverName === undefined ? {} : { servername: options.serverName }),
     ...(options.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
@@ -258,7 +258,7 @@ function connectorOf(options: UndiciTransportOptions, settings: ReturnType<typeo
   return (target, callback) => {
     const { protocol, hostname, host = hostname } = target;
     if (guard.trusts(`${protocol}//${host}`)) return free(target, callback);
-    // What is an address already is not looked up.
+    // An address is not looked up.
     const refusal = isIP(hostname) === 0 ? undefined : guard.refusalOf(hostname, hostname);
     if (refusal === undefined) guarded(target, callback);
     else callback(new HttpError('unreachable', refusal), null);
@@ -266,8 +266,8 @@ function connectorOf(options: UndiciTransportOptions, settings: ReturnType<typeo
 }
 
 /**
- * Gives only such addresses on that may be connected to. The connection goes to what was looked up here, so a name that
- * means something else a moment later gains nothing.
+ * Passes on only addresses that connections may go to. The connection goes to an address looked up here, so a name that means
+ * something else a moment later gains nothing.
  */
 function guardedLookup(lookup: Lookup, guard: ConnectionGuard): LookupFunction {
   return (hostname, options, callback) => {
@@ -294,8 +294,8 @@ async function* untilEnd(body: AsyncIterable<Uint8Array>, failure: (error: unkno
 }
 
 /**
- * A signal that aborts with the caller's, or when time is over. Ended with the exchange: signals and timers that wait out
- * their time by themselves pile up by the thousand.
+ * A signal that aborts with the caller's, or when time is over. It ends with the exchange: signals and timers that run out by
+ * themselves pile up by the thousand.
  */
 function startLimit(totalMs: number, caller: AbortSignal | undefined) {
   const controller = new AbortController();
@@ -322,7 +322,7 @@ function startLimit(totalMs: number, caller: AbortSignal | undefined) {
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_INVALID_URL|UND_ERR_INVALID_ARG)/;
 
-/** No certificate that is trusted vouches for the other side's. */
+/** No trusted certificate vouches for the other side's. */
 const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/;
 
 function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUnanswered: boolean): HttpError {
@@ -349,14 +349,14 @@ function codeOf(error: unknown): string {
   return '';
 }
 
-/** What OpenSSL says where the other side's first bytes are no TLS, such as an HTTP server's answer. */
+/** What OpenSSL says if the other side's first bytes are not TLS, such as an HTTP server's answer. */
 const NO_TLS = /^(wrong version number|packet length too long)$/;
 
 function describe(error: unknown, code: string): string {
   const text = messageOf(error) || 'Connection failed';
-  // Of what OpenSSL says, with places in its source and in memory: which TLS failure it is.
+  // From OpenSSL's text, with places in its source and in memory, only which TLS failure it is.
   const [, failure] = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(text) ?? [];
-  // What Node advises to whoever starts it is of no use to whoever reads this.
+  // Node's advice to whoever starts it does not help whoever reads this.
   const message =
     failure === undefined
       ? text.replace(/; if the root CA is installed locally,.*$/, '')
@@ -364,7 +364,7 @@ function describe(error: unknown, code: string): string {
   return code === '' || message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** The whole body as text. Fails with `tooLarge` past `maxBytes`, without reading the rest. */
+/** Returns the whole body as text. Fails with `tooLarge` past `maxBytes`, without reading the rest. */
 export async function readText(response: HttpResponse, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,31 +1,31 @@
 import type { Pace } from './pace.ts';
 
-/** An answer that makes no sense. The message says what was wrong with it, and quotes nothing of it. */
+/** An answer that makes no sense. The message says what is wrong with it, and quotes nothing of it. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
 
 export interface SplitOptions {
-  /** The member of the top-level object whose elements are read one at a time; undefined: the text is itself an array. */
+  /** The member of the top-level object whose elements are read one at a time; undefined if the text is itself an array. */
   readonly member?: string;
   /** Limit of the whole text, in bytes. */
   readonly maxBytes: number;
   /** Limit of one element, and of everything around the elements together, in bytes: each is parsed in one go. */
   readonly maxElementBytes: number;
-  /** Limit of their number: what is made of each may take many times its bytes. */
+  /** Limit of the number of elements: what is made of one may take many times its bytes. */
   readonly maxElements: number;
 }
 
-/** Makes something of an element, given as its bytes: `parseJson` says whether they are valid JSON. */
+/** Makes something of an element, given as its bytes; `parseJson` checks that they are valid JSON. */
 export type ReadElement<T> = (bytes: Uint8Array, index: number) => T;
 
 export interface SplitJson<T> {
-  /** The value without the elements: the array, if there is one, is empty in it. */
+  /** The value without the elements: its array, if there is one, is empty. */
   readonly outer: unknown;
   readonly elements: readonly T[];
 }
 
-/** Pieces in which a body is scanned, so that a huge chunk cannot hold the event loop. */
+/** Bodies are scanned in pieces of this size, so that a huge chunk cannot hold the event loop. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
@@ -66,10 +66,10 @@ function checkOuter(outer: unknown, member: string | undefined): void {
   if (!Array.isArray(array) || array.length > 0) throw new BadAnswer(`${member} in the answer is not an array`);
 }
 
-/** As which the array of a List is wrapped by many APIs. Other names are not told, as they may be anything. */
+/** Names under which many APIs wrap the array of a List. Other names are not reported, as they may be anything. */
 const WRAPPERS = ['items', 'data', 'clusters', 'results', 'content', 'value'];
 
-/** What there is where an array should be, to go on in a sentence. */
+/** What is there instead of an array, worded to continue a sentence. */
 function insteadOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return `, but ${value === null ? 'null' : `a ${typeof value}`}`;
   const wrapper = WRAPPERS.find((name) => Object.hasOwn(value, name));
@@ -79,8 +79,8 @@ function insteadOf(value: unknown): string {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * One JSON value. Invalid UTF-8 is refused: a name with replaced letters would be another name. `exactIntegers`: those that a
- * number cannot hold exactly come as bigints.
+ * Parses one JSON value. Invalid UTF-8 is refused: a name with replaced letters would be another name. `exactIntegers`: integers
+ * that a number cannot hold exactly become bigints.
  */
 export function parseJson(bytes: Uint8Array, exactIntegers = false): unknown {
   const text = decodeUtf8(bytes);
@@ -100,13 +100,13 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Of an answer that is not labelled so; no text begins with these bytes. */
+/** For an answer without that label: no text begins with these bytes. */
 export function refusePacked(bytes: Uint8Array): void {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     throw new BadAnswer('the answer is gzip-encoded, though identity was asked for');
 }
 
-/** Without these no integer is too long; the reviver is slow and needed by few texts. */
+/** Without these no integer is too long; the reviver is slow, and few texts need it. */
 const LONG_DIGITS = /\d{16}/;
 
 function toExactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
@@ -124,13 +124,13 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Deeper nesting is no honest answer, and would break whoever walks through it. */
+/** No honest answer is nested deeper, and code that walks through it would break. */
 const MAX_DEPTH = 512;
 const MAX_KEY_BYTES = 1024;
 
 /**
- * Splits a JSON text by its brackets, commas and strings only; that each part is valid JSON is for `JSON.parse` to say.
- * Bytes of more-than-one-byte characters never equal those marks, so chunks may end anywhere.
+ * Splits a JSON text by its brackets, commas and strings only; whether each part is valid JSON is for `JSON.parse` to say. Bytes
+ * of multi-byte characters never equal those marks, so chunks may end anywhere.
  */
 export class JsonSplitter {
   readonly #member: string | undefined;
@@ -142,10 +142,10 @@ export class JsonSplitter {
   /** The depth of the wanted array's elements, while inside it. */
   #arrayDepth: number | undefined;
   #arraySeen = false;
-  /** The last string of the top-level object that stands where a key may. */
+  /** The last string of the top-level object that may be a key. */
   #key: number[] | undefined;
   #keyComplete = false;
-  /** The colon after the wanted member's name was the last mark. */
+  /** An array that begins next is the wanted one. */
   #awaitsArray = false;
   #element: Uint8Array[] = [];
   #elementBytes = 0;
@@ -159,7 +159,7 @@ export class JsonSplitter {
     this.#awaitsArray = options.member === undefined;
   }
 
-  /** The elements that are complete with this chunk, each as its bytes. The chunk must not change afterwards. */
+  /** Returns the elements that this chunk completes, each as its bytes. The chunk must not change afterwards. */
   push(chunk: Uint8Array): Uint8Array[] {
     this.#bytes += chunk.byteLength;
     if (this.#bytes > this.#limits.maxBytes) throw tooLarge('the answer', this.#limits.maxBytes);
@@ -179,7 +179,7 @@ export class JsonSplitter {
       if (index >= chunk.length) break;
       const end = chunk[index] ?? 0;
       this.#finishElement(elements, chunk.subarray(start, index), end);
-      // The comma between two elements belongs to nobody, the closing bracket to what is around them.
+      // The comma between two elements belongs to neither, the closing bracket to what is around them.
       start = end === COMMA ? index + 1 : index;
       if (end === CLOSE_ARRAY) this.#leave();
       index++;
@@ -188,13 +188,13 @@ export class JsonSplitter {
     return elements;
   }
 
-  /** What is around the elements, once the whole text has been pushed. */
+  /** Returns what is around the elements, once the whole text has been pushed. */
   end(): Uint8Array {
     if (this.#inString || this.#depth > 0) throw new BadAnswer('the answer ends too early');
     return Buffer.concat(this.#outer);
   }
 
-  /** From within an element to the mark that ends it, or past the chunk. Most bytes pass here: it does no more than it must. */
+  /** Skips from within an element to the mark that ends it, or past the chunk. Most bytes pass here: it does no more than it must. */
   #passElement(chunk: Uint8Array, start: number): number {
     const arrayDepth = this.#arrayDepth;
     let depth = this.#depth;
@@ -217,7 +217,7 @@ export class JsonSplitter {
     return index;
   }
 
-  /** From within a string past its end, or past the chunk. `escaped`: its next byte is. */
+  /** Skips from within a string past its end, or past the chunk. `escaped`: its next byte is escaped. */
   #passString(chunk: Uint8Array, start: number, escaped = false): number {
     let index = escaped ? start + 1 : start;
     while (index < chunk.length && chunk[index] !== QUOTE) index += chunk[index] === BACKSLASH ? 2 : 1;
@@ -230,7 +230,7 @@ export class JsonSplitter {
     return index + 1;
   }
 
-  /** A byte outside strings and elements. Returns true where the wanted array begins. */
+  /** Takes a byte outside strings and elements. Returns whether the wanted array begins. */
   #mark(byte: number): boolean {
     switch (byte) {
       case QUOTE:
@@ -254,7 +254,7 @@ export class JsonSplitter {
         this.#keyComplete = false;
         return false;
       default:
-        // White space, and the byte order mark that some servers begin with.
+        // White space, or the byte order mark that some servers begin with.
         if (byte > 0x20 && byte < 0x80) this.#awaitsArray = false;
         return false;
     }
@@ -285,7 +285,7 @@ export class JsonSplitter {
     if (this.#depth < 0) throw new BadAnswer('the answer is not valid JSON');
   }
 
-  /** `rest`: what is not collected yet. */
+  /** `rest`: the part of the element that is not collected yet. */
   #finishElement(elements: Uint8Array[], rest: Uint8Array, end: number): void {
     const bytes = this.#element.length === 0 ? rest : Buffer.concat([...this.#element, rest]);
     if (bytes.length > this.#limits.maxElementBytes) throw this.#elementTooLarge();

@@ -1,24 +1,24 @@
-/** What stands in a text where a secret was. */
+/** Replaces a secret in a text. */
 export const REDACTED = '[redacted]';
 
-/** Any piece of a secret of this length is taken for the secret: servers cut what they echo. */
+/** Any piece of a secret of this length is treated as the secret: servers cut what they echo. */
 export const REDACT_WINDOW = 8;
 
-/** Of shorter secrets every second message would be full: whoever searches for many leaves these out. */
+/** Shorter secrets would match in every second message: a search for many leaves them out. */
 export const LEAST_SECRET = 4;
 
 /**
- * The text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML, hexadecimal or Base64 text (at any
- * alignment, so also inside `Basic` credentials), nor pieces of them of 8 characters or more. Empty secrets are ignored.
+ * Returns the text without any of the secrets: neither as they are, nor as JSON, URI, form, HTML, hexadecimal or Base64 text (at
+ * any alignment, so also inside `Basic` credentials), nor pieces of them of 8 characters or more. Empty secrets are ignored.
  *
- * `said`: what is known to whoever reads the text. Pieces of that stay, as it would tell whether a guess at a secret is right if
- * they went: character by character, where the beginning is known, as that of a token mostly is.
+ * `said`: what the reader of the text knows. Pieces of it stay: if they went, that would show whether a guess at a secret is
+ * right, character by character if its beginning is known, as that of a token mostly is.
  */
 export function redact(text: string, secrets: readonly string[], said: readonly string[] = []): string {
   return redactor(secrets, said)(text);
 }
 
-/** As `redact`, for several texts: what secrets look like in any of them is found once, and only if there is a text. */
+/** As `redact`, for several texts: the forms of the secrets are found once, and only if there is a text. */
 export function redactor(secrets: readonly string[], said: readonly string[] = []): (text: string) => string {
   let forms: ReadonlySet<string> | undefined;
   return (text) => {
@@ -27,13 +27,13 @@ export function redactor(secrets: readonly string[], said: readonly string[] = [
     const lowerCase = text.toLowerCase();
     const covered = new Uint8Array(text.length);
     cover(lowerCase, forms, said, covered);
-    // Lower case of a few letters is longer than they are; then positions do not match, and all of the text is withheld.
+    // A few letters are longer in lower case. Then positions do not match, and the whole text is withheld.
     if (lowerCase.length !== text.length) covered.fill(secrets.length === 0 ? 0 : 1);
     return replaceCovered(text, covered);
   };
 }
 
-/** Marks the characters of `text` that belong to a piece of a form; in time that grows with the text and the forms, not with both at once. */
+/** Marks the characters of `text` that belong to a piece of a form, in time that grows with the sum of text and forms, not the product. */
 function cover(text: string, forms: ReadonlySet<string>, said: readonly string[], covered: Uint8Array): void {
   const windows = new Map<number, Window>();
   const found = new Set<string>();
@@ -56,10 +56,10 @@ function cover(text: string, forms: ReadonlySet<string>, said: readonly string[]
   }
 }
 
-/** All pieces of one length of a text. */
+/** All pieces of a text of one length. */
 interface Window {
   readonly pieces: ReadonlySet<string>;
-  /** 1 where `beginOf` one of them is: to cut each piece out of every form took a tenth of what a verified login costs. */
+  /** 1 at `beginOf` of each piece. Without it, cutting every piece out of every form took a tenth of what a verified login costs. */
   readonly begins: Uint8Array;
 }
 
@@ -75,13 +75,13 @@ function windowOf(text: string, width: number): Window {
   return { pieces, begins };
 }
 
-/** Of the piece at `start` a number that follows from its first two characters. */
+/** A number that follows from the first two characters of the piece at `start`. */
 function beginOf(text: string, start: number, width: number): number {
   const second = width === 1 ? 0 : text.charCodeAt(start + 1);
   return (text.charCodeAt(start) * 31 + second) % BEGINS;
 }
 
-/** In one go over what was said, which may be a schema of megabytes. */
+/** Removes the pieces of `said` in one pass, as it may be a schema of megabytes. */
 function forget(found: Set<string>, said: string, width: number): void {
   for (let start = 0; start + width <= said.length; start++) found.delete(said.slice(start, start + width));
 }
@@ -122,7 +122,7 @@ function formsOf(secret: string): ReadonlySet<string> {
   ]);
 }
 
-/** Also with each byte as in a URI, where the other side keeps no letter. Of a short secret it would match numbers that are none. */
+/** Also with each byte as in a URI, in case the other side keeps no letter as it is. Short secrets would match unrelated numbers. */
 function hexForms(secret: string): string[] {
   const hex = Buffer.from(secret, 'utf8').toString('hex');
   return hex.length < REDACT_WINDOW ? [] : [hex, hex.replace(/../g, '%$&')];
@@ -137,7 +137,7 @@ function base64Forms(secret: string): string[] {
     const first = before === 0 ? 0 : before + 1;
     const last = bytes.length % 3 === 0 ? text.length : text.length - 1;
     const form = text.slice(first, last);
-    // A shorter form would match words that have nothing to do with it.
+    // A shorter form would match unrelated words.
     if (form.length >= 4) forms.push(form, form.replaceAll('+', '-').replaceAll('/', '_'));
   }
   return forms;

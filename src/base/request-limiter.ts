@@ -5,68 +5,69 @@ import { OwnTrouble } from './own-trouble.ts';
 /** Called when its turn has come. */
 type Waiter = () => void;
 
-/** What 429s have taught, and who waits because of it. There may be thousands of servers that never answer so. */
+/** What 429s have taught, and who waits because of them. There may be thousands of servers that never answer so. */
 interface Limit {
   readonly urgent: FairTurns<Waiter>;
   readonly routine: FairTurns<Waiter>;
   /** Wall clock, milliseconds since the epoch. */
   readonly sinceMs: number;
   ratePerSecond: number;
-  /** Monotonic, as all that follow: nobody goes before. */
+  /** Monotonic, like all that follow: nobody goes before. */
   goAt: number;
-  /** When somebody was refused last. */
+  /** When somebody was last refused. */
   refusedAt: number;
-  /** What was sent before this moment and refused says nothing new. */
+  /** A refusal of what was sent before this moment says nothing new. */
   heedFrom: number;
-  /** Answers that were no 429, and since when they are counted. */
+  /** The number of answers other than 429, and since when they are counted. */
   letThrough: number;
   countedFrom: number;
-  /** When somebody went at once last, and not right after a pause: the rate was not used up. */
+  /** When a request last went at once, and not right after a pause: the rate was not used up. */
   unusedAt: number;
 }
 
-/** Halved by the first 429: what nobody was held back to is not known. */
+/** Halved by the first 429: before it nobody is held back, so the limit is not known. */
 const FIRST_RATE = 50;
 const LEAST_RATE = 0.1;
-/** A 429 costs a tenth of the rate at least, and three quarters at most, however little was let through. */
+/** A 429 cuts the rate by a tenth at least, and by three quarters at most, however little was let through. */
 const CUT = { least: 0.9, most: 0.25 };
-/** Given back in `STEP_S` seconds in which all of the rate is used: this much of it, and at most `MAX_STEP` requests a second. */
+/** Given back per `STEP_S` seconds of full use: this share of the rate, and at most `MAX_STEP` requests a second. */
 const STEP_SHARE = 0.1;
 const MAX_STEP = 1;
 const STEP_S = 10;
-/** So long after the last 429 nothing is held back any more. */
+/** This long after the last 429, nothing is held back any more. */
 const FORGOTTEN_MS = 10 * 60_000;
-/** A longer pause is for the one who was told of it. */
+/** A longer pause is only for the one who was told of it. */
 const MAX_PAUSE_MS = 5_000;
-/** Where the rate was not used up lately, it is not cut below so many times what is asked for: that is no limit. */
+/** If the rate was not used up lately, it is not cut below this many times the load: that is no limit. */
 const HEADROOM = 1.5;
 const LATELY_MS = 10_000;
-/** So long one time of trouble lasts at least: what was sent in it cannot say yet what the rate brings about. */
+/** Trouble lasts at least this long: what was sent in it cannot show yet what the new rate does. */
 const TROUBLE_MS = 1_000;
-/** Over which what is let through is averaged. */
+/** What is let through is averaged over this time. */
 const AVERAGED_MS = 30_000;
-/** Whoever goes at once, and not right after a pause, shows that the rate was not used up: what went before says nothing of it. */
+/** A request that goes at once, and not right after a pause, shows that the rate was not used up: the count starts again. */
 const IDLE_MS = 1_000;
-/** While others wait as well, one turn of so many is for what is routine. */
+/** While others wait as well, one turn in this many is for routine requests. */
 const ROUTINE_SHARE = 5;
 
 /**
- * The rate of requests that the other side lets through, for all parties that one limit may hold: learned from 429s, as the
- * documents name none, and turns for those who wait. Nobody ever waits before the first 429, nor ten minutes after the last.
+ * The rate of requests that the other side lets through, for all parties that may share one limit, and turns for those who wait.
+ * The rate is learned from 429s, as the documents name none. Nobody waits before the first 429, nor later than ten minutes after
+ * the last.
  *
- * Additive increase, multiplicative decrease: a 429 sets the rate to what was let through since the last one, which is what
- * the limit gives, if both came while requests waited; but not to less than a quarter, nor below what is let through all the
- * time where nobody has to wait. Then it grows slowly, and only by use. A 429 counts for all once for each time that it asks to
- * wait, and not where it is a party's or an operation's own affair.
+ * Additive increase, multiplicative decrease: a 429 cuts the rate to what was let through since the previous one. If requests
+ * waited all that time, that is what the limit gives. The rate is never cut to less than a quarter; nor, if nobody has to wait,
+ * below what is let through all the time. Then it grows slowly, and only by use. A 429 counts for all once for each time that it
+ * asks to wait, and not if it is a party's or an operation's own trouble.
  */
 export class RequestLimiter {
   readonly #clock: Clock;
   #limit: Limit | undefined;
   #cancelTimer: (() => void) | undefined;
   #turns = 0;
-  /** From the first 429 on, for the same reason as `Limit`. */
+  /** Undefined until the first 429, for the same reason as `Limit`. */
   #trouble: OwnTrouble | undefined;
-  /** Let through in a second, about, and by when that is reckoned. */
+  /** About how many are let through in a second, and when that was computed. */
   #average = 0;
   #averagedAt = 0;
 
@@ -74,7 +75,7 @@ export class RequestLimiter {
     this.#clock = clock;
   }
 
-  /** Since when it holds back, in wall-clock milliseconds; undefined: it does not. */
+  /** Since when it holds requests back, in wall-clock milliseconds; undefined if it does not. */
   get sinceMs(): number | undefined {
     return this.#limit?.sinceMs;
   }
@@ -85,14 +86,14 @@ export class RequestLimiter {
     return (this.#limit.urgent.turnsBefore(party) / this.#limit.ratePerSecond) * 1000;
   }
 
-  /** A request goes without waiting: those who wait do so for it. */
+  /** Counts a request that goes without waiting: those who wait do so for longer. */
   goNow(): void {
     if (this.#limit !== undefined) this.#spend(this.#limit);
   }
 
   /**
-   * Resolves when it is this request's turn, with whether it had to wait; or when `signal` aborts: look at it afterwards.
-   * `routine`: goes after what is not, but for one turn in five.
+   * Resolves on this request's turn, with whether it had to wait; or when `signal` aborts: check it afterwards. `routine`: goes
+   * after others, except for one turn in five.
    */
   async take(party: object, routine: boolean, signal?: AbortSignal): Promise<boolean> {
     const now = this.#clock.monotonic();
@@ -112,7 +113,7 @@ export class RequestLimiter {
     return true;
   }
 
-  /** An answer came that is no 429. `waited`: as `take` said. */
+  /** An answer other than 429 came. `waited`: what `take` returned. */
   letThrough(party: object, operation: string, waited: boolean): void {
     this.#trouble?.letThrough(party, operation);
     this.#average = this.#averageAt(this.#clock.monotonic()) + 1000 / AVERAGED_MS;
@@ -122,7 +123,7 @@ export class RequestLimiter {
     if (waited) this.#limit.ratePerSecond += Math.min(MAX_STEP, ratePerSecond * STEP_SHARE) / (ratePerSecond * STEP_S);
   }
 
-  /** A 429 came; says whether it is of concern to other operations. `sentAt`: when the request was sent, by the monotonic clock. */
+  /** A 429 came. Returns whether it concerns other operations. `sentAt`: when the request was sent, by the monotonic clock. */
   wasRefused(party: object, operation: string, sentAt: number, retryAfterMs = 0): boolean {
     const now = this.#clock.monotonic();
     const isNews = this.#limit === undefined || sentAt >= this.#limit.heedFrom;
@@ -133,13 +134,13 @@ export class RequestLimiter {
     const heedFrom = now + Math.max(pauseMs, TROUBLE_MS);
     const limit = this.#limit ?? this.#firstLimit(now, heedFrom);
     if (limit === this.#limit && isNews) {
-      // Nobody at all is let through: then it is not its own trouble.
+      // If not new, nobody at all was let through since: that is not its own trouble.
       if (refusal === 'new') cut(limit, now, this.#averageAt(now));
       else limit.ratePerSecond = Math.max(LEAST_RATE, limit.ratePerSecond * CUT.least);
       limit.heedFrom = heedFrom;
     }
     this.#limit = limit;
-    // Whether others are let through is to be learned: they are not to wait again for what comes first after each pause.
+    // The next turn is a routine one, to learn whether others are let through: the same caller must not come first after each pause.
     this.#turns = ROUTINE_SHARE - 1;
     if (refusal === 'same') limit.refusedAt = now;
     else if (isNews || refusal === 'new') pause(limit, now + pauseMs, now);
@@ -211,7 +212,7 @@ export class RequestLimiter {
     return first.take() ?? second.take();
   }
 
-  /** A timer that is late may be made up for by one more at once. */
+  /** One more at once may make up for a late timer. */
   #spend(limit: Limit): void {
     const intervalMs = 1000 / limit.ratePerSecond;
     limit.goAt = Math.max(limit.goAt, this.#clock.monotonic() - intervalMs) + intervalMs;
@@ -237,7 +238,7 @@ function cut(limit: Limit, now: number, average: number): void {
   count(limit, now);
 }
 
-/** From now on, anew. */
+/** Starts counting again. */
 function count(limit: Limit, now: number): void {
   limit.countedFrom = now;
   limit.letThrough = 0;
