@@ -28,23 +28,23 @@ export interface CloudClientOptions {
   readonly baseURL: string;
   readonly teamID: string;
   readonly spaceID: string;
-  /** At most one of each level is used: the first. One credential of a higher level may serve for all. */
+  /** Only the first of each level is used. One of a higher level may serve for all. */
   readonly credentials: readonly CloudCredential[];
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of each exchange. `code` is the status or the kind of error. */
+  /** Called for each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** Of all whom the cloud may count together. Default: of this client alone. */
+  /** Shared by all clients that the cloud may count together. Default: this client's own. */
   readonly limiter?: RequestLimiter | undefined;
-  /** As of ApiEndpoint. */
+  /** As in ApiEndpoint. */
   readonly sent?: SentSecrets | undefined;
-  /** Clients of the same cloud, reached alike: they share the access tokens of API tokens that they share. */
+  /** Clients of the same cloud, reached the same way: they share the access tokens of API tokens that they share. */
   readonly peers?: readonly CloudClient[] | undefined;
-  /** As of ApiEndpoint. */
+  /** As in ApiEndpoint. */
   readonly onRecovered?: (() => void) | undefined;
-  /** The transport's where absent. */
+  /** Default: the transport's. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;
 }
@@ -53,8 +53,8 @@ export interface CloudClientOptions {
 export interface Listing<T> {
   readonly clusters: readonly T[];
   /**
-   * What is wrong with one that makes none, each time the same: it may be any, also one that was renamed, so none is gone for not
-   * being among `clusters`.
+   * What is wrong with a cluster that makes no sense; the same text each time. It may be any cluster, even a renamed one, so one
+   * that `clusters` lacks need not be gone.
    */
   readonly problem: ApiError | undefined;
 }
@@ -64,20 +64,20 @@ interface Holder {
   readonly tokens: TokenSource;
 }
 
-/** The cloud's own limit is not documented; 429 says when this is more. */
+/** The cloud's own limit is not documented; a 429 says if this is too much. */
 const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 50, burst: 50 };
 
-/** For a person to find a cluster by. */
+/** Enough for a person to find a cluster by. */
 const MAX_SHOWN_ID = 80;
 
 /** From the least to the most powerful. */
 const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
 
 /**
- * The Cluster Management API for one space: each operation of the document as one method. Every failure is an ApiError; no
- * method throws anything else. Nothing is sent twice by itself, but a GET over a kept-alive connection that had been closed,
- * and what a 401 or 403 answered (it surely had no effect): after a 401 once more with a new token, after a 403, and where
- * a credential is refused, with the credential of the next higher level. Where none serves, the error is that of the lowest.
+ * The Cluster Management API for one space, with one method per operation of the document. Every failure is an ApiError; no
+ * method throws anything else. Nothing is sent twice, except a GET over a kept-alive connection that had been closed, and what
+ * got a 401 or 403 (it surely had no effect): after a 401 once more with a new token; after a 403, or if a credential is refused,
+ * with the credential of the next higher level. If none serves, the error is that of the lowest.
  */
 export class CloudClient {
   readonly #endpoint: ApiEndpoint;
@@ -88,7 +88,7 @@ export class CloudClient {
   readonly #worked = new Map<AccessLevel, Holder>();
 
   constructor({ peers = [], ...options }: CloudClientOptions) {
-    // Without the peers: of those that are gone nothing is kept but tokens that are still in use.
+    // Without the peers: nothing of those that are gone is kept, except tokens still in use.
     this.#options = options;
     this.#endpoint = new ApiEndpoint({ ...options, api: 'cloud', rateLimit: options.rateLimit ?? DEFAULT_RATE_LIMIT });
     this.#operations = cloudOperations(options.teamID, options.spaceID);
@@ -104,14 +104,14 @@ export class CloudClient {
     this.#holders = holders;
   }
 
-  /** Whether there is a credential that the document lets destroy clusters. */
+  /** Whether there is a credential that may destroy clusters, according to the document. */
   get canDestroy(): boolean {
     return this.#holders.some((holder) => holder.level === 'admin');
   }
 
   /**
-   * Makes sure that an access token is held: of that level, or of each that there is a credential for. Costs an exchange
-   * where none is held. `unauthorized`: the credential is wrong. ("Token exchange")
+   * Makes sure that there is an access token of that level, or of each level with a credential. Costs an exchange if there is
+   * none. `unauthorized`: the credential is wrong. ("Token exchange")
    */
   async authenticate(level?: AccessLevel, signal?: AbortSignal): Promise<void> {
     const holders = this.#holders.filter((holder) => level === undefined || holder.level === level);
@@ -129,19 +129,19 @@ export class CloudClient {
     for (const holder of holders) await holder.tokens.get(this.#endpoint, signal);
   }
 
-  /** Of the credential whose refusal the error tells of; undefined: it tells of none. */
+  /** The level of the credential whose refusal the error reports; undefined if it reports none. */
   refusedLevel(error: ApiError): AccessLevel | undefined {
     return this.#holders.find(({ tokens }) => tokens.refusal === error)?.level;
   }
 
-  /** Credentials that were refused are tried again with the next call, though that was not long ago. */
+  /** Lets the next call try refused credentials again, even a short time later. */
   forgetRefusals(): void {
     for (const holder of this.#holders) holder.tokens.forgetRefusal();
   }
 
   /**
-   * Creates a cluster; it comes with the default login. Not idempotent: a second call is `conflict` (409), whoever made the
-   * first. ("Deploy") `turn`: waited for before.
+   * Creates a cluster, with the default login. Not idempotent: a second call is `conflict` (409), whoever made the first.
+   * ("Deploy") `turn`: if it was waited for before.
    */
   async deploy(request: DeployRequest, signal?: AbortSignal, turn?: Turn): Promise<Cluster> {
     const operation = this.#operations.deploy(request.id);
@@ -150,28 +150,28 @@ export class CloudClient {
   }
 
   /**
-   * Resolves when one deploy may be sent, which goes without waiting if it is given that: what is to be looked at before it is looked
-   * at after this. Fails as the deploy would. For all other changes a `get` is such a look, and waits.
+   * Resolves when one deploy may be sent, which goes without waiting if it is given this turn: take the turn, look, then deploy.
+   * Fails as the deploy would. All other changes need no turn: the `get` before them is the look, and waits.
    */
   turn(id: string, signal?: AbortSignal): Promise<Turn> {
     return this.#endpoint.turn(this.#operations.deploy(id), signal);
   }
 
-  /** The cluster, or `undefined` where the cloud does not know it, or does not know the space (404). ("Get") */
+  /** Returns the cluster, or `undefined` if the cloud does not know it or the space (404). ("Get") */
   async get(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
     const operation = this.#operations.get(id);
     return orMissing(this.#call(operation, (response) => readCluster(response, [id]), signal));
   }
 
-  /** All clusters of the space. `notFound`: the team or the space does not exist. ("List") */
+  /** Lists all clusters of the space. `notFound`: the team or the space does not exist. ("List") */
   list(signal?: AbortSignal): Promise<readonly Cluster[]> {
     return this.#call(this.#operations.list(), (response) => this.#readList(response, readElement), signal);
   }
 
   /**
-   * As `list`, of what `keep` makes of each: they are read one at a time, so no more of thousands is ever held than that. Those
-   * that are byte for byte as in the List before, which `memo` was given to, are not read again. One that makes no sense
-   * hides no other.
+   * As `list`, with what `keep` makes of each cluster. They are read one at a time, so of thousands only that is ever held. Those
+   * that are byte for byte as in the previous List with the same `memo` are not read again. One that makes no sense hides no
+   * other.
    */
   async listAs<T extends object>(
     memo: Memo<T>,
@@ -184,7 +184,7 @@ export class CloudClient {
       const cluster = parseJson(bytes);
       const id = namedSchema.safeParse(cluster).data?.id;
       try {
-        // The place in a List says little to a person, and may be another one each time.
+        // The place in a List says little to a person, and may differ each time.
         return keep(shaped(clusterSchema, cluster, id === undefined ? String(index) : ''));
       } catch (error) {
         if (!(error instanceof BadAnswer)) throw error;
@@ -203,7 +203,7 @@ export class CloudClient {
   }
 
   /**
-   * Changes what is set in the request. A second call changes nothing more, but one that renames: its target is gone then
+   * Changes what is set in the request. A second call changes nothing more, unless it renames: then its target is gone
    * (`notFound`). ("Update")
    */
   async update(id: string, request: UpdateRequest, signal?: AbortSignal): Promise<Cluster> {
@@ -222,10 +222,7 @@ export class CloudClient {
     return this.#call(this.#operations.resume(id), (response) => readCluster(response, [id]), signal);
   }
 
-  /**
-   * Creates a cluster with the data of another. Not idempotent; the document names no answer for an id in use: look
-   * first. ("Clone")
-   */
+  /** Creates a cluster with the data of another. Not idempotent; the document names no answer for an id in use: look first. ("Clone") */
   async clone(id: string, newID: string, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.clone(id, newID);
     const body = requestBody('cloud', operation, cloneRequestSchema, { id: newID });
@@ -233,15 +230,15 @@ export class CloudClient {
   }
 
   /**
-   * Destroys the cluster and its data; `undefined` where the cloud does not know it (404). A second call finds nothing, or
-   * another cluster that has taken the id: never sent twice by itself. ("Destroy")
+   * Destroys the cluster and its data; `undefined` if the cloud does not know it (404). A second call finds nothing, or another
+   * cluster that has taken the id: never sent twice by itself. ("Destroy")
    */
   async destroy(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
     const operation = this.#operations.destroy(id);
     return orMissing(this.#call(operation, (response) => readCluster(response, [id]), signal));
   }
 
-  /** The versions that can be deployed, as the cloud orders them. ("List versions") */
+  /** Lists the versions that can be deployed, in the cloud's order. ("List versions") */
   async versions(signal?: AbortSignal): Promise<readonly string[]> {
     const read = async (response: HttpResponse) => (await readJson(response, versionsSchema)).availableVersions;
     return this.#call(this.#operations.versions(), read, signal);
@@ -272,12 +269,12 @@ export class CloudClient {
         refused.set(holder.level, error);
       }
     }
-    // Of the one that is to serve: others only stood in for it.
+    // The error of the level that should serve: the others only stood in for it.
     const least = LEVELS.find((level) => refused.has(level));
     throw (least && refused.get(least)) ?? this.#forbidden(operation);
   }
 
-  /** The credentials that may serve, the one that last did first. */
+  /** The credentials that may serve; the one that did last is first. */
   #candidates(operation: CloudOperation): readonly Holder[] {
     const least = LEVELS.indexOf(operation.level);
     const sufficient = this.#holders.filter((holder) => LEVELS.indexOf(holder.level) >= least);
@@ -300,7 +297,7 @@ export class CloudClient {
         holder.tokens.worked();
         return result;
       } catch (error) {
-        // Any other answer than 401 shows that the access token counts.
+        // Any answer other than 401 shows that the access token is valid.
         if (error instanceof ApiError && error.status !== undefined && error.status !== 401) holder.tokens.worked();
         throw error;
       }
@@ -320,7 +317,7 @@ export class CloudClient {
     }
   }
 
-  /** Of every call: a server may know them from an earlier one. */
+  /** For every call: a server may know them from an earlier one. */
   #secrets(): readonly string[] {
     return this.#options.credentials.map((credential) => credential.clientSecret);
   }
@@ -345,7 +342,7 @@ function isUnauthorized(error: unknown): error is ApiError {
   return error instanceof ApiError && error.kind === 'unauthorized';
 }
 
-/** Not the API token is wrong: it was just exchanged. Somebody else's exchange of it may have ended what this one gave. */
+/** The API token is not wrong, as it was just exchanged. Somebody else's exchange of it may have ended this one's access token. */
 function endedEarly(operation: CloudOperation, refusal: ApiError): ApiError {
   const what =
     'the access token was refused, though it was exchanged a moment ago: where something else uses the same API token, each may end the access token of the other';
@@ -357,7 +354,7 @@ function readElement(bytes: Uint8Array, index: number): Cluster {
   return shaped(clusterSchema, parseJson(bytes), String(index));
 }
 
-/** One cluster; another one than was asked for is no answer. */
+/** Reads one cluster. Another than was asked for is no answer. */
 async function readCluster(response: HttpResponse, ids: readonly string[]): Promise<Cluster> {
   const cluster = await readJson(response, clusterSchema);
   if (!ids.includes(cluster.id)) throw new BadAnswer('the answer is about another cluster');

@@ -2,7 +2,7 @@ import type { Operation } from '../base/api-call.ts';
 import { quoted } from '../base/api-error.ts';
 import type { AccessLevel } from './token.ts';
 
-/** An operation of the document with the access level that it takes ("Endpoints"). */
+/** An operation of the document, with the access level it needs ("Endpoints"). */
 export interface CloudOperation extends Operation {
   readonly level: AccessLevel;
 }
@@ -84,7 +84,7 @@ export function cloudOperations(teamID: string, spaceID: string) {
       method: 'DELETE',
       path: one(id),
       level: 'admin',
-      // A second call would hit another cluster that has taken the id meanwhile.
+      // A second call would hit any other cluster that has taken the id.
       idempotent: false,
     }),
     versions: (): CloudOperation => ({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * Requests to the Cluster Management API, checked against the document's rules before they leave. Providers, regions,
- * machine types, storage types and versions are open: the cloud may have learned of new ones, and says so itself.
+ * Requests to the Cluster Management API, checked against the document's rules before they leave. Providers, regions, machine
+ * types, storage types and versions are open: the cloud may have new ones, and says so itself.
  */
 
 /** "only lowercase alphanumeric characters, optionally separated by underscores and hyphens" (Deploy request fields). */
@@ -70,7 +70,7 @@ function isOdd(value: number): boolean {
   return value % 2 === 1;
 }
 
-/** 0 where the version does not begin with a number, as `latest`. */
+/** 0 if the version does not begin with a number, such as `latest`. */
 function majorVersion(version: string): number {
   return Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
 }

@@ -3,8 +3,8 @@ import { maybe } from '../base/answer.ts';
 import { oneLine } from '../base/api-error.ts';
 
 /*
- * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept, on one line, null is absent.
- * What is there but of the wrong type is an error: a guess could take one cluster for another.
+ * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept on one line, null is
+ * absent. A value of the wrong type is an error: a guess could mistake one cluster for another.
  */
 
 export interface ClusterServer {
@@ -18,26 +18,26 @@ export interface ClusterServer {
 export interface Cluster {
   /** Unique within its space. */
   readonly id: string;
-  /** `starting`, `running`, `suspending`, `suspended`, `resuming`, `destroying` are known; others may come. Where there is none: `unknown`. */
+  /** `starting`, `running`, `suspending`, `suspended`, `resuming`, `destroying` are known; others may come. `unknown` if there is none. */
   readonly status: string;
-  /** Identity together with `id`. Milliseconds since the Unix epoch. */
+  /** With `id`, the cluster's identity. Milliseconds since the Unix epoch. */
   readonly createdAt: number | undefined;
   readonly version: string | undefined;
   readonly provider: string | undefined;
   readonly region: string | undefined;
   readonly machineType: string | undefined;
-  /** May be `gp2` where `gp2-csi` was asked for (compatibility.md). */
+  /** May be `gp2` although `gp2-csi` was asked for (compatibility.md). */
   readonly storageType: string | undefined;
   /** Rounded. */
   readonly storageSizeGB: number | undefined;
-  /** Undefined also where it is no whole number. */
+  /** Undefined also if it is not a whole number. */
   readonly serverCount: number | undefined;
   readonly isFree: boolean | undefined;
-  /** Those that have an address already. */
+  /** Those that already have an address. */
   readonly servers: readonly ClusterServer[];
 }
 
-/** Long enough for any word of a cloud's; it is told in statuses, messages and logs. */
+/** Long enough for any word of a cloud. It appears in statuses, messages and logs. */
 const MAX_WORD = 1_000;
 const text = z.string().transform((given) => oneLine(given).slice(0, MAX_WORD));
 const word = maybe(text);
@@ -50,7 +50,10 @@ const serversSchema = maybe(z.array(serverSchema)).transform((servers): readonly
   ),
 );
 
-/** The document names no unit ("createdAt"), and its examples look like milliseconds. As such these are of 1970, as seconds of 2001 and later. */
+/**
+ * The document names no unit ("createdAt"), and its examples look like milliseconds. In this range, milliseconds mean 1970 to
+ * 1973, seconds 2001 and later.
+ */
 const SECONDS = { from: 1e9, below: 1e11 };
 
 function inMilliseconds(time: number | undefined): number | undefined {
@@ -58,12 +61,12 @@ function inMilliseconds(time: number | undefined): number | undefined {
   return isInSeconds ? Math.round(time * 1000) : time;
 }
 
-/** What is no number of things is not told: the status has room for none, and to take it for another one would be a guess. */
+/** A value that cannot be a count is dropped: the status has no room for it, and any other would be a guess. */
 function whole(count: number | undefined): number | undefined {
   return Number.isSafeInteger(count) && Number(count) >= 0 ? count : undefined;
 }
 
-/** The document promises a number, and sizes are asked for in whole GB: what is half a GB more is as it was asked for. */
+/** The document promises a number, and sizes are asked for in whole GB: up to half a GB more counts as the size asked for. */
 function wholeGB(size: number | undefined): number | undefined {
   return size === undefined || size < 0 ? undefined : whole(Math.max(0, Math.ceil(size - 0.5)));
 }
@@ -83,7 +86,7 @@ export const clusterSchema: z.ZodType<Cluster> = z.object({
   servers: serversSchema,
 });
 
-/** What of a cluster that makes no sense otherwise may still be told. */
+/** All that can be reported of a cluster that makes no sense otherwise. */
 export const namedSchema = z.object({ id: z.string().min(1) });
 
 export const versionsSchema = z.object({ availableVersions: z.array(text) });

@@ -8,7 +8,7 @@ import type { Random } from '../base/random.ts';
 import type { Listing } from './client.ts';
 import type { Cluster } from './schema.ts';
 
-/** The part of CloudClient that is needed here. */
+/** The part of CloudClient that is used here. */
 export interface ClusterLister {
   listAs<T extends object>(memo: Memo<T>, keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<Listing<T>>;
 }
@@ -17,9 +17,9 @@ export interface SpacePollerOptions {
   readonly client: ClusterLister;
   readonly clock: Clock;
   readonly random: Random;
-  /** Ids whose cluster is not as it was. */
+  /** Called with the ids of clusters that changed. */
   readonly onClusters: (ids: ReadonlySet<string>) => void;
-  /** A List ended: the inventory may be new, or whether the space can be listed. */
+  /** Called when a List ended: the inventory may be new, or whether the space can be listed. */
   readonly onListed: () => void;
   readonly yieldNow?: YieldNow | undefined;
 }
@@ -35,17 +35,17 @@ interface Listed extends Seen {
   readonly id: string;
 }
 
-/** There are thousands, and mostly nothing of them changes but when that was asked for. */
+/** There are thousands, and mostly only the time of the last answer changes. */
 interface Known {
-  /** The cluster; undefined: there is none. */
+  /** The cluster; undefined if there is none. */
   packed: Packed | undefined;
-  /** When the answer was asked for that this is from. A List that was asked for earlier knows less. */
+  /** When the answer that this is from was asked for. A List that was asked for earlier knows less. */
   askedAt: number;
-  /** The number of the newest List that it was in. */
+  /** The number of the newest List that contained it. */
   list: number;
 }
 
-/** While a cluster is under way, the space is listed in steps that grow with how long it has been: a fifth of that time. */
+/** While a cluster is moving, the space is listed in steps that grow with how long it has been moving: a fifth of that time. */
 const STEP_SHARE = 0.2;
 const MIN_STEP_MS = 750;
 const MAX_STEP_MS = 15_000;
@@ -53,8 +53,8 @@ const FAILURE_BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const SETTLED: ReadonlySet<string> = new Set(['running', 'suspended']);
 
 /**
- * Watches one space with one List at a time, whoever and however many want to know: cost grows with spaces, not with
- * clusters. Answers to single calls are taken in too, so nobody needs to look again for what they were just told.
+ * Watches one space with one List at a time, however many want to know: cost grows with spaces, not with clusters. Answers to
+ * single calls are taken in too, so nobody needs to look again for what they were just told.
  */
 export class SpacePoller {
   readonly #options: SpacePollerOptions;
@@ -64,7 +64,7 @@ export class SpacePoller {
   #lists = 0;
   /** Since when clusters have been on their way to another status, by the monotonic clock. */
   readonly #movingSince = new Map<string, number>();
-  /** Ids that somebody here is interested in: only for these the poller hurries. */
+  /** Ids that somebody here is interested in: the poller hurries only for these. */
   readonly #followed = new Set<string>();
   #intervalMs: number;
   #listedAtMs: number | undefined;
@@ -74,7 +74,7 @@ export class SpacePoller {
   #running: Promise<void> | undefined;
   #again = false;
   #cancelTimer: () => void = () => {};
-  /** When the last List ended, well or not, by the monotonic clock. */
+  /** When the last List ended, successful or not, by the monotonic clock. */
   #endedAt: number | undefined;
   #pauseMs = 0;
   readonly #abort = new AbortController();
@@ -85,17 +85,17 @@ export class SpacePoller {
     this.#intervalMs = intervalMs;
   }
 
-  /** When the newest List that succeeded as a whole ended, in wall-clock milliseconds; undefined: none has yet, and what is not known may be there. */
+  /** When the newest fully successful List ended, wall clock. Undefined before the first: an unknown cluster may exist then. */
   get listedAtMs(): number | undefined {
     return this.#listedAtMs;
   }
 
-  /** Why the last List failed, or what of it made no sense; undefined if it did not. */
+  /** Why the last List failed, or what in it made no sense; undefined if neither. */
   get error(): unknown {
     return this.#error;
   }
 
-  /** Whether the last List was believed, but for what of it made no sense, which `error` tells of. */
+  /** Whether the last List was believed, except for what made no sense, which `error` reports. */
   get isPartial(): boolean {
     return this.#isPartial;
   }
@@ -115,17 +115,17 @@ export class SpacePoller {
     return this.#unpacked(this.#clusters.get(id));
   }
 
-  /** Whether there is such a cluster: as `get`, for next to nothing. */
+  /** Reports whether there is such a cluster. As `get`, but costs next to nothing. */
   has(id: string): boolean {
     return this.#clusters.get(id)?.packed !== undefined;
   }
 
-  /** Whether more is known of the id than the newest List says: undefined from `get` is then the answer to a single call. */
+  /** Whether the id is known: then undefined from `get` is the answer to a single call, otherwise what the newest List says. */
   knows(id: string): boolean {
     return this.#clusters.has(id);
   }
 
-  /** Of all clusters that are there. */
+  /** The ids of all clusters that exist. */
   *ids(): IterableIterator<string> {
     for (const [id, { packed }] of this.#clusters) if (packed !== undefined) yield id;
   }
@@ -151,14 +151,14 @@ export class SpacePoller {
     this.#followed.delete(id);
   }
 
-  /** Takes in the answer to a call about one cluster; undefined: there is none. `askedAt`: monotonic, before the call. */
+  /** Takes in the answer to a call about one cluster; undefined if there is none. `askedAt`: monotonic, before the call. */
   learn(id: string, cluster: Cluster | undefined, askedAt: number): void {
     if (this.#take(id, cluster === undefined ? undefined : this.#seen(cluster), askedAt))
       this.#options.onClusters(new Set([id]));
     this.#schedule();
   }
 
-  /** Lists now. One List at a time: one that is under way is followed by one more for all who asked meanwhile. */
+  /** Lists now, one List at a time: if one is running, one more follows for all who asked meanwhile. */
   refresh(): Promise<void> {
     if (this.#running !== undefined) {
       this.#again = true;
@@ -171,7 +171,7 @@ export class SpacePoller {
     return this.#running;
   }
 
-  /** The cloud answers again: a List that failed is not put off any longer. */
+  /** The cloud answers again: a failed List is repeated at once. */
   retry(): void {
     if (this.#error !== undefined && this.#running === undefined) void this.refresh();
   }
@@ -229,13 +229,13 @@ export class SpacePoller {
     return { packed: this.#packer.pack(JSON.stringify(cluster)), moving: !isSettled(cluster) };
   }
 
-  /** Whether the cluster is not as it was known. `seen` undefined: there is none. `list`: the number of the List that it is from. */
+  /** Reports whether the cluster has changed. `seen`: undefined if there is none. `list`: the number of the List that it is from. */
   #take(id: string, seen: Seen | undefined, askedAt: number, list = 0): boolean {
     const packed = seen?.packed;
     const known = this.#clusters.get(id);
     if (known !== undefined && known.askedAt > askedAt) return false;
     const changed = known?.packed !== packed;
-    // Also that there is none: until a List that was asked for later, so that an earlier one cannot bring it back.
+    // Absence is kept too, until a List that was asked for later, so that an earlier one cannot bring the cluster back.
     if (known === undefined) {
       this.#clusters.set(id, { packed, askedAt, list });
     } else {
@@ -248,12 +248,12 @@ export class SpacePoller {
     return changed;
   }
 
-  /** Forgets what is not in the List. Returns the ids of those that were there. */
+  /** Forgets clusters that the List lacks. Returns the ids of those that existed. */
   #dropMissing(list: number, askedAt: number): readonly string[] {
     const dropped: string[] = [];
     this.#clusters.forEach((known, id) => {
       if (known.list === list || known.askedAt > askedAt) return;
-      // Lists do not overtake one another: what this one lacks no later one brings back by being late.
+      // Lists do not overtake one another, so no late one can bring back what this one lacks.
       this.#clusters.delete(id);
       this.#movingSince.delete(id);
       if (known.packed !== undefined) dropped.push(id);
@@ -261,7 +261,7 @@ export class SpacePoller {
     return dropped;
   }
 
-  /** The next List comes at a time that follows from what is known, so asking again does not put it off. */
+  /** The time of the next List follows from what is known, so asking again does not put it off. */
   #schedule(): void {
     if (this.#endedAt === undefined || this.#running !== undefined || this.#abort.signal.aborted) return;
     const { clock } = this.#options;
@@ -274,7 +274,7 @@ export class SpacePoller {
     let next = ended + this.#pauseMs;
     if (this.#failures > 0 && !this.#isPartial) return next;
     for (const [id, since] of this.#movingSince) {
-      // Of what the last List may have hidden the next one says no more.
+      // The next List says no more about what the last one may have hidden.
       const isHidden = this.#isPartial && this.#clusters.get(id)?.list !== this.#lists;
       if (!this.#followed.has(id) || isHidden) continue;
       const from = Math.max(ended, since);
@@ -283,19 +283,19 @@ export class SpacePoller {
     return next;
   }
 
-  /** How long to pause after a List while nothing is under way; drawn once a List, so that spaces do not stay in step. */
+  /** How long to pause after a List while nothing is moving. Drawn once per List, so that spaces do not stay in step. */
   #drawPause(): number {
     const { random } = this.#options;
     if (this.#failures === 0) return this.#intervalMs * (0.9 + 0.1 * random.float());
     const maxMs = Math.min(FAILURE_BACKOFF.maxMs, this.#intervalMs);
     const pauseMs = backoffMs({ ...FAILURE_BACKOFF, maxMs }, this.#failures - 1, random);
     const askedMs = this.#error instanceof ApiError ? (this.#error.retryAfterMs ?? 0) : 0;
-    // What was held back cost nothing, and tells when there is sense in another try: also that an outage is over shows then.
+    // A List that was held back cost nothing, and says when to try again. That also shows when an outage is over.
     return isHeldBack(this.#error) ? Math.max(FAILURE_BACKOFF.initialMs, askedMs) : Math.max(pauseMs, askedMs);
   }
 }
 
-/** Nothing is under way: a status that is not known is one on its way. */
+/** Reports whether nothing is moving. An unknown status counts as moving. */
 export function isSettled(cluster: Cluster): boolean {
   if (!SETTLED.has(cluster.status)) return false;
   return (

@@ -17,29 +17,29 @@ export interface CloudCredential {
   readonly clientSecret: string;
 }
 
-/** So long a credential that was refused is not tried again: it rarely becomes right, and who tries too often is locked out. */
+/** How long a refused credential is not tried again: it rarely becomes right, and trying too often locks it out. */
 const REFUSED_MS = 240_000;
-/** Of one that worked before, the cloud may say so for a moment only. */
+/** For one that worked before: the cloud may refuse it only for a moment. */
 const REFUSED_SINCE = { initialMs: 60_000, maxMs: REFUSED_MS };
-/** So long what makes no sense is the answer to all who ask: where a List fails by it, the space is looked at at once. */
+/** How long an answer that makes no sense is given to all who ask: if a List fails by it, the space is looked at at once. */
 const NONSENSE_MS = 500;
-/** So long new tokens that are refused may be so by chance: others exchange the same API token, which may end what it gave before. */
+/** For this long, refusals of new tokens may be chance: others exchanging the same API token may end the tokens it gave before. */
 const PASSING_MS = 120_000;
 
-/** The cloud clearly says that the credential is wrong. */
+/** Reports whether the cloud clearly says that the credential is wrong. */
 export function isRefusedExchange(error: ApiError): boolean {
   return error.operation === 'authenticate' && ['unauthorized', 'invalid', 'forbidden'].includes(error.kind);
 }
 
 interface Token {
   readonly value: string;
-  /** Monotonic time from which it is renewed before use; `undefined`: only a 401 says that it has ended. */
+  /** Monotonic time from which it is renewed before use; `undefined` if only a 401 says that it has ended. */
   readonly renewAtMs: number | undefined;
 }
 
 /**
- * The access token of one credential, for all whose credential is the same, of whatever level. Never two exchanges at a time; renewed
- * a little before its end, where that is known (compatibility.md: only a 401 says for sure).
+ * The access token of one credential, shared by all that have the same credential, of whatever level. Never exchanges twice at a
+ * time; renews a little before the token's end, if that is known (compatibility.md: only a 401 says for sure).
  */
 export class TokenSource {
   readonly #credential: CloudCredential;
@@ -47,11 +47,11 @@ export class TokenSource {
   readonly #levels: Set<AccessLevel>;
   readonly #exchanging = new SingleFlight<Token>();
   #token: Token | undefined;
-  /** Since when no call has succeeded, though tokens were new. Monotonic. */
+  /** Since when no call has succeeded, even with new tokens. Monotonic. */
   #refusedAtOnceMs: number | undefined;
-  /** Why there is no token, and until when nobody asks anew. */
+  /** Why there is no token, and until when nobody asks again. */
   #failed: { readonly error: ApiError; readonly untilMs: number } | undefined;
-  /** How often in a row it was refused since it worked; undefined: it never worked. */
+  /** How many times in a row it was refused since it worked; undefined if it never worked. */
   #refusals: number | undefined;
 
   constructor(credential: CloudCredential, clock: Clock) {
@@ -64,7 +64,7 @@ export class TokenSource {
     return clientID === this.#credential.clientID && clientSecret === this.#credential.clientSecret;
   }
 
-  /** It is used for that level too. */
+  /** Uses it for that level too. */
   serve(level: AccessLevel): void {
     this.#levels.add(level);
   }
@@ -73,14 +73,14 @@ export class TokenSource {
     this.#refusedAtOnceMs = undefined;
   }
 
-  /** A token that was new was refused. Whether that may pass by itself: it has not gone on for long. */
+  /** A new token was refused. Reports whether that may pass by itself: not if it has gone on for long. */
   wasRefusedAtOnce(): boolean {
     const nowMs = this.#clock.monotonic();
     this.#refusedAtOnceMs ??= nowMs;
     return nowMs - this.#refusedAtOnceMs < PASSING_MS;
   }
 
-  /** The token in hand, or a new one, by way of the endpoint. */
+  /** Returns the current token, or a new one through the endpoint. */
   async get(endpoint: ApiEndpoint, signal?: AbortSignal): Promise<string> {
     const token = this.#token;
     if (token !== undefined && (token.renewAtMs === undefined || this.#clock.monotonic() < token.renewAtMs)) {
@@ -95,18 +95,18 @@ export class TokenSource {
     }
   }
 
-  /** What the credential was refused with last, if it was. */
+  /** The error of the last refusal, if any. */
   get refusal(): ApiError | undefined {
     const error = this.#failed?.error;
     return error && isRefusedExchange(error) ? error : undefined;
   }
 
-  /** A refusal counts for some time; after this, no more. */
+  /** Forgets the last refusal, which counts for some time. */
   forgetRefusal(): void {
     this.#failed = undefined;
   }
 
-  /** A 401 came for this token. Another one that was got meanwhile is kept. */
+  /** A 401 came for this token. A newer one is kept. */
   drop(value: string): void {
     if (this.#token?.value === value) this.#token = undefined;
   }
@@ -148,7 +148,7 @@ export class TokenSource {
       method: 'POST',
       path: ['api', 'v1', 'auth'],
       idempotent: true,
-      // The document gives an invalid client id or secret the status 400. Nothing that is exchanged can be missing: a 404 says nothing of it.
+      // By the document an invalid client id or secret gets a 400. Nothing that is exchanged can be missing: a 404 says nothing about it.
       kinds: { 400: 'unauthorized', 404: 'badAnswer', 405: 'badAnswer' },
       words: {
         unauthorized: 'the client id or the client secret was refused',
@@ -177,7 +177,7 @@ function credentialProblem(value: string, name: string): string | undefined {
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
 
-/** A plain string; also one in quotation marks, as a JSON library would write it. */
+/** A plain string, or one in quotation marks, as a JSON library would write it. */
 function tokenFrom(body: string): string {
   const text = body.trim();
   const token = /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text;
@@ -190,8 +190,8 @@ function tokenFrom(body: string): string {
 const RENEW_BEFORE_END_MS = 60_000;
 
 /**
- * When to renew: a minute before the end, or a fifth of the lifetime if that is less. Reckoned from now by the lifetime
- * where the token names both ends of it, so that a clock that is set differently does no harm.
+ * When to renew: a minute before the end, or a fifth of the lifetime if that is less. If the token names both ends of its
+ * lifetime, that is counted from now, so that a clock set differently does no harm.
  */
 function renewalMs(token: string, clock: Clock): number | undefined {
   const claims = jwtClaims(token);
@@ -199,7 +199,7 @@ function renewalMs(token: string, clock: Clock): number | undefined {
   if (endS === undefined) return undefined;
   const startS = numberOf(claims, 'iat') ?? clock.now() / 1000;
   const lifetimeMs = (endS - startS) * 1000;
-  // Ended before it began: nonsense, or a clock that is far off. A 401 will tell.
+  // It ends before it begins: nonsense, or a clock that is far off. A 401 will tell.
   if (lifetimeMs <= 0) return undefined;
   return clock.monotonic() + lifetimeMs - Math.min(RENEW_BEFORE_END_MS, lifetimeMs / 5);
 }

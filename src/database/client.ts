@@ -40,14 +40,14 @@ export interface ServerClientOptions {
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of each exchange. `code` is the status or the kind of error. */
+  /** Called for each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** Told of the primary's address where the server takes no changes and names it (compatibility.md: 421). */
+  /** Called with the primary's address if the server takes no changes and names it (compatibility.md: 421). */
   readonly onPrimaryNamed?: ((address: string) => void) | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** What the server may repeat of other clients' requests. Default: of this one's alone. */
+  /** What the server may repeat from other clients' requests. Default: from this one's only. */
   readonly sent?: SentSecrets | undefined;
-  /** The transport's where absent; calls on which the server may work for long have their own. */
+  /** Default: the transport's. Calls on which the server may work for long have their own. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;
 }
@@ -58,23 +58,23 @@ const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 100, burst: 100 };
 const DEFAULT_TRANSACTION_MS = 300_000;
 const DEFAULT_LOCK_WAIT_MS = 10_000;
 
-/** While the answer to a new password is awaited, the one in the Secret may be dead already: then it is tried which one works. */
+/** While a new password's answer is awaited, the one in the Secret may be dead already. After this time it is tried which one works. */
 const PASSWORD_TIMEOUTS: Partial<HttpTimeouts> = { headersMs: 5_000 };
 
-/** Limits of a call on which the server may work for so long: a little is added for the way there and back. */
+/** Limits for a call on which the server may work for `workMs`, with some time for the way there and back. */
 function timeoutsFor(workMs: number): HttpTimeouts {
   return { headersMs: workMs + 20_000, bodyMs: 60_000, totalMs: workMs + 300_000 };
 }
 
 /**
- * The Database Server HTTP API of one server: each operation of the document as one method. Every failure is an ApiError;
- * no method throws anything else. Nothing is sent twice by itself, but a GET over a kept-alive connection that had been
- * closed. Tokens are the caller's: see Session.
+ * The Database Server HTTP API of one server, with one method per operation of the document. Every failure is an ApiError; no
+ * method throws anything else. Nothing is sent twice, except a GET over a kept-alive connection that had been closed. Tokens are
+ * the caller's: see Session.
  */
 export class ServerClient {
   readonly #endpoint: ApiEndpoint;
   readonly #options: ServerClientOptions;
-  /** While there are any under way: there may be thousands of servers. */
+  /** Only while any are running: there may be thousands of servers. */
   #signInTurns: SignInTurns | undefined;
 
   constructor(options: ServerClientOptions) {
@@ -83,8 +83,8 @@ export class ServerClient {
   }
 
   /**
-   * A new token for the login. `unauthorized`: username or password are wrong. A second call gives another token and harms
-   * none; it costs the server some 60 ms, so each user has one at a time. ("Sign in")
+   * Returns a new token for the login. `unauthorized`: username or password are wrong. A second call gives another token and
+   * harms none; it costs the server some 60 ms, so each user has one at a time. ("Sign in")
    */
   async signIn(login: Login, signal?: AbortSignal): Promise<{ readonly token: string }> {
     const operation = operations.signIn(login.username);
@@ -102,12 +102,12 @@ export class ServerClient {
     return this.#endpoint.call(operations.version(), { signal }, (response) => readJson(response, serverInfoSchema));
   }
 
-  /** Resolves if the server says that it is well. Needs no token. ("Health check") */
+  /** Resolves if the server says that it is healthy. Needs no token. ("Health check") */
   async health(signal?: AbortSignal): Promise<void> {
     return this.#endpoint.call(operations.health(), { signal }, readNothing);
   }
 
-  /** The databases' names, as Unicode composes them: servers may spell them otherwise than they were given them. ("Get databases") */
+  /** The databases' names, in Unicode's composed form, as servers may spell them differently than they were given. ("Get databases") */
   async listDatabases(token: string, signal?: AbortSignal): Promise<readonly string[]> {
     return this.#call(operations.listDatabases(), { token, signal }, (response) =>
       this.#readList(response, 'databases', (element, where) =>
@@ -116,7 +116,7 @@ export class ServerClient {
     );
   }
 
-  /** `undefined`: there is none (404). ("Get database") */
+  /** `undefined` if there is none (404). ("Get database") */
   async getDatabase(token: string, name: string, signal?: AbortSignal): Promise<{ readonly name: string } | undefined> {
     const call = this.#call(operations.getDatabase(name), { token, signal }, async (response) => {
       const database = await readJson(response, databaseSchema);
@@ -126,20 +126,20 @@ export class ServerClient {
     return orUndefined(call);
   }
 
-  /** A second call is refused (`invalid`, 400) or does nothing (200), as the server likes. ("Create database") */
+  /** A second call is refused (`invalid`, 400) or does nothing (200), depending on the server. ("Create database") */
   async createDatabase(token: string, name: string, signal?: AbortSignal): Promise<void> {
     return this.#call(operations.createDatabase(name), { token, signal }, readNothing);
   }
 
   /**
-   * Deletes the database and its data. `notFound`: there is none, or whatever stands before the server answers; servers
-   * also answer 400 then (`invalid`). Look. ("Delete database")
+   * Deletes the database and its data. `notFound`: there is none, or something in front of the server answered; servers also
+   * answer 400 then (`invalid`). Look. ("Delete database")
    */
   async deleteDatabase(token: string, name: string, signal?: AbortSignal): Promise<void> {
     return this.#call(operations.deleteDatabase(name), { token, signal }, readNothing);
   }
 
-  /** Types and functions as a define statement; empty, or the word `define` alone, where nothing is defined. ("Get schema") */
+  /** Types and functions as a define statement; empty, or only the word `define`, if nothing is defined. ("Get schema") */
   async getSchema(token: string, name: string, signal?: AbortSignal): Promise<string> {
     return this.#call(operations.getSchema(name), { token, signal }, readSchemaText);
   }
@@ -149,14 +149,14 @@ export class ServerClient {
     return this.#call(operations.getTypeSchema(name), { token, signal }, readSchemaText);
   }
 
-  /** The users' names, as Unicode composes them. ("Get users") */
+  /** The users' names, in Unicode's composed form. ("Get users") */
   async listUsers(token: string, signal?: AbortSignal): Promise<readonly string[]> {
     return this.#call(operations.listUsers(), { token, signal }, (response) =>
       this.#readList(response, 'users', (element, where) => shaped(userSchema, element, where).username.normalize()),
     );
   }
 
-  /** `undefined`: there is none (404). ("Get user") */
+  /** `undefined` if there is none (404). ("Get user") */
   async getUser(
     token: string,
     username: string,
@@ -178,8 +178,8 @@ export class ServerClient {
   }
 
   /**
-   * Sets the password; every token and open transaction of that user dies, also on a second call with the same password and
-   * also the caller's own (compatibility.md). `notFound`: there is no such user. ("Update user")
+   * Sets the password. Every token and open transaction of that user dies, including the caller's own, even on a second call with
+   * the same password (compatibility.md). `notFound`: there is no such user. ("Update user")
    */
   async updateUser(token: string, username: string, password: string, signal?: AbortSignal): Promise<void> {
     const operation = operations.updateUser(username);
@@ -188,17 +188,14 @@ export class ServerClient {
     return this.#call(operation, exchange, readNothing);
   }
 
-  /**
-   * `notFound`: there is none, or whatever stands before the server answers: look. The default user cannot be deleted.
-   * ("Delete user")
-   */
+  /** `notFound`: there is none, or something in front of the server answered: look. The default user cannot be deleted. ("Delete user") */
   async deleteUser(token: string, username: string, signal?: AbortSignal): Promise<void> {
     return this.#call(operations.deleteUser(username), { token, signal }, readNothing);
   }
 
   /**
-   * Each call opens another transaction, which ends by itself after its timeout. A schema transaction waits for the schema
-   * lock, and is refused (`invalid`) when that takes too long. ("Open transaction")
+   * Each call opens another transaction, which ends by itself after its timeout. A schema transaction waits for the schema lock,
+   * and is refused (`invalid`) if that takes too long. ("Open transaction")
    */
   async openTransaction(
     token: string,
@@ -218,7 +215,7 @@ export class ServerClient {
     return orUndefined(this.#call(operations.closeTransaction(transactionId), { token, signal }, readNothing));
   }
 
-  /** Keeps the changes and closes. A second call is `notFound`, and so is one after a timeout. ("Commit transaction") */
+  /** Keeps the changes and closes. A second call is `notFound`, as is one after a timeout. ("Commit transaction") */
   async commitTransaction(token: string, transactionId: string, signal?: AbortSignal): Promise<void> {
     return this.#call(
       operations.commitTransaction(transactionId),
@@ -227,7 +224,7 @@ export class ServerClient {
     );
   }
 
-  /** Discards the changes; servers were seen to keep the transaction open, with its lock: close it. ("Rollback transaction") */
+  /** Discards the changes. Some servers keep the transaction open, with its lock: close it. ("Rollback transaction") */
   async rollbackTransaction(token: string, transactionId: string, signal?: AbortSignal): Promise<void> {
     return this.#call(operations.rollbackTransaction(transactionId), { token, signal }, readNothing);
   }
@@ -286,7 +283,7 @@ export class ServerClient {
   }
 }
 
-/** The call's outcome; undefined where the answer was 404. */
+/** The call's outcome; undefined if the answer was 404. */
 async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

@@ -5,7 +5,7 @@ import type { ServerClient } from './client.ts';
 import type { Login } from './request.ts';
 import { Session } from './session.ts';
 
-/** What a server says to a login. */
+/** What a server says about a login. */
 export type Verdict = 'accepted' | 'refused';
 
 interface Held {
@@ -14,14 +14,14 @@ interface Held {
 }
 
 /**
- * The logins of one server, as far as they were tried here. A session that is held proves that its password has not been
- * changed since it was tried: an update of a user ends the user's tokens (compatibility.md).
+ * The logins of one server that were tried here. A session that is held proves that its password has not been changed since: an
+ * update of a user ends the user's tokens (compatibility.md).
  */
 export class Logins {
   readonly baseURL: string;
   readonly #connect: (baseURL: string) => ServerClient;
   #connected: ServerClient | undefined;
-  /** In the order in which they were begun. Made with the first: there may be thousands of servers, of which few are called soon. */
+  /** In the order in which they began. Made with the first: there may be thousands of servers, few of which are called soon. */
   #sessions: Map<string, Held> | undefined;
 
   /** `connect` is called once, before the first call. */
@@ -35,12 +35,12 @@ export class Logins {
     return this.#connected;
   }
 
-  /** Whether the login was accepted and nothing that we did has ended it since. Costs no call. */
+  /** Reports whether the login was accepted and nothing we did has ended it since. Costs no call. */
   isHeld(login: Login): boolean {
     return this.#sessions?.has(digestOf(login)) ?? false;
   }
 
-  /** Tries the login now: one sign-in. Throws ApiError where the server does not say (not reached, for example). */
+  /** Tries the login now: one sign-in. Throws ApiError if the server does not say (not reached, for example). */
   async attempt(login: Login, signal?: AbortSignal): Promise<Verdict> {
     const session = new Session(this.#client, login);
     try {
@@ -56,7 +56,7 @@ export class Logins {
     return 'accepted';
   }
 
-  /** As `attempt`, and nothing is kept: for logins that are only ever tried. */
+  /** As `attempt`, but keeps nothing: for logins that are only ever tried. */
   async probe(login: Login, signal?: AbortSignal): Promise<Verdict> {
     try {
       await this.#client.signIn(login, signal);
@@ -67,32 +67,32 @@ export class Logins {
     }
   }
 
-  /** Whether the server signs the user in with a password that it was never given: then which one it has cannot be told. */
+  /** Reports whether the server accepts a password that the user was never given: then nobody can tell which one is set. */
   async acceptsAny(username: string, random: Random, signal?: AbortSignal): Promise<boolean> {
     return (await this.probe({ username, password: generatePassword(random) }, signal)) === 'accepted';
   }
 
-  /** Forgets a session that turned out to be of no use. */
+  /** Forgets a session that turned out to be useless. */
   drop(session: Session): void {
     for (const [id, held] of this.#sessions ?? []) if (held.session === session) this.#sessions?.delete(id);
   }
 
   /**
-   * The session of the user that is held and was begun last, with whatever password: it goes on when the password itself is lost. Of
-   * those before it the password may have been changed elsewhere.
+   * The user's held session that began last, with whatever password: it works even if the password itself is lost. Earlier ones'
+   * passwords may have been changed elsewhere.
    */
   heldBy(username: string): Session | undefined {
     return [...(this.#sessions?.values() ?? [])].findLast((held) => held.username === username)?.session;
   }
 
-  /** The session of a login that is held, else a new one. */
+  /** The held session of the login, or a new one. */
   session(login: Login): Session {
     return this.#sessions?.get(digestOf(login))?.session ?? new Session(this.#client, login);
   }
 
   /**
-   * Whether the server lets the login see other users, as it lets the default user only (compatibility.md): one List. Throws ApiError
-   * where the server does not say.
+   * Reports whether the server lets the login see other users, as only the default user may (compatibility.md): one List. Throws
+   * ApiError if the server does not say.
    */
   async seesUsers(login: Login, signal?: AbortSignal): Promise<boolean> {
     try {
@@ -104,10 +104,7 @@ export class Logins {
     }
   }
 
-  /**
-   * Sets the password of `username`, as `login`. It may have taken effect also if this throws: try both passwords.
-   * ("Update user")
-   */
+  /** Sets the password of `username`, as `login`. May have taken effect even if it throws: try both passwords. ("Update user") */
   async setPassword(login: Login | Session, username: string, password: string, signal?: AbortSignal): Promise<void> {
     const session = login instanceof Session ? login : this.session(login);
     try {
@@ -118,15 +115,12 @@ export class Logins {
   }
 }
 
-/**
- * Only a 401: a 403 may be of whatever stands before the server, and a factory login that is taken for dead while it lives would be left
- * alive.
- */
+/** Only a 401: a 403 may come from something in front of the server, and a factory login mistaken for dead would be left alive. */
 function isRefusal(error: ApiError): boolean {
   return error.kind === 'unauthorized';
 }
 
-/** Tells logins apart without their passwords, for who remembers them and has no use for these. */
+/** Tells logins apart without their passwords, for callers that remember logins and need no passwords. */
 export function digestOf(login: Login): string {
   return createHash('sha256')
     .update(JSON.stringify([login.username, login.password]))

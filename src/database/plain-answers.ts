@@ -2,12 +2,12 @@ import { readBytes } from '../base/answer.ts';
 import type { HttpResponse } from '../base/http.ts';
 import { BadAnswer, decodeUtf8, parseJson } from '../base/json-stream.ts';
 
-/** An answer about something else is no answer. Composed and decomposed letters are the same. */
+/** Throws if an answer is about something else. Composed and decomposed letters are the same. */
 export function sameName(got: string, asked: string): void {
   if (got.normalize() !== asked.normalize()) throw new BadAnswer('the answer is about something else');
 }
 
-/** A JSON string after the document, plain text in the field (compatibility.md); no schema text begins like other JSON. */
+/** A JSON string according to the document, plain text in practice (compatibility.md); no schema text begins like other JSON. */
 export async function readSchemaText(response: HttpResponse): Promise<string> {
   const bytes = await readBytes(response);
   const text = decodeUtf8(bytes);

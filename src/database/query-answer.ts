@@ -4,21 +4,21 @@ import { parseJson, readSplitJson } from '../base/json-stream.ts';
 import type { Pace } from '../base/pace.ts';
 import { type Concept, conceptKindSchema, conceptSchemas, queryResponseSchema, rowSchema } from './schema.ts';
 
-/** One concept-row answer: what each variable of the query is bound to; `undefined` where it is bound to nothing. */
+/** One concept-row answer: what each variable of the query is bound to; `undefined` if to nothing. */
 export type ConceptRow = ReadonlyMap<string, Concept | undefined>;
 
 /** "Query response". */
 export type QueryAnswer = {
   /** `read`, `write` and `schema` are known. */
   readonly queryType: string | undefined;
-  /** Set where answers were cut; all changes of a write query are applied nevertheless. */
+  /** Set if answers were cut. All changes of a write query are applied all the same. */
   readonly warning: string | undefined;
 } & (
   | { readonly answerType: 'ok' }
   | { readonly answerType: 'conceptRows'; readonly answers: readonly ConceptRow[] }
   /** Built by the query's fetch clause; integers that a number cannot hold exactly are bigints. */
   | { readonly answerType: 'conceptDocuments'; readonly answers: readonly unknown[] }
-  /** A type that came after this was written. */
+  /** A type newer than this code. */
   | { readonly answerType: 'other'; readonly answerTypeName: string; readonly answers: readonly unknown[] }
 );
 
@@ -43,7 +43,7 @@ export async function readQueryAnswer(response: HttpResponse, pace: Pace): Promi
   }
 }
 
-/** Rows cannot be read while they arrive: `answerType` may come after them. */
+/** Rows cannot be read as they arrive: `answerType` may come after them. */
 async function readRows(elements: readonly unknown[], pace: Pace): Promise<readonly ConceptRow[]> {
   const rows: ConceptRow[] = [];
   for (const [index, element] of elements.entries()) {

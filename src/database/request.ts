@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /* Requests to the Database Server HTTP API, checked against the document before they leave. */
 
-/** Of a duration or a count; upper bounds are not documented. */
+/** A duration or a count; upper bounds are not documented. */
 const amount = z.int().min(0);
 
 export const loginSchema = z.strictObject({ username: z.string().min(1), password: z.string().min(1) });
@@ -43,7 +43,7 @@ const givenSchema = z.union([
 
 const givenRowsSchema = z.array(z.record(z.string().min(1), givenSchema));
 
-/** "Query in transaction body"; the rows under the name that the server looks for (compatibility.md). */
+/** "Query in transaction body", with the rows under the name that the server expects (compatibility.md). */
 export const queryBodySchema = z.strictObject({
   query: z.string().min(1),
   queryOptions: queryOptionsSchema.optional(),
@@ -51,7 +51,7 @@ export const queryBodySchema = z.strictObject({
   givenRows: givenRowsSchema.optional(),
 });
 
-/** "One-shot query body". The default of `commit` is not documented: it is always sent. */
+/** "One-shot query body". The default of `commit` is not documented, so it is always sent. */
 export const oneShotQuerySchema = z.strictObject({
   databaseName: z.string().min(1),
   transactionType: transactionTypeSchema,
@@ -71,8 +71,8 @@ export type GivenValue = Readonly<z.input<typeof givenSchema>>;
 export interface QueryRequest {
   readonly query: string;
   readonly queryOptions?: QueryOptions;
-  /** One object a row, by variable name; the query declares the variables. */
+  /** One object per row, by variable name; the query declares the variables. */
   readonly given?: readonly Readonly<Record<string, GivenValue>>[];
-  /** The document says `given`, the default; servers were seen that ignore it and take `givenRows`. */
+  /** The document says `given`, the default; some servers ignore it and take `givenRows`. */
   readonly rowsField?: 'given' | 'givenRows';
 }

@@ -3,11 +3,11 @@ import { maybe } from '../base/answer.ts';
 import { givenSegmentProblem } from '../base/api-url.ts';
 
 /*
- * Answers of the Database Server HTTP API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent.
- * What is there but of the wrong type is an error.
+ * Answers of the Database Server HTTP API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent. A
+ * value of the wrong type is an error.
  */
 
-/** Only what a header can carry is a token. */
+/** A token must fit in a header. */
 export const tokenSchema = z.object({ token: z.string().regex(/^[\x21-\x7e]+$/, 'not a token') });
 
 export const serverInfoSchema = z.object({ distribution: z.string(), version: z.string() });
@@ -21,7 +21,7 @@ const transactionIdSchema = z.string().refine((id) => givenSegmentProblem(id) ==
 
 export const openedTransactionSchema = z.object({ transactionId: transactionIdSchema });
 
-/** A query response around its answers. */
+/** A query response without its answers. */
 export const queryResponseSchema = z.object({
   queryType: maybe(z.string()),
   answerType: z.string(),
@@ -45,14 +45,14 @@ export type Concept =
     }
   | { readonly kind: 'value'; readonly value: ConceptValue; readonly valueType: string }
   | TypeConcept
-  /** A kind that came after this was written, as it is. */
+  /** A kind newer than this code, as it is. */
   | { readonly kind: 'other'; readonly concept: unknown };
 
 export interface TypeConcept {
   readonly kind: 'entityType' | 'relationType' | 'attributeType' | 'roleType';
   /** A role type's label has the form `<relation_type_label>:<role_label>`. */
   readonly label: string;
-  /** Of an attribute type; an abstract one has none. */
+  /** Only for an attribute type; an abstract one has none. */
   readonly valueType: string | undefined;
 }
 

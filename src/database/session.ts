@@ -5,8 +5,8 @@ import type { ServerClient } from './client.ts';
 import type { Login } from './request.ts';
 
 /**
- * One login on one server: keeps its token, signs in once however many ask, and once more when the token is refused (tokens
- * end with a server restart, a password update, or by age; only a 401 says so).
+ * One login on one server. Keeps its token, signs in once however many ask, and again if the token is refused (tokens end with a
+ * server restart, a password update, or by age; only a 401 says so).
  */
 export class Session {
   readonly #client: ServerClient;
@@ -23,14 +23,14 @@ export class Session {
     return this.#login.username;
   }
 
-  /** Makes sure that a token is held. `unauthorized`: the login is wrong. */
+  /** Makes sure that there is a token. `unauthorized`: the login is wrong. */
   async signIn(signal?: AbortSignal): Promise<void> {
     await this.#tokenInHand(signal);
   }
 
   /**
-   * Does `work` with a token; once more with a new one if that was refused, which surely had no effect. `work` must make one
-   * call: what it did before the refused one would be done again.
+   * Calls `work` with a token, and once more with a new one if that was refused, which surely had no effect. `work` must make one
+   * call: anything before a refused one would be done again.
    */
   async use<T>(work: (client: ServerClient, token: string) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const token = await this.#tokenInHand(signal);
@@ -43,12 +43,12 @@ export class Session {
     }
   }
 
-  /** `ServerClient.updateUser`; the session's own token is dropped where it is its own user: it is dead then. */
+  /** `ServerClient.updateUser`. Drops the session's own token if it is the session's own user: it is dead then. */
   async updateUser(username: string, password: string, signal?: AbortSignal): Promise<void> {
     try {
       await this.use((client, token) => client.updateUser(token, username, password, signal), signal);
     } finally {
-      // Also after a failure: it may have taken effect.
+      // Even after a failure: it may have taken effect.
       if (username === this.#login.username) this.invalidate();
     }
   }
@@ -58,7 +58,7 @@ export class Session {
     this.#token = undefined;
   }
 
-  /** Another token that was got meanwhile is kept. */
+  /** A newer token is kept. */
   #drop(token: string): void {
     if (this.#token === token) this.#token = undefined;
   }

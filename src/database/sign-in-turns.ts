@@ -1,22 +1,22 @@
 import { type Clock, sleep } from '../base/clock.ts';
 
-/** A check takes a server some 60 ms (compatibility.md). What takes so long hangs, and those after it need not wait it out. */
+/** A check takes a server some 60 ms (compatibility.md). One that takes this long hangs, and those after it need not wait for it. */
 const MAX_WAIT_MS = 5_000;
 
-/** "One sign-in at a time per user" (compatibility.md), whoever asks for it: in the order in which they come. */
+/** "One sign-in at a time per user" (compatibility.md), whoever asks, in the order in which they ask. */
 export class SignInTurns {
   readonly #clock: Clock;
-  /** By user, while it has any under way: resolves when the last one is over, and those before it. */
+  /** By user, while any are running: resolves when the last one is over, and those before it. */
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #onIdle: () => void;
 
-  /** `onIdle`: none is under way any more. */
+  /** `onIdle`: called when none is running any more. */
   constructor(clock: Clock, onIdle: () => void) {
     this.#clock = clock;
     this.#onIdle = onIdle;
   }
 
-  /** Does `signIn` when it is its turn, or as soon as `signal` aborts: what to make of that is its own affair. */
+  /** Calls `signIn` when it is its turn, or as soon as `signal` aborts: what to do then is up to `signIn`. */
   async take<T>(username: string, signIn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = this.#last.get(username);
     const ended = Promise.withResolvers<void>();
