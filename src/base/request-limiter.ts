@@ -16,7 +16,7 @@ interface Limit {
   goAt: number;
   /** When somebody was last refused. */
   refusedAt: number;
-  /** A refusal of what was sent before this moment says nothing new. */
+  /** A refused request that was sent before this moment says nothing new. */
   heedFrom: number;
   /** The number of answers other than 429, and since when they are counted. */
   letThrough: number;
@@ -41,9 +41,9 @@ const MAX_PAUSE_MS = 5_000;
 /** If the rate was not used up lately, it is not cut below this many times the load: that is no limit. */
 const HEADROOM = 1.5;
 const LATELY_MS = 10_000;
-/** Trouble lasts at least this long: what was sent in it cannot show yet what the new rate does. */
+/** Trouble lasts at least this long: requests sent in it cannot show yet what the new rate does. */
 const TROUBLE_MS = 1_000;
-/** What is let through is averaged over this time. */
+/** The throughput is averaged over this time. */
 const AVERAGED_MS = 30_000;
 /** A request that goes at once, and not right after a pause, shows that the rate was not used up: the count starts again. */
 const IDLE_MS = 1_000;
@@ -57,8 +57,8 @@ const ROUTINE_SHARE = 5;
  *
  * Additive increase, multiplicative decrease: a 429 cuts the rate to what was let through since the previous one. If requests
  * waited all that time, that is what the limit gives. The rate is never cut to less than a quarter; nor, if nobody has to wait,
- * below what is let through all the time. Then it grows slowly, and only by use. A 429 counts for all once for each time that it
- * asks to wait, and not if it is a party's or an operation's own trouble.
+ * below the usual throughput. Then it grows slowly, and only by use. A 429 counts for all once for each time that it asks to
+ * wait, and not if it is a party's or an operation's own trouble.
  */
 export class RequestLimiter {
   readonly #clock: Clock;

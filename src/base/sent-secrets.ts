@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { LEAST_SECRET } from './redact.ts';
 
-/** What is not sent for this long was replaced, or ended. Logins are checked more often. */
+/** A secret that is not sent for this long was replaced, or ended. Logins are checked more often. */
 const LATELY_MS = 3_600_000;
 /** For all sides together. Of thousands of servers, those called last are the ones that may repeat a secret. */
 const MAX_IN_ALL = 2_048;
@@ -16,8 +16,8 @@ interface Sent {
 
 /**
  * The secrets that were lately sent to each side, which may repeat them in the answer to any later request, even somebody else's.
- * Their number is bounded, and what was not sent for an hour no longer counts. A lookup for a side sees only what was sent to
- * that side: thousands of servers refuse a login every few minutes, as they should.
+ * Their number is bounded, and one not sent for an hour no longer counts. A lookup for a side sees only what was sent to that
+ * side: thousands of servers refuse a login every few minutes, as they should.
  */
 export class SentSecrets {
   readonly #clock: Clock;

@@ -150,7 +150,7 @@ export class CloudClient {
   }
 
   /**
-   * Resolves when one deploy may be sent, which goes without waiting if it is given this turn: take the turn, look, then deploy.
+   * Resolves when one deploy may be sent. Given this turn, the deploy goes without waiting: take the turn, look, then deploy.
    * Fails as the deploy would. All other changes need no turn: the `get` before them is the look, and waits.
    */
   turn(id: string, signal?: AbortSignal): Promise<Turn> {
@@ -169,7 +169,7 @@ export class CloudClient {
   }
 
   /**
-   * As `list`, with what `keep` makes of each cluster. They are read one at a time, so of thousands only that is ever held. Those
+   * As `list`, with what `keep` makes of each cluster. They are read one at a time, so only that is ever held of thousands. Those
    * that are byte for byte as in the previous List with the same `memo` are not read again. One that makes no sense hides no
    * other.
    */
@@ -203,7 +203,7 @@ export class CloudClient {
   }
 
   /**
-   * Changes what is set in the request. A second call changes nothing more, unless it renames: then its target is gone
+   * Changes the fields set in the request. A second call changes nothing more, unless it renames: then its target is gone
    * (`notFound`). ("Update")
    */
   async update(id: string, request: UpdateRequest, signal?: AbortSignal): Promise<Cluster> {
@@ -342,7 +342,7 @@ function isUnauthorized(error: unknown): error is ApiError {
   return error instanceof ApiError && error.kind === 'unauthorized';
 }
 
-/** The API token is not wrong, as it was just exchanged. Somebody else's exchange of it may have ended this one's access token. */
+/** The API token is not wrong, as it was just exchanged. Somebody else's exchange of it may have ended the access token. */
 function endedEarly(operation: CloudOperation, refusal: ApiError): ApiError {
   const what =
     'the access token was refused, though it was exchanged a moment ago: where something else uses the same API token, each may end the access token of the other';
@@ -354,7 +354,7 @@ function readElement(bytes: Uint8Array, index: number): Cluster {
   return shaped(clusterSchema, parseJson(bytes), String(index));
 }
 
-/** Reads one cluster. Another than was asked for is no answer. */
+/** Reads one cluster. An answer about another one is refused. */
 async function readCluster(response: HttpResponse, ids: readonly string[]): Promise<Cluster> {
   const cluster = await readJson(response, clusterSchema);
   if (!ids.includes(cluster.id)) throw new BadAnswer('the answer is about another cluster');

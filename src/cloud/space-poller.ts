@@ -79,7 +79,7 @@ export class SpacePoller {
   #pauseMs = 0;
   readonly #abort = new AbortController();
 
-  /** `intervalMs`: between two Lists while nothing is under way. */
+  /** `intervalMs`: between two Lists while nothing is moving. */
   constructor(options: SpacePollerOptions, intervalMs: number) {
     this.#options = options;
     this.#intervalMs = intervalMs;

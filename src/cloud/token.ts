@@ -21,7 +21,7 @@ export interface CloudCredential {
 const REFUSED_MS = 240_000;
 /** For one that worked before: the cloud may refuse it only for a moment. */
 const REFUSED_SINCE = { initialMs: 60_000, maxMs: REFUSED_MS };
-/** How long an answer that makes no sense is given to all who ask: if a List fails by it, the space is looked at at once. */
+/** How long an answer that makes no sense is given to all who ask: if a List fails by it, the space gets a look at once. */
 const NONSENSE_MS = 500;
 /** For this long, refusals of new tokens may be chance: others exchanging the same API token may end the tokens it gave before. */
 const PASSING_MS = 120_000;

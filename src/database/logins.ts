@@ -5,7 +5,7 @@ import type { ServerClient } from './client.ts';
 import type { Login } from './request.ts';
 import { Session } from './session.ts';
 
-/** What a server says about a login. */
+/** A server's answer to a login. */
 export type Verdict = 'accepted' | 'refused';
 
 interface Held {

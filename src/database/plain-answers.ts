@@ -7,7 +7,7 @@ export function sameName(got: string, asked: string): void {
   if (got.normalize() !== asked.normalize()) throw new BadAnswer('the answer is about something else');
 }
 
-/** A JSON string according to the document, plain text in practice (compatibility.md); no schema text begins like other JSON. */
+/** Reads a JSON string, as in the document, or plain text, as in practice (compatibility.md); no schema text begins like other JSON. */
 export async function readSchemaText(response: HttpResponse): Promise<string> {
   const bytes = await readBytes(response);
   const text = decodeUtf8(bytes);
