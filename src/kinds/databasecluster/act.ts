@@ -121,7 +121,7 @@ async function refuseUnknownVersion(
   throw new TerminalError('InvalidSpec', message);
 }
 
-/** The cloud says nothing about a clone that tells it from another cluster, so the id must be free right before. */
+/** Nothing that the cloud reports tells a clone from another cluster, so the id must be free right before. */
 async function clone(
   world: ClusterWorld,
   subject: ClusterSubject,

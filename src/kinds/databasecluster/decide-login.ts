@@ -178,7 +178,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   }
   const found = verifiedLogin(subject, seen, nowMs);
   if (found === undefined) {
-    // The factory's password must go first, whoever else can sign in.
+    // The factory's password must go first, no matter who else can sign in.
     const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
     const doing = `a new password is written to Secret "${secretName}"`;
     if (login.refusal === undefined) return step({ do: 'PreparePassword', ...by }, doing);

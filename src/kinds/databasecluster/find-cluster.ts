@@ -38,7 +38,7 @@ export async function findCluster(
   const desired = desiredID(subject);
   const renamed = desired === id ? undefined : await look(desired);
   if (isOurs(renamed)) return { id: desired, cluster: renamed, lookalikes: [] };
-  // A call was answered that it is not here: only a List requested since then shows where it is.
+  // The cloud answered a call that it is not here: only a List requested since then shows where it is.
   if (cluster === undefined && poller.knows(id)) {
     await poller.refresh();
     if (poller.error !== undefined) throw poller.error;

@@ -209,7 +209,7 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
   return atMs === undefined ? undefined : atMs + LANDING_MS;
 }
 
-/** The cluster to clone: one of this place, as a clone is made where its source is, that is running or suspended. */
+/** The cluster to clone, which must run or be suspended, and be in this place, as a clone is made where its source is. */
 async function cloneSourceOf(
   world: ClusterWorld,
   subject: ClusterSubject,
