@@ -1,13 +1,13 @@
 import { keyOf, type ObjectKey, type ObjectMeta } from '../kube/object.ts';
 
-/** How far an object has come with what it stands for: it has it, is about to create it, or only wants it. */
+/** How far an object has come with the thing it claims: it has it, has begun to create it, or only wants it. */
 export type Hold = 'has' | 'begun' | 'wants';
 
 const ORDER: readonly Hold[] = ['has', 'begun', 'wants'];
 
 /**
- * Which of several objects that want the same thing comes first: the one that has come farthest, then the older one.
- * Undefined: it is the subject itself, which may stand among the others too.
+ * Returns which of several objects that want the same thing comes first: the one that has come farthest, then the oldest.
+ * Undefined: the subject itself. The others may include the subject.
  */
 export function comesBefore<Claimant extends { readonly metadata: ObjectMeta }>(
   subject: Claimant,

@@ -3,20 +3,20 @@ import { type ObjectKey, objectKey } from '../kube/object.ts';
 
 export interface ConfigMapContents {
   readonly resourceVersion: string;
-  /** Texts only: `binaryData` is not among them. */
+  /** Text values only, without `binaryData`. */
   readonly data: ReadonlyMap<string, string>;
-  /** Keys of `binaryData`: kubectl puts there what is no UTF-8. */
+  /** Keys of `binaryData`, where kubectl puts values that are not UTF-8. */
   readonly notText: ReadonlySet<string>;
 }
 
 export interface ConfigMaps {
-  /** The version that was last seen, without asking; undefined: there is none. */
+  /** The version last seen, without a request; undefined: there is none. */
   version(namespace: string, name: string): string | undefined;
   /** Undefined: there is none. */
   read(namespace: string, name: string, signal: AbortSignal): Promise<ConfigMapContents | undefined>;
 }
 
-/** The ConfigMaps as last seen: of each, its metadata. */
+/** The ConfigMaps as last seen, metadata only. */
 export interface ConfigMapCache {
   get(key: ObjectKey): AnyObject | undefined;
 }

@@ -4,17 +4,17 @@ import { ABANDON, PAUSED } from '../kube/annotations.ts';
 import type { KubeApi, Resource } from '../kube/api.ts';
 import type { ObjectMeta } from '../kube/object.ts';
 
-/** The object, as a step was decided on. */
+/** The object as it was when a step was decided. */
 interface Decided {
   readonly metadata: ObjectMeta;
   readonly deleting: boolean;
 }
 
 /**
- * Before anything is created, changed or ended outside, the object itself is asked for once more: what the cache shows may
- * be older than a person's last word, above all where a process that stood by comes to act. `orders`: annotations by which
- * a person says what may be done, besides those of every kind.
- * Throws TransientError ObjectChanged if it is not as it was.
+ * Reads the object once more before anything is created, changed or ended outside. The cache may be older than a person's last
+ * order, above all when a standby process takes over. `orders`: annotations by which a person says what may be done, besides
+ * those that every kind has.
+ * Throws TransientError ObjectChanged if the object is not as it was.
  */
 export async function confirm(
   api: KubeApi,
@@ -35,7 +35,7 @@ export async function confirm(
     throw new TransientError('ObjectChanged', `${resource.kind} "${name}" changed meanwhile: it is looked at again`);
 }
 
-/** Somebody may have taken the finalizer away just now: what is made then would be left behind. */
+/** Somebody may just have removed the finalizer: anything made then would be left behind. */
 function isHeld({ finalizers = [] }: ObjectMeta): boolean {
   return finalizers.some(isOfGroup);
 }

@@ -4,7 +4,7 @@ import { databaseClusterDefinition } from './databasecluster/schema.ts';
 import { databaseSpaceDefinition } from './databasespace/schema.ts';
 import { databaseUserDefinition } from './databaseuser/schema.ts';
 
-/** Every kind's definition, in the order in which a reader meets them. A new kind is added here. */
+/** The definitions of all kinds, in the order in which a reader meets them. Add a new kind here. */
 export const definitions: readonly ResourceDefinition[] = [
   databaseSpaceDefinition,
   databaseClusterDefinition,

@@ -1,10 +1,10 @@
 import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
 
-/** For how long this process has seen something of each object: what was written down is by clocks which may be others. */
+/** For how long this process has seen something of each object. Recorded times may come from other clocks. */
 export class Elapsed {
   readonly #since = new Map<ObjectKey, { readonly uid: string; readonly ms: number }>();
 
-  /** Begins to measure, unless it does so already. Returns for how many milliseconds it has. `nowMs`: monotonic. */
+  /** Starts measuring, unless it has already. Returns the milliseconds since the start. `nowMs`: monotonic. */
   begin(
     { key, metadata: { uid } }: { readonly key: ObjectKey; readonly metadata: Pick<ObjectMeta, 'uid'> },
     nowMs: number,
@@ -15,7 +15,7 @@ export class Elapsed {
     return nowMs - since.ms;
   }
 
-  /** The same, where it has begun; undefined: it has not. */
+  /** Returns the milliseconds since `begin`; undefined: it has not begun. */
   elapsedMs(
     { key, metadata: { uid } }: { readonly key: ObjectKey; readonly metadata: Pick<ObjectMeta, 'uid'> },
     nowMs: number,

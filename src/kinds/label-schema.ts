@@ -2,16 +2,16 @@ import * as z from 'zod';
 import { isLabelKey, LABEL_KEY, LABEL_VALUE, MAX_DNS_NAME } from '../kube/names.ts';
 import { type Ruled, ruled, rules } from './shared-schema.ts';
 
-/* Labels, annotations, and selectors of labels, as Kubernetes takes them. */
+/* Labels, annotations and label selectors, as Kubernetes accepts them. */
 
 const REMEDY =
   'use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team';
 
-/** CEL: the text, which is called `name` there, is such a key. */
+/** CEL: whether the text that CEL calls `name` is such a key. */
 const isKey = (name: string, pattern: string) =>
   `${name}.indexOf('/') <= ${MAX_DNS_NAME} && ${name}.matches('${pattern}')`;
 
-/** The rule of a map whose keys are of labels or annotations: `pattern` in CEL, `holds` the same. */
+/** The rule for a map whose keys are label or annotation keys: `pattern` in CEL, and `holds` for the same. */
 export function keysOf(
   field: string,
   pattern: string,
@@ -32,7 +32,7 @@ const labelValue = z
     'a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit',
   );
 
-/** Labels by their keys, 32 at most; `field` is what messages call them. */
+/** Labels by their keys, at most 32. Messages call them `field`. */
 export function labels(field: string) {
   return ruled(z.record(z.string(), labelValue), keysOf(field, LABEL_KEY, isLabelKey)).meta({ maxProperties: 32 });
 }

@@ -2,7 +2,7 @@ import { nearest } from '../base/nearest.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { NOT_WATCHED } from './namespaces.ts';
 
-/** Of so many names none is looked for: thousands of objects may wait for one that is applied after them. */
+/** With more names than this, no similar one is suggested: thousands of objects may wait for one that is applied after them. */
 const MOST_NAMES = 50;
 
 interface Missing {
@@ -10,11 +10,11 @@ interface Missing {
   readonly field: string;
   readonly name: string;
   readonly namespace: string;
-  /** The namespace of the object that names it. Names in others are not told: who reads this may not see what is there. */
+  /** The namespace of the object that names it. Names in other namespaces are not shown, as the reader may not be allowed to see them. */
   readonly own: string;
 }
 
-/** What to do where an object refers to one that is not there. `keys`: those of that kind that are. */
+/** What to do if an object refers to one that does not exist. `keys`: the existing objects of that kind. */
 export function createIt(
   watches: (namespace: string) => boolean,
   { field, name, namespace, own }: Missing,

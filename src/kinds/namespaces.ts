@@ -13,11 +13,11 @@ type LabelSelector = Immutable<{
     | undefined;
 }>;
 
-/** What to do where an object refers to one that may well be there. */
+/** What to do if an object refers to one in a namespace that is not watched. The other object may well exist. */
 export const NOT_WATCHED =
   'this operator does not watch that namespace. Have it added to --namespaces, or refer to one that is watched';
 
-/** Whether another namespace than the object's own is admitted. Its labels are asked for only if they decide. */
+/** Whether a namespace other than the object's own is admitted. Calls `labels` only if they decide. */
 export async function admits(
   allowed: AllowedNamespaces | undefined,
   labels: () => Promise<Readonly<Record<string, string>> | undefined>,
@@ -28,7 +28,7 @@ export async function admits(
   return found !== undefined && matches(allowed.selector ?? {}, found);
 }
 
-/** metav1.LabelSelector: everything must hold; an empty one matches all. */
+/** A metav1.LabelSelector: all requirements must hold; an empty selector matches everything. */
 export function matches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   const exact = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
   return (

@@ -7,35 +7,35 @@ import type { ObjectKey } from '../kube/object.ts';
 import type { Login } from './secrets.ts';
 
 /**
- * In this time, then in twice as long, and so on, another password is tried where one was refused; and the same one is given to the
- * server again that took it, where it has not come to work.
+ * How long to wait after a refusal before another password is tried, and before a password that the server took but that does
+ * not work is given to it again. Doubles each time.
  */
 const PAUSES = { initialMs: 60_000, maxMs: 1_800_000 };
-/** A call of which nobody knows what became of it has landed long before, and its password works if it was taken. */
+/** By then a call with an unknown outcome has long landed, and its password works if it was taken. */
 export const LANDED_MS = 600_000;
 
-/** A server said no to a password, and none is tried before the pause after that is over. */
+/** A server refused a password, and no other is tried before the pause is over. */
 export interface Refusal {
-  /** What was found then. */
+  /** The failure at that time. */
   readonly failure: Failure;
-  /** For how long still; more than 0. */
+  /** How much longer the pause lasts; more than 0. */
   readonly forMs: number;
 }
 
 interface Refused {
   readonly about: string;
   readonly failure: Failure;
-  /** How often, one after the other. */
+  /** How many times in a row. */
   readonly times: number;
   readonly untilMs: number;
 }
 
-/** A login at one server of one cluster: another one knows nothing of what this one took. */
+/** A login at one server of one cluster: other servers know nothing of what this one took. */
 interface LoginAt extends Login {
   readonly where: string;
 }
 
-/** Names the server, and the cluster by when it was created: what was found there says nothing of another one. */
+/** Names the server, and the cluster by its creation time. What was found at one place says nothing about another. */
 export function whereOf(identity: string | undefined, endpoint: string): string {
   return `${identity} ${endpoint}`;
 }
@@ -43,13 +43,13 @@ export function whereOf(identity: string | undefined, endpoint: string): string 
 interface Taken {
   readonly digest: string;
   readonly where: string;
-  /** How often it was. */
+  /** How many times. */
   readonly times: number;
   readonly atMs: number;
 }
 
 /**
- * What became of the passwords that servers were given, as far as this process knows: losing it costs a call, and is never a
+ * What became of the passwords that were given to servers, as far as this process knows. Losing it costs a call, and is never a
  * mistake. Times are of the monotonic clock.
  */
 export class PasswordTries {
@@ -58,13 +58,13 @@ export class PasswordTries {
   readonly #unsent = new Map<ObjectKey, string>();
   /** When a coming password that somebody else wrote was first seen. */
   readonly #foreign = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
-  /** Since when no call can have had an effect, of a password that a call before may have set. */
+  /** For a password that an earlier call may have set: since when calls with it have surely had no effect. */
   readonly #untaken = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
 
-  /** The server says no to the password. `about`: what another answer may follow from. */
+  /** The server refused the password. `about`: if it changes, the answer may change too. */
   refused(key: ObjectKey, about: string, error: unknown, nowMs: number): void {
     const before = this.#refused.get(key);
-    // Of what was long over, another one is the first again.
+    // A refusal long after the last pause ended counts as the first again.
     const isAgain = before?.about === about && nowMs - before.untilMs < PAUSES.maxMs;
     const times = isAgain ? before.times + 1 : 1;
     const untilMs = nowMs + ceilingMs(PAUSES, times - 1);
@@ -72,8 +72,8 @@ export class PasswordTries {
   }
 
   /**
-   * The refusal, while it stands: that the Secret was written for a try, and put right after it, is no news, and trying again
-   * because of it would go on for ever. Undefined: a password may be tried, as none was refused just now, or a person asks for a look.
+   * Returns the refusal while its pause lasts. A try writes the Secret and then restores it; that change is not news, and trying
+   * again because of it would never end. Undefined: a password may be tried, as none was refused recently or a person asks for a look.
    */
   refusal(
     { key, lookNow }: { readonly key: ObjectKey; readonly lookNow: boolean },
@@ -85,12 +85,12 @@ export class PasswordTries {
     return { failure: known.failure, forMs: known.untilMs - nowMs };
   }
 
-  /** The password was written down here just now, and no server has heard of it. */
+  /** The password was just written down here, and no server has seen it. */
   prepared(key: ObjectKey, login: Login): void {
     this.#unsent.set(key, digestOf(login));
   }
 
-  /** Whether surely no server has taken it, nor will. */
+  /** Whether surely no server has taken it or will take it. */
   isUnsent(key: ObjectKey, login: Login): boolean {
     return this.#unsent.get(key) === digestOf(login);
   }
@@ -110,7 +110,7 @@ export class PasswordTries {
     this.#taken.set(key, { digest, where: login.where, times, atMs: now() });
   }
 
-  /** It was given as it did not work, and surely had no effect: after a while none can have had that were made before either. */
+  /** The call surely had no effect. A password that works is not given again, so after a while earlier calls had none either. */
   #notTaken(key: ObjectKey, digest: string, nowMs: number): void {
     if (this.#unsent.get(key) === digest) return;
     const known = this.#untaken.get(key);
@@ -123,7 +123,7 @@ export class PasswordTries {
     this.#untaken.delete(key);
   }
 
-  /** Whether the server took it a short time ago, so that it may come to work by itself: of several machines not all may know it. */
+  /** Whether the server took it a short time ago, so that it may yet work: not all of its machines may know it already. */
   isAwaited(key: ObjectKey, login: LoginAt, nowMs: number): boolean {
     const known = this.#takenAt(key, login);
     return known !== undefined && nowMs - known.atMs < ceilingMs(PAUSES, known.times - 1);
@@ -135,8 +135,8 @@ export class PasswordTries {
   }
 
   /**
-   * For how long still a coming password that somebody else wrote is left where it is; 0 or less: no more. It may be of a version
-   * that did not mark its own, and on its way to the server.
+   * For how much longer a coming password that somebody else wrote is left in place; 0 or less: no longer. A version that did not
+   * mark its passwords may have written it, and may be about to give it to the server.
    */
   leftMs(key: ObjectKey, login: Login, nowMs: number): number {
     const digest = digestOf(login);
@@ -146,7 +146,7 @@ export class PasswordTries {
     return foreign.sinceMs + LANDED_MS - nowMs;
   }
 
-  /** It signs in. */
+  /** The login works. */
   works(key: ObjectKey, login: Login): void {
     if (this.#taken.get(key)?.digest === digestOf(login)) this.#taken.delete(key);
   }
@@ -159,16 +159,16 @@ export class PasswordTries {
   }
 }
 
-/** Whether the server may have taken a password though the call that gave it to it failed. */
+/** Whether the server may have taken a password although the call failed. */
 export function mayHaveTaken(error: unknown): boolean {
   return !(error instanceof ApiError) || error.effectUnknown;
 }
 
-/** Of a coming password that the server refuses, and that goes while the one beside it stays. `remedy`: what is done about it, or is to be. */
+/** For a coming password that the server refuses and that is dropped; the current one stays. `remedy`: what is or must be done. */
 export function refusedNext(error: ApiError, remedy: string): TerminalError {
   const message = `${error.message}. The password before stays: ${remedy}`;
   return new TerminalError('RefusedByServer', message, { cause: error });
 }
 
-/** Another password each time. */
+/** The remedy if each try uses another password. */
 export const TRIES_ANOTHER = 'another one is tried now and then';

@@ -7,40 +7,40 @@ import type { ObjectMeta } from '../kube/object.ts';
 import type { Refusal } from './password-tries.ts';
 import type { Login } from './secrets.ts';
 
-/** Annotations of a Secret with a coming password. */
+/** Annotations of a Secret that has a coming password. */
 export const NEXT_ANNOTATIONS = {
-  /** The asking for a new one that it answers. */
+  /** The request for a new password that it answers. */
   answers: `${GROUP}/next-password-answers`,
   /**
-   * As `markOf`, of the generated one that was written; empty: there is none. Absent where only versions before it wrote the
-   * Secret. One of those leaves it as it is when it writes a coming password, which then looks as if somebody else had.
+   * The `markOf` of the generated coming password; empty: there is none. Absent if only versions before this annotation wrote the
+   * Secret. Such a version leaves the mark as it is when it writes a coming password, which then looks like somebody else's.
    */
   mark: `${GROUP}/next-password-mark`,
 } as const;
 
-/** Tells the coming password that was written here from one that somebody else wrote. Of one that was generated nobody can guess it from that. */
+/** Tells a coming password that was written here from one that somebody else wrote. It does not help to guess a generated one. */
 export function markOf(generated: Login): string {
   return digestOf(generated);
 }
 
-/** Whether somebody else wrote the coming password. `mark`: what the Secret says. */
+/** Whether somebody else wrote the coming password. `mark`: the one in the Secret. */
 export function isForeign(coming: Login, mark: string | undefined): boolean {
   return mark !== undefined && mark !== markOf(coming);
 }
 
-/** When the password was replaced, and which asking for it that answered: for the status. */
+/** For the status: when the password was replaced, and which request that answered. */
 export interface Rotation {
   readonly lastRotation: string;
   readonly lastHandledRotateAt: string | null;
 }
 
-/** An object whose status tells of its rotations. */
+/** An object whose status records its rotations. */
 interface Rotated {
   readonly metadata: ObjectMeta;
   readonly status: { readonly lastRotation?: string | undefined; readonly lastHandledRotateAt?: string | undefined };
 }
 
-/** Of a first password, which is as new as can be. */
+/** The rotation for a first password, which is as new as can be. */
 export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: number): Rotation {
   return {
     lastRotation: new Date(nowMs).toISOString(),
@@ -49,8 +49,8 @@ export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: numbe
 }
 
 /**
- * For the status, as the coming password has become the one in use; undefined: the first one is told of when it was verified.
- * `answers`: as NEXT_ANNOTATIONS say. What was asked for after the coming one was written asks for another one.
+ * For the status, after the coming password became the one in use. Undefined: it is the first one, which is recorded once it is
+ * verified. `answers`: as in NEXT_ANNOTATIONS. A request made after the coming password was written asks for yet another one.
  */
 export function rotated(
   { metadata, status }: Rotated,
@@ -64,8 +64,8 @@ export function rotated(
 }
 
 /**
- * For the status: a last rotation that is yet to come was written by a clock that was ahead, and counts as now. Written anew
- * where passwords are replaced by themselves, as none would be before that time otherwise. `every`: a duration.
+ * For the status: a last rotation in the future was written by a clock that was ahead, and counts as now. It is corrected only
+ * if passwords are replaced on a schedule, as none would be replaced before that time otherwise. `every`: a duration.
  */
 export function correctedRotation(
   { status }: Pick<Rotated, 'status'>,
@@ -76,7 +76,7 @@ export function correctedRotation(
   return isAhead && every !== undefined ? { lastRotation: new Date(nowMs).toISOString() } : {};
 }
 
-/** When the password is to be replaced by itself, in wall-clock milliseconds; undefined: never. `every`: a duration. */
+/** When the password is due to be replaced by schedule, in wall-clock milliseconds; undefined: never. `every`: a duration. */
 export function rotationDueMs({ status }: Pick<Rotated, 'status'>, every: string | undefined): number | undefined {
   const { lastRotation } = status;
   // Not secured yet: the first password is as new as can be.
@@ -85,7 +85,7 @@ export function rotationDueMs({ status }: Pick<Rotated, 'status'>, every: string
     : Date.parse(lastRotation) + parseDuration(every);
 }
 
-/** In how many milliseconds the password is to be replaced; 0 or less: now; undefined: not by itself. `every`: a duration. */
+/** In how many milliseconds the password must be replaced; 0 or less: now; undefined: not by schedule. `every`: a duration. */
 export function untilRotation(
   { metadata, status }: Rotated,
   every: string | undefined,
@@ -98,7 +98,7 @@ export function untilRotation(
   return due === undefined ? undefined : due - nowMs;
 }
 
-/** What becomes of a rotation: `inMs` as `untilRotation` says. One that is due waits where a refusal stands, which is told. */
+/** Whether a rotation begins. `inMs`: from `untilRotation`. One that is due waits while a refusal stands, and `stands` says so. */
 export function rotationNow(
   inMs: number | undefined,
   refusal: Refusal | undefined,

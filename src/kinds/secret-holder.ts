@@ -1,7 +1,7 @@
 import { isOfGroup } from '../base/group.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue, type SecretContents, USER_LABEL } from './secrets.ts';
 
-/** Whose a Secret is. */
+/** The object that a Secret belongs to. */
 export interface SecretHolder {
   readonly kind: string;
   /** Undefined: the Secret does not say. */
@@ -9,8 +9,8 @@ export interface SecretHolder {
 }
 
 /**
- * Another object of ours than `self` that the Secret says it is of; undefined: it names none. A label is soon written by hand,
- * so that one alone must not make anybody the owner of a login that is somebody else's: all that the Secret says counts.
+ * Returns an object of ours other than `self` that the Secret names as its owner; undefined: it names none. Labels are easily
+ * written by hand, so a label alone must not make an object the owner of another's login: everything the Secret says counts.
  */
 export function otherHolder(
   self: { readonly kind: string; readonly name: string },
@@ -23,7 +23,7 @@ export function otherHolder(
     ...(labels[USER_LABEL] ? [{ kind: 'DatabaseUser', name: labels[USER_LABEL] }] : []),
     ...(annotations[ADMIN_ANNOTATIONS.loginOf] ? [{ kind: cluster, name: undefined }] : []),
   ];
-  // A restored object has another uid, and its name still.
+  // A restored object has another uid but the same name.
   const isSelf = ({ kind, name }: SecretHolder) =>
     kind === self.kind && (name === undefined || ownerValue(name) === ownerValue(self.name));
   const other = told.find((holder) => !isSelf(holder));
@@ -35,7 +35,7 @@ export function holderWords({ kind, name }: SecretHolder): string {
   return name === undefined ? `another ${kind}` : `${kind} "${name}"`;
 }
 
-/** Why a Secret that is there is not written to. `label`: what one of ours has; `rename`: how to name another one. */
+/** Why an existing Secret is not written to. `label`: the label one of ours has; `rename`: how to choose another name. */
 export function takenWords(secretName: string, by: SecretHolder | undefined, label: string, rename: string): string {
   const secret = `Secret "${secretName}"`;
   if (by !== undefined) return `${secret} is of ${holderWords(by)}, so it is left alone: ${rename}`;

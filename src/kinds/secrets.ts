@@ -6,7 +6,7 @@ import { type AnyObject, isInvalid, type KubeApi, KubeError, SECRETS } from '../
 import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
 import { secretValues, withoutValues } from '../kube/secret-values.ts';
 
-/** A Secret's contents, for the moment of one use: never kept, never part of an observation. */
+/** A Secret's contents, for a single use: never kept, never part of an observation. */
 export interface SecretContents {
   readonly name: string;
   readonly uid: string;
@@ -16,7 +16,7 @@ export interface SecretContents {
   readonly ownerReferences: readonly OwnerReference[];
   readonly type: string;
   readonly data: ReadonlyMap<string, string>;
-  /** Keys whose value is not UTF-8, and so does not stand in `data` as it is. */
+  /** Keys whose value is not UTF-8, so that `data` does not have it as it is. */
   readonly notText: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ export interface SecretChanges {
   readonly data?: Readonly<Record<string, string | null>>;
   readonly labels?: Readonly<Record<string, string | null>>;
   readonly annotations?: Readonly<Record<string, string | null>>;
-  /** All of them. */
+  /** The complete list. */
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
@@ -43,50 +43,50 @@ export interface Login {
 }
 
 export interface Secrets {
-  /** The version of the Secret that was last seen, without asking; undefined: there is none. */
+  /** The version last seen, without a request; undefined: there is none. */
   version(namespace: string, name: string): string | undefined;
-  /** The same of its uid. */
+  /** Its uid, likewise. */
   uid(namespace: string, name: string): string | undefined;
   /** Undefined: there is none. */
   read(namespace: string, name: string, signal: AbortSignal): Promise<SecretContents | undefined>;
   /** Throws AlreadyExists (409) if there is one. Returns the version that was written. */
   create(namespace: string, name: string, secret: NewSecret): Promise<string>;
   /**
-   * Sets keys, labels and annotations, and removes those that are null; throws Conflict (409) if the Secret is not as it
-   * was read, and TerminalError SecretImmutable where a person made it so. Returns the version that was written.
+   * Sets keys, labels and annotations, and removes those that are null. Throws Conflict (409) if the Secret is not as it was
+   * read, and TerminalError SecretImmutable if a person made it immutable. Returns the version that was written.
    */
   patch(namespace: string, name: string, read: SecretContents, changes: SecretChanges): Promise<string>;
   delete(namespace: string, name: string, read: SecretContents): Promise<void>;
   /**
-   * Names of the Secrets of the namespace that are kept from going by this finalizer: as last seen, and of those in `named`
-   * for which that says otherwise, as the API server says, as what was last seen may be behind.
+   * Names of the namespace's Secrets that have this finalizer, as last seen. Asks the API server about those in `named` that do
+   * not seem to have it, as the cache may be behind.
    */
   keptBy(namespace: string, finalizer: string, named: readonly string[]): Promise<readonly string[]>;
-  /** Whether the Secret, as last seen, is there to stay, so that it can be kept: one that is being deleted cannot. */
+  /** Whether the Secret, as last seen, can be kept: it exists and is not being deleted. */
   canBeKept(namespace: string, name: string): boolean;
-  /** Whether the Secret, as last seen, is being deleted: it is there as long as a finalizer keeps it. */
+  /** Whether the Secret, as last seen, is being deleted: it stays while it has a finalizer. */
   isLeaving(namespace: string, name: string): boolean;
   /**
-   * Keeps the Secret, if it is still as it was last seen, or lets go of it, as it is now. Throws Conflict (409) where what
-   * was seen is behind and nothing is to be done any more.
+   * Adds the finalizer, if the Secret is still as it was last seen, or removes it from the Secret as it is now. Throws
+   * Conflict (409) if that is already done and the cache is behind.
    */
   keep(namespace: string, name: string, finalizer: string, kept: boolean): Promise<void>;
 }
 
-/** Label of the Secrets that are ours: which object they belong to. */
+/** Label of our Secrets: the object that they belong to. */
 export const OWNER_LABEL = `${GROUP}/cluster`;
-/** The same of connection Secrets: which DatabaseUser. */
+/** Likewise, for connection Secrets: the DatabaseUser. */
 export const USER_LABEL = `${GROUP}/user`;
 /** Annotations of admin Secrets. */
 export const ADMIN_ANNOTATIONS = {
-  /** Of which cluster the login is: when that was created, and where it is. */
+  /** The cluster that the login is for: when it was created, and where it is. */
   loginOf: `${GROUP}/login-of`,
-  /** Another Secret, with a password that the cluster was about to be given, and may have been: whoever comes back to this one looks there as well. */
+  /** Another Secret with a password that the cluster may have been given: an object that comes back to this one looks there, too. */
   movedTo: `${GROUP}/moved-to`,
 } as const;
 const MAX_LABEL = 63;
 
-/** The label's value for an object: its name, so that it fits again after a restore; of a longer one, a part and a digest. */
+/** The label's value for an object: its name, so that it still fits after a restore; for a long name, a part and a digest. */
 export function ownerValue(name: string): string {
   if (name.length <= MAX_LABEL) return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
@@ -95,20 +95,20 @@ export function ownerValue(name: string): string {
 
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'mooring' } as const;
 
-/** Whether Mooring wrote the Secret, or it was restored as one that it had written. */
+/** Whether Mooring wrote the Secret, perhaps before it was restored. */
 export function isManaged({ labels }: Pick<SecretContents, 'labels'>): boolean {
   const isOf = labels[OWNER_LABEL] !== undefined || labels[USER_LABEL] !== undefined;
   return isOf && Object.entries(MANAGED_BY).every(([name, value]) => labels[name] === value);
 }
 
-/** The Secrets as last seen: of each, its metadata. */
+/** The Secrets as last seen, metadata only. */
 export interface SecretCache {
   get(key: ObjectKey): AnyObject | undefined;
-  /** Keys of those that carry the finalizer, which is one of ours. */
+  /** Keys of the Secrets that carry the finalizer, which must be one of ours. */
   withFinalizer(finalizer: string): Iterable<ObjectKey>;
 }
 
-/** Which Secrets carry which of our finalizers, from changes: there may be many thousand Secrets, and few of these. */
+/** Which Secrets carry which of our finalizers, kept up to date by changes: there may be thousands of Secrets, and few of these. */
 export class FinalizerIndex {
   readonly #keys = new Map<string, Set<ObjectKey>>();
 
@@ -174,21 +174,21 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
     isLeaving: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.deletionTimestamp !== undefined,
     async keep(namespace, name, finalizer, kept) {
       const seen = lookUp(objectKey(namespace, name));
-      // What is let go of and was kept unseen would stay for ever.
+      // When removing, ask the API server: a finalizer that the cache has not seen would stay for ever.
       const secret = kept ? seen : await api.get(SECRETS, { namespace, name }, undefined, { metadataOnly: true });
       if (secret !== undefined && isKept(secret, finalizer) !== kept) {
         const { resourceVersion, finalizers: before = [] } = secret.metadata;
         const finalizers = [...before.filter((other) => other !== finalizer), ...(kept ? [finalizer] : [])];
         await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
       } else if (isKept(seen, finalizer) !== kept) {
-        // Done already, by a pass before: the next one had better wait until that is seen.
+        // An earlier pass did it: the next one should wait until the cache shows it.
         throw new KubeError(`Secret "${name}" is not as it was last seen`, { status: 409, reason: 'Conflict' });
       }
     },
   };
 }
 
-/** As the API server says it: the data as a whole is forbidden to change. */
+/** The API server's way of saying it: changing the data as a whole is forbidden. */
 function isOfImmutable(error: unknown): boolean {
   if (!(error instanceof KubeError) || !isInvalid(error)) return false;
   return error.causes.includes('FieldValueForbidden') && error.fields.some(({ field }) => field === 'data');
@@ -228,7 +228,7 @@ export function loginFrom(
   return { username, password };
 }
 
-/** One value a key of a Secret that a person wrote; throws as `loginFrom`, and names all keys that it must have. */
+/** One value for each key of a Secret that a person wrote. Throws as `loginFrom` does, and names all keys that it must have. */
 export function valuesFrom<const Keys extends readonly string[]>(
   secret: SecretContents | undefined,
   name: string,

@@ -2,34 +2,34 @@ import * as z from 'zod';
 import type { PrinterColumn, ValidationRule } from '../kube/definition.ts';
 import { IS_KNOWN, immutable, objectReference, rules } from './shared-schema.ts';
 
-/* What DatabaseUser and Database have in common in their specs: both are things on the server of a DatabaseCluster. */
+/* What the specs of DatabaseUser and Database have in common: both describe things on the server of a DatabaseCluster. */
 
 /**
- * Names on a server are "Unicode identifiers with `-`" (compatibility.md); XID_Start and XID_Continue in the classes that
- * both RE2, which the API server runs, and JavaScript know.
+ * Names on a server are "Unicode identifiers with `-`" (compatibility.md). This is XID_Start and XID_Continue, in classes that
+ * both JavaScript and RE2, which the API server uses, know.
  */
 const IDENTIFIER = String.raw`^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}-]*$`;
 const identifier = new RegExp(IDENTIFIER, 'u');
 
-/** Whether a server takes it as the name of a user or database. */
+/** Whether a server accepts it as the name of a user or database. */
 export function isIdentifier(name: string): boolean {
   return identifier.test(name);
 }
 
 /**
- * Whether the name is as Unicode composes it (NFC). Servers may compose what they are given, or not: under another spelling it is found
- * on some only. The API server has no rule for that.
+ * Whether the name is in Unicode's composed form (NFC). Some servers compose names, others do not, so a name in another form
+ * is found on some only. The API server has no rule for this.
  */
 export function isComposed(name: string): boolean {
   return name === name.normalize();
 }
 
-/** What to say of a name that is not; `field`: of the spec. */
+/** The message about a name that is not composed. `field`: its field in the spec. */
 export function notComposed(name: string, field: string): string {
   return `"${name}" has letters that are written as several characters, such as e and an accent, which servers may join, and then not find: create another object with spec.${field} in Unicode's composed form (NFC)`;
 }
 
-/** The name of a user or database; `example` is one. `more`: rules besides, as `.meta()` would take the place of this one. */
+/** The name of a user or database, such as `example`. `more`: further rules, which a later `.meta()` would replace. */
 export function serverName(example: string, ...more: readonly ValidationRule[]) {
   return z
     .string()
@@ -60,7 +60,7 @@ export const CLUSTER_COLUMN: PrinterColumn = {
   description: 'The DatabaseCluster that it is on.',
 };
 
-/** The rules, on the object, that a name which defaults to metadata.name stays, be it that it is only written down or left out. */
+/** Rules on the object: a name that defaults to metadata.name stays the same, though it may be written out or left out. */
 export function nameStays(field: string, kind: string): readonly ValidationRule[] {
   const remedy = `a ${kind} keeps the name it was created with, so create another ${kind}`;
   const told = { fieldPath: `.spec.${field}`, reason: 'FieldValueForbidden' } as const;
@@ -78,7 +78,7 @@ export function nameStays(field: string, kind: string): readonly ValidationRule[
   ];
 }
 
-/** The rule, on the object, that the name of the object serves where none is set. */
+/** The rule on the object: if no name is set, metadata.name must be a valid one. */
 export function nameNeeded(field: string): ValidationRule {
   return {
     rule: `has(self.spec.${field}) || self.metadata.name.matches(r'${IDENTIFIER}') || ${IS_KNOWN}`,

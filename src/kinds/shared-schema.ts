@@ -3,14 +3,14 @@ import { DURATION_PATTERN } from '../base/duration.ts';
 import type { PrinterColumn, ValidationRule } from '../kube/definition.ts';
 import { SECRET_KEY } from '../kube/names.ts';
 
-/** CEL rules for `.meta(…)`, beside the field that they judge. */
+/** CEL rules for `.meta(…)`, next to the field that they judge. */
 export function rules(...list: readonly ValidationRule[]) {
   return { 'x-kubernetes-validations': list };
 }
 
-/** A rule in CEL, and the same as `holds`, so that an object from before the rule is told of it, too. */
+/** A rule in CEL, and in code as `holds`, so that objects older than the rule are judged by it, too. */
 export interface Ruled<T> extends ValidationRule {
-  /** Absent: that is told elsewhere. */
+  /** Absent: the violation is reported elsewhere. */
   readonly holds?: (value: T) => boolean;
 }
 
@@ -20,14 +20,14 @@ export function ruled<T extends z.ZodType>(schema: T, ...list: readonly Ruled<z.
 }
 
 /**
- * CEL for a text with values in it, which stand as %s and, for whole numbers, as %d. As format() and not with `+` and
- * string(), whose result counts as endless in the estimated cost of a rule; dyn(), as values may differ in type.
+ * CEL for a text with values, which the text marks with %s, or %d for whole numbers. Uses format(), as the estimated cost of a
+ * rule treats the result of `+` and string() as endless; and dyn(), as values may differ in type.
  */
 export function textWith(text: string, ...values: readonly string[]): string {
   return `${JSON.stringify(text)}.format([${values.map((value) => `dyn(${value})`).join(', ')}])`;
 }
 
-/** The rule of a field that keeps its value as long as it is set. */
+/** The rule for a field that keeps its value as long as it is set. */
 export function immutable(field: string, remedy: string): ValidationRule {
   return { rule: 'self == oldSelf', message: `${field} cannot change: ${remedy}`, reason: 'FieldValueForbidden' };
 }
@@ -38,7 +38,7 @@ export function immutableScalar(field: string, remedy: string): ValidationRule {
   return { ...immutable(field, remedy), messageExpression };
 }
 
-/** The rule, on the parent, that a field once set stays set: rules on the field itself are not asked when it goes. */
+/** The rule on the parent that a field stays set: rules on the field itself are not evaluated when it is removed. */
 export function keepsField(field: string, remedy: string): ValidationRule {
   return {
     rule: `!has(oldSelf.${field}) || has(self.${field})`,
@@ -65,7 +65,7 @@ export function secretKey() {
   return z.string().min(1).max(253).regex(new RegExp(SECRET_KEY));
 }
 
-/** A duration that is not shorter than `minimum`; `orZero` lets 0s through, too. */
+/** A duration of at least `minimum`; with `orZero`, 0s as well. */
 export function durationText(field: string, minimum: string, orZero = false) {
   const is = duration(field);
   const schema = z
@@ -77,14 +77,14 @@ export function durationText(field: string, minimum: string, orZero = false) {
 
 const IS_DURATION = `self.matches('${DURATION_PATTERN.source}')`;
 
-/** A rule and no pattern: of a pattern the API server shows the regular expression, which names no remedy. */
+/** A rule, not a pattern: for a pattern the API server shows the regular expression, which names no remedy. */
 function duration(field: string): ValidationRule {
   const remedy =
     'a duration such as 720h, 30m or 1h30m; days are not a unit: write 720h for 30d; numbers have five digits at most';
   return { rule: IS_DURATION, message: `${field} must be ${remedy}` };
 }
 
-/** Of what is no duration the other rule tells: CEL's duration() would fail for it. */
+/** Passes anything that is not a duration, as the other rule reports that and CEL's duration() would fail for it. */
 function atLeast(field: string, minimum: string, orZero: boolean): ValidationRule {
   const long = `${orZero ? `duration(self) == duration('0s') || ` : ''}duration(self) >= duration('${minimum}')`;
   return {
@@ -102,7 +102,7 @@ export function loginSecretRef() {
   });
 }
 
-/** A reference to another of our objects, possibly in another namespace, which then has to allow it. */
+/** A reference to another of our objects, possibly in another namespace, which must then allow it. */
 export function objectReference(kind: string) {
   return z.object({
     name: objectName().describe(`Name of the ${kind}.`),
@@ -137,7 +137,7 @@ const condition = z.object({
 
 /**
  * The status fields that every kind has. Words in a status are open strings, never enums: a status written by a newer
- * operator, or a word that the cloud learned since, must stay readable.
+ * operator, or a word that the cloud has learned since, must stay readable.
  */
 export const commonStatus = {
   observedGeneration: z
@@ -189,7 +189,7 @@ export const READY_COLUMNS: readonly PrinterColumn[] = [
   },
 ];
 
-/** Of a kind whose objects stand for something outside: `what`, such as a cluster. */
+/** The column for a kind whose objects stand for something outside. `what`: that thing, such as a cluster. */
 export function deletionColumn(what: string): PrinterColumn {
   return {
     name: 'Deletion',
@@ -208,5 +208,5 @@ export const AGE_COLUMN: PrinterColumn = {
   description: 'Age of this object.',
 };
 
-/** An object that was known before there was the rule can still be changed, and go. */
+/** An object that is older than the rule can still be changed and deleted. */
 export const IS_KNOWN = '(has(self.status) && self.status.observedGeneration >= 0)';

@@ -2,23 +2,23 @@ import { ApiError } from '../base/api-error.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { ActsSince } from './attempts.ts';
 
-/** Longer than the longest pause that is kept to (`base/retry-after.ts`): one pause is never news. */
+/** Longer than the longest pause that is honoured (`base/retry-after.ts`), so that a single pause is never reported. */
 const MAX_PUT_OFF_MS = 15 * 60_000;
-/** Where the other side names no time, or one that is over already: nobody is in a hurry. */
+/** Used if the other side names no time, or one that has passed: there is no hurry. */
 const AGAIN_MS = 10_000;
-/** When that was found to be right last which is in doubt. */
+/** The time of the last verification of a login that is in doubt. */
 const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 /**
- * Verifications that the other side put off, as it asks to be called less often (429), be it for something else. That says nothing
- * of what was found to be right before, for some minutes.
+ * Verifications that the other side put off by asking for fewer calls (429), even if because of other calls. For some minutes
+ * that casts no doubt on what was found right before.
  */
 export class PutOff {
   readonly #sinceMs = new Map<ObjectKey, number>();
 
   /**
-   * In how many milliseconds to look again; undefined: what was found to be right is not all that is asked for (`isRoutine`), a
-   * person asked for a look, `error` is another one, or this has gone on for long. `nowMs`: monotonic.
+   * In how many milliseconds to look again. Undefined: there is more to do than check what was found right (`isRoutine`), a
+   * person asked for a look, `error` is not a 429, or this has gone on for too long. `nowMs`: monotonic.
    */
   againInMs(
     { key, lookNow }: { readonly key: ObjectKey; readonly lookNow: boolean },
@@ -32,13 +32,13 @@ export class PutOff {
     return nowMs - sinceMs < MAX_PUT_OFF_MS ? Math.max(error.retryAfterMs ?? 0, AGAIN_MS) : undefined;
   }
 
-  /** It was looked at. */
+  /** The look took place. */
   forget(key: ObjectKey): void {
     this.#sinceMs.delete(key);
   }
 }
 
-/** When each object was last found to be right by asking its server. Losing it costs a look, never a mistake. */
+/** When each object was last found right by asking its server. Losing it costs a look, and is never a mistake. */
 export class Verifications {
   readonly #actsSinceMs: ActsSince;
   readonly #atMs = new Map<ObjectKey, number>();
@@ -49,12 +49,12 @@ export class Verifications {
     this.#actsSinceMs = actsSinceMs;
   }
 
-  /** Before it was verified here: since when this process acts on it, as whoever did so before kept to its moments. */
+  /** Before the first verification here, since when this process acts on the object: the process before kept the same schedule. */
   lastAtMs(key: ObjectKey): number {
     return this.#atMs.get(key) ?? this.#actsSinceMs(key);
   }
 
-  /** Whether it was found to be right here. */
+  /** Whether this process has found it right. */
   has(key: ObjectKey): boolean {
     return this.#atMs.has(key);
   }
@@ -64,7 +64,7 @@ export class Verifications {
     this.putOff.forget(key);
   }
 
-  /** Somebody found that it is not right: it is tried again at the next pass, whatever the interval. */
+  /** Somebody found that it is not right: the next pass tries it again, whatever the interval. */
   doubt(key: ObjectKey): void {
     this.#atMs.set(key, NEVER_MS);
   }
@@ -76,14 +76,14 @@ export class Verifications {
 }
 
 /**
- * In how many milliseconds a login is to be tried again; 0 while it is in doubt; undefined: never by itself. Each object has its own
- * moments, spread over the interval by its uid, so that thousands of logins are not tried at once, not after a restart either.
+ * In how many milliseconds a login must be tried again; 0 while it is in doubt; undefined: never by itself. The uid spreads
+ * the times of each object over the interval, so that thousands of logins are not tried at once, even after a restart.
  * `lastMs` and `nowMs`: wall clock.
  */
 export function untilVerification(uid: string, intervalMs: number, lastMs: number, nowMs: number): number | undefined {
   if (lastMs === NEVER_MS) return 0;
   if (intervalMs <= 0) return undefined;
-  // The wall clock was set back: how long ago it was is not known any more.
+  // The wall clock was set back, so nobody knows how long ago it was.
   if (lastMs > nowMs) return 0;
   let hash = 0;
   for (const character of uid) hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
@@ -91,7 +91,7 @@ export function untilVerification(uid: string, intervalMs: number, lastMs: numbe
   return (Math.floor((lastMs - phase) / intervalMs) + 1) * intervalMs + phase - nowMs;
 }
 
-/** The earlier of two moments, of which each may never come. */
+/** The earlier of two times, either of which may never come. */
 export function earlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }

@@ -2,23 +2,23 @@ import type { Clock } from '../../base/clock.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { ClusterSubject } from './observation.ts';
 
-/** For so long a cluster must not be there before another one is created in its place: not all who answer are equally quick. */
+/** How long a cluster must be missing before another is created in its place: not all machines that answer are equally quick. */
 const ABSENT_MS = 20_000;
 
 /**
- * What was not looked at for so long may have been there meanwhile: so little of that time counts. But some of it does, as where all
- * passes are late, such as of a crowd at a cloud that lets few requests through, no look would ever come to an end.
+ * After a gap this long between two looks, the cluster may have been there meanwhile, so only a little of the gap counts. Some of
+ * it must, or no wait would ever end if all passes are late, as with a crowd at a cloud that lets few requests through.
  */
 const UNWATCHED_MS = 60_000;
 const UNWATCHED_COUNTS_MS = 10_000;
 
-/** A cluster that is not to be seen, and not for long yet. */
+/** A cluster that is not to be seen, but not for long yet. */
 export interface Absence {
   /** Since when, and until when it is waited for, by the wall clock. */
   readonly since: string;
   readonly until: string;
   readonly leftMs: number;
-  /** Before, there were others that may have been ours. */
+  /** Earlier there were others that may have been ours. */
   readonly hadLookalikes: boolean;
 }
 
@@ -27,15 +27,15 @@ interface Known {
   readonly createdAt: string | undefined;
   readonly lookedMs: number;
   readonly hadLookalikes: boolean;
-  /** Undefined: at the last look there was what may be ours under another id. */
+  /** Undefined: the last look found what may be ours under another id. */
   readonly since: { readonly ms: number; readonly atMs: number } | undefined;
 }
 
-/** Since when this process has not seen the cluster of each object: a new process waits anew. Times are of the monotonic clock. */
+/** Since when this process has not seen each object's cluster. A new process starts to wait again. Times are of the monotonic clock. */
 export class Absences {
   readonly #known = new Map<ObjectKey, Known>();
 
-  /** It was looked for, and is not there. Undefined: that is so for long enough, or there are lookalikes. */
+  /** The cluster was looked for and is missing. Undefined: it has been for long enough, or there are lookalikes. */
   missed(
     { key, metadata: { uid }, status: { createdAt } }: ClusterSubject,
     hasLookalikes: boolean,

@@ -12,14 +12,14 @@ import { isFactorys, type KnownLogins } from './observe-login.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 
-/* What is asked right before an effect: a cache and a List may be older than what matters. */
+/* What is checked right before an effect: a cache and a List may be older than what matters. */
 
-/** Before anything is created, changed or ended, the object itself is asked for once more. */
+/** Reads the object once more before anything is created, changed or ended. */
 export function confirm(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<void> {
   return confirmObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }
 
-/** Whether the cloud, asked now, shows the cluster as it was when the step was decided on. If not, the next pass decides anew. */
+/** Whether the cloud, asked now, shows the cluster as it was when the step was decided. If not, the next pass decides again. */
 export async function isAsDecidedOn(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -40,16 +40,16 @@ export async function isAsDecidedOn(
   );
 }
 
-/** The object had a login of its own before: one was verified, of this cluster or a former one, or the Secret holds another password than the factory's. */
+/** Whether the object had its own login: one was verified, of this or a former cluster, or the Secret's password is not the factory's. */
 function hadAnother({ status }: ClusterSubject, { current, factory }: KnownLogins): boolean {
   const wasVerified = status.credentials !== undefined || status.lastRotation !== undefined;
   return wasVerified || (current !== undefined && !isFactorys(current, factory));
 }
 
 /**
- * Of a password that is about to be written down, or put, with `login`: where that is the one that new clusters come with, and another
- * one worked before, throws if the cloud does not say that the cluster is still the same. Somebody may have made another one in
- * its place, at the same address, since the last List.
+ * Guards a password that is about to be written down or set with `login`. If that is the login that new clusters come with, and
+ * another one worked before, throws unless the cloud says that the cluster is still the same: somebody may have created another
+ * one in its place, at the same address, since the last List.
  */
 export async function refuseAnothersLogin(
   world: ClusterWorld,
@@ -80,8 +80,8 @@ export async function isFree(
 }
 
 /**
- * The versions that the cloud has, where it surely lacks the one that is asked for; undefined: it may have it. What the space
- * tells may be old, so before a person is told of it the cloud is asked; where it does not say, it judges the deploy itself.
+ * Returns the versions that the cloud has if it surely lacks the requested one; undefined: it may have it. The space's list may
+ * be old, so the cloud is asked before a person is told. If it does not answer, it judges the deploy itself.
  */
 export async function versionsWithout(
   world: ClusterWorld,

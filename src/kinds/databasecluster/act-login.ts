@@ -25,10 +25,10 @@ import type { ClusterWorld } from './world.ts';
 
 /*
  * The steps that replace the password. At every moment one of the passwords in the Secret works: the new one is written
- * down before the server hears of it, and the old one goes after the new one was accepted.
+ * down before the server gets it, and the old one is removed after the new one was accepted.
  */
 
-/** The login that the step names. */
+/** Returns the login that the step names. */
 function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Login {
   const login = loginNamed(known, name, of);
   if (login === undefined)
@@ -36,7 +36,7 @@ function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Lo
   return login;
 }
 
-/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
+/** The password that works stays in place; the coming one is written beside it before the server gets it. */
 export async function preparePassword(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -46,14 +46,14 @@ export async function preparePassword(
   keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
-  // There is one already: it comes to its end first, as the server may be about to take it, whoever wrote it.
+  // There is one already. It comes first, as the server may be about to take it, whoever wrote it.
   if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
   const { tries } = world.memory;
-  // Of a session that is held, nobody knows the password any more.
+  // Nobody knows the password of a held session any more.
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
-  // What is written down in place of a password that once worked leaves nothing of it.
+  // Writing in place of a password that once worked leaves nothing of it.
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
-  // A copy of a login that works, in a Secret that nobody names any more, would stay there.
+  // A copy of a working login must not end up in a Secret that nobody names any more: it would stay there.
   if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
   const toNote = await noted(world, subject, known.secretName, signal, keep);
   if (toNote !== undefined) return toNote;
@@ -90,7 +90,7 @@ export async function putPassword(
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
   if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
-  // The one that works may stand in another Secret by now, which applications read.
+  // The working login may be in another Secret by now, one that applications read.
   await confirm(world, subject, signal);
   const toNote = await noted(world, subject, known.secretName, signal, keep);
   if (toNote !== undefined) return toNote;
@@ -110,7 +110,7 @@ export async function putPassword(
     if (error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict'))
       throw await refused(world, subject, known, next, error);
     if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
-    // It worked when it was tried: an earlier call may have taken effect only now, so all logins are tried anew.
+    // It worked when it was tried, so an earlier call may have taken effect only now: try all logins again.
     throw new TransientError('LoginChanged', `${error.message}. It worked before: all logins are tried again`, {
       cause: error,
     });
@@ -118,7 +118,7 @@ export async function putPassword(
   return undefined;
 }
 
-/** What is to be written to the status before a login is written to the Secret, or put from there; undefined: that is done. */
+/** What the status must record before a login is written to the Secret, or set from there; undefined: it does already. */
 async function noted(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -132,16 +132,16 @@ async function noted(
   }
   const facts = await noteMove(world, subject, to, signal);
   if (facts === undefined || world.memory.mayNote(subject.key, to)) return facts;
-  // It is written all the same: what drops it may be mended.
+  // Write it all the same: whatever drops it may be mended.
   keep(facts);
   throw crdOutdated();
 }
 
 /**
- * The password in the Secret that was verified last may soon work no more: whoever comes back to that one must know where to look.
- * So each Secret that the login is in, or was on its way to, tells of the next one, and the last one of this. One in between
- * may be deleted, and so may that one once the login is verified: the status tells of the newest as well, unless it is the
- * status only that tells of the first.
+ * The password in the last verified Secret may soon stop working, so whoever comes back to that Secret must learn where to look.
+ * Each Secret that the login is in, or was on its way to, names the next one, and the last one names this one. One in between
+ * may be deleted, and so may the last verified one once the login is verified. So the status names the newest as well, unless
+ * only the status names the first.
  */
 async function noteMove(
   world: ClusterWorld,
@@ -170,7 +170,7 @@ async function noteMove(
   return { unverifiedSecretName: to };
 }
 
-/** What was noted is not there. */
+/** What was recorded is not there. */
 function crdOutdated(): TransientError {
   return new TransientError(
     'CRDOutdated',
@@ -179,7 +179,7 @@ function crdOutdated(): TransientError {
   );
 }
 
-/** The server says no to this very password, and will again: another one is tried later, unless it may have taken this one before. */
+/** The server refuses this very password, and will again: another one is tried later, unless it may have taken this one before. */
 async function refused(
   { clock, memory, secrets }: ClusterWorld,
   subject: ClusterSubject,
@@ -218,14 +218,14 @@ export async function promotePassword(
       ...loginOf(subject, connection.place),
       [NEXT_ANNOTATIONS.answers]: null,
       [NEXT_ANNOTATIONS.mark]: '',
-      // What is left may be found by this only.
+      // What is left may be found only by this.
       ...(otherThanWanted(subject) === undefined ? { [ADMIN_ANNOTATIONS.movedTo]: null } : {}),
     },
   });
   return rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
 }
 
-/** The cluster is gone, and its login with it. */
+/** Deletes the admin Secrets: the cluster is gone, and its login with it. */
 export async function deleteSecret(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -234,12 +234,12 @@ export async function deleteSecret(
   const seen = new Set<string>();
   for (const from of [adminSecretName(subject), ...recordedIn(subject)]) {
     const moves = await readMoves(from, seen, (name) => readOurs(world, subject, name, signal));
-    // None goes before those that it tells of.
+    // None goes before those that it names.
     for (const { name } of moves.toReversed()) await deleteOurs(world, subject, name, signal);
   }
 }
 
-/** Only now, as the login in the other Secret was verified, and the status tells of both. */
+/** Deletes Secrets only now that the login in the other one was verified and the status names both. */
 export async function retireSecret(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -263,7 +263,7 @@ async function deleteOurs(
   await world.secrets.delete(subject.metadata.namespace ?? '', name, secret);
 }
 
-/** An admin Secret of this object; undefined: there is none, or the login in it is another cluster's. */
+/** Reads an admin Secret of this object; undefined: there is none, or the login in it is another cluster's. */
 async function readOurs(
   { secrets }: ClusterWorld,
   subject: ClusterSubject,

@@ -15,7 +15,7 @@ import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import { type Asked, type Change as AskedChange, isUnseen } from './unseen-changes.ts';
 import type { ClusterWorld } from './world.ts';
 
-/** Takes what a step that fails leaves. */
+/** Records facts in the status even if the step fails. */
 type Keep = (facts: ClusterStatusPatch) => void;
 
 /** Carries out one step. */
@@ -39,7 +39,7 @@ export async function actOnCluster(
   switch (step.do) {
     case 'Deploy': {
       await refuseUnknownVersion(world, subject, connection, signal, keep);
-      // Before the object is asked for once more: where the cloud is much asked, this takes time.
+      // Take the turn before the object is read once more: at a busy cloud this takes time.
       const turn = await connection.client.turn(step.id, signal);
       const call = () => connection.client.deploy(deployRequest(subject, step.id), signal, turn);
       return create(world, subject, connection, step.id, call, signal, keep);
@@ -67,9 +67,9 @@ export async function actOnCluster(
 }
 
 /**
- * Deploy or clone. That it is about to be done stands in the status already. The answer is the proof that the cluster is
- * ours; where there is none, the next pass looks. What was written down goes with a refusal: whatever comes to have the id
- * later is somebody else's, and a later process could not tell.
+ * Makes a deploy or clone that the status already announces. The answer proves that the cluster is ours; without an answer,
+ * the next pass looks. A refusal removes what was written down: a cluster that gets the id later is somebody else's, and a
+ * later process could not tell.
  */
 async function create(
   world: ClusterWorld,
@@ -104,7 +104,7 @@ async function create(
   }
 }
 
-/** Not of a deploy whose answer may be lost: the cloud took it, then. */
+/** Does not judge a deploy whose answer may be lost, as the cloud then took the version. */
 async function refuseUnknownVersion(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -121,7 +121,7 @@ async function refuseUnknownVersion(
   throw new TerminalError('InvalidSpec', message);
 }
 
-/** Of a clone the cloud says nothing that would tell it from another cluster, so the id must be free right before. */
+/** Nothing that the cloud reports tells a clone from another cluster, so the id must be free right before. */
 async function clone(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -138,7 +138,7 @@ async function clone(
   return create(world, subject, connection, id, () => connection.client.clone(source, id, signal), signal, keep);
 }
 
-/** The id is in use: by somebody else's cluster, or by one of an earlier attempt, whose answer was lost. The next pass compares. */
+/** The id is in use: by somebody else's cluster, or by one from an earlier attempt whose answer was lost. The next pass compares. */
 async function taken(
   world: ClusterWorld,
   connection: SpaceConnection,
@@ -159,7 +159,7 @@ async function taken(
 
 const PASSING: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending']);
 
-/** The cloud is asked right before whether it is still that cluster; the object is asked last, as the cloud may keep us waiting. */
+/** Asks the cloud right before whether it is still that cluster. The object is read last, as the cloud may keep us waiting. */
 async function destroy(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -180,11 +180,11 @@ async function destroy(
     const left = await client.destroy(id, signal);
     poller.learn(id, left, askedAt);
     world.memory.unseenChanges.accepted(change, world.clock, left === undefined ? 'missing' : 'accepted');
-    // The next look may not find it any more: that it was to end must not be lost.
+    // The next look may not find it any more, and that it was ending must not be lost.
     return left && { state: left.status };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // From which states it is accepted nobody promises: once the cluster is at rest it is tried again.
+    // Nobody promises from which states this is accepted, so it is tried again once the cluster is at rest.
     if ((error.kind === 'invalid' || error.kind === 'conflict') && PASSING.has(cluster.status)) {
       const message = `Cluster "${id}" is ${cluster.status}, and the cloud does not destroy it yet: ${error.message}. It is tried again`;
       throw new TransientError('Destroying', message);
@@ -201,14 +201,14 @@ async function destroy(
 interface Change {
   readonly id: string;
   readonly fields: readonly string[];
-  /** What else the cloud is asked for, besides the cluster. */
+  /** What else is checked, besides the cluster. */
   readonly isPossible?: () => Promise<boolean>;
 }
 
 /**
- * Does the work if the cluster is as it was decided on, and tells of the changes from elsewhere that this undoes. The object
- * is asked for last, as looks at the cloud may have to wait: to undo what a person said last may stop a cluster that is in
- * use, and the next pass mends that too late.
+ * Does the work if the cluster is as it was when this was decided, and reports the changes from elsewhere that it undoes. The
+ * object is read last, as calls to the cloud may have to wait: undoing a person's latest order may stop a cluster that is in
+ * use, and the next pass would mend that too late.
  */
 async function corrected(
   world: ClusterWorld,
@@ -230,7 +230,7 @@ async function corrected(
   return result;
 }
 
-/** What is written down of the answer has the pass tell what was changed, though the next one comes at once. */
+/** The state from the answer makes the pass report the change, although the next one comes at once. */
 function suspendOrResume(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -265,7 +265,7 @@ function changeOf(
   return cluster && { key, uid, changes, cluster };
 }
 
-/** Whatever may have the cloud take it now makes it another change: that of the spec, of the cluster, or of the tokens. */
+/** Anything that may make the cloud accept it now makes it another change: a new spec, cluster or token. */
 function changing(
   { clock, memory }: ClusterWorld,
   { key, metadata: { uid, generation }, lookNow }: ClusterSubject,
@@ -278,7 +278,7 @@ function changing(
   return memory.failedChanges.ask({ key, what, by: client }, patient === true && !lookNow, clock.monotonic, work);
 }
 
-/** A cloud that accepts it and goes on to show the former id is not asked again at once, and no answer of it is believed from then on. */
+/** If the cloud accepts it but still shows the former id, it is not asked again at once, and its answers are not believed from then on. */
 function rename(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -307,7 +307,7 @@ function rename(
   });
 }
 
-/** Where the cloud accepts the changes and does not show them, it is not asked again at once. */
+/** If the cloud accepts the changes but does not show them, it is not asked again at once. */
 function update(
   world: ClusterWorld,
   subject: ClusterSubject,

@@ -7,34 +7,34 @@ import { type ClusterSubject, currentID } from './observation.ts';
 import type { ClusterRecord } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
-/* Which DatabaseClusters stand for one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
+/* Which DatabaseClusters have or want one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
 
 export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): ObjectKey {
   return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
 }
 
-/** Whom the space does not admit takes no id from anybody, unless a cluster came about before that. */
+/** Whether the object's claims count. One that the space does not admit takes no id from others, unless it may have a cluster already. */
 export function claims(cluster: ClusterRecord): boolean {
   const ready = findStatusCondition(cluster.status.conditions, 'Ready');
   return mayExist(cluster) || ready?.reason !== 'SpaceNotAllowed';
 }
 
 /**
- * Whether an id that is only wanted by way of a DatabaseSpace counts for `own`, which is at the same place: by way of another one
- * only while that is Ready. Anybody can name the place, and nothing is begun without tokens that the cloud takes there.
+ * Whether a wish for an id made through a DatabaseSpace counts for `own`, which names the same place. A wish through another
+ * one counts only while that is Ready: anybody can name the place, but nothing is begun without tokens that the cloud accepts there.
  */
 export function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld['space']): boolean {
   return space === own || seen(space)?.ready?.status === 'True';
 }
 
 /**
- * Those that have the id or want it, as far as that counts, where the subject's space is now. What one has is its own whatever its
- * spec says, also where that cannot be read any more.
+ * The objects that have the id in the place where the subject's space is now, or want it in a way that counts. What an object has
+ * stays its own whatever its spec says, even if that can no longer be read.
  */
 export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
   const here = world.places.get(own);
-  // What an object stands for may be in another place than its space is now.
+  // An object's cluster may be in another place than its space is now.
   const isHere = ({ status: { place } }: ClusterRecord) =>
     here === undefined || place === undefined || isSamePlace(place, here);
   return [...world.places.same(own)].flatMap((space) =>
@@ -47,7 +47,7 @@ export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: st
   );
 }
 
-/** The other object that stands for this id, if it comes first. */
+/** The other object that has or wants this id, if it comes first. */
 export function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string): ObjectKey | undefined {
   const others = claimantsOf(world, subject, id).filter((claimant) => currentID(claimant) === id);
   return comesBefore(subject, others, holdOf);

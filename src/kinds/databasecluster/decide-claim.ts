@@ -1,7 +1,7 @@
 import { stalled } from '../../kube/summary.ts';
 import { clusterConditions, type Rule } from './present.ts';
 
-/** Two objects for one cluster: the one that has it, or else the older, keeps it; the other says whose it is and does nothing. */
+/** Two objects for one cluster: the one that has it, or otherwise the older, keeps it. The other reports whose it is and does nothing. */
 export const decideClaim: Rule = (subject, seen) => {
   if (seen.claimedBy === undefined) return undefined;
   const message =

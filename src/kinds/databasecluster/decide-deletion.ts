@@ -56,7 +56,7 @@ export function decideDeletion(
   }
   if (observation.space === 'needed') {
     const { reason, message, forMs } = observation;
-    // As it was: those who wait for it to go work by what stands there.
+    // Unchanged: users and databases that must go first rely on these conditions.
     const rest = particulars(subject.status.conditions ?? []);
     return { conditions: [...reconciling(reason, message), ...rest], requeueAfterMs: forMs };
   }
@@ -64,7 +64,7 @@ export function decideDeletion(
     return { conditions: 'keep', release: true };
   if (observation.space !== 'seen') {
     const message = `Deletion with deletionPolicy ${spec.deletionPolicy} needs the space: ${observation.message}. ${LET_GO}`;
-    // A space that is there tells of itself; one that refuses does so by labels, which are read in a pass only.
+    // A space that exists reports on itself. One that refuses does so by labels, which are read only in a pass.
     return {
       ...kept(failing('DeletionBlocked', message)),
       ...(observation.space === 'waiting' ? {} : { retry: 'slowly' }),
@@ -108,7 +108,7 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
   if (cluster.status === 'destroying') {
     const message = `Cluster "${seen.id}" is being destroyed, though not by this object, so it cannot be suspended: this object goes when it is gone`;
-    // Once it is gone, that it was seen to end has nobody look for it, or be told that it was left.
+    // Recording that it was ending keeps us from looking for it once it is gone, and from reporting that it was left.
     return {
       conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
       status: shown(seen),
@@ -120,7 +120,7 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   return { conditions, steps: [{ do: 'Suspend', id: seen.id }] };
 }
 
-/** What is to be settled before it is known what goes. */
+/** What must be settled before it is known what to end. */
 function first(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision | undefined {
   return (
     claimed(subject, seen) ??
@@ -130,7 +130,7 @@ function first(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluster
   );
 }
 
-/** The cluster of a deploy whose answer was lost, or one that had vanished and is there again: its identity is recorded first, then it is dealt with as ours. */
+/** For the cluster of a deploy whose answer was lost, or a vanished one that is back: records its identity, and then it is ours. */
 function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
   const { cluster } = seen;
   if (cluster === undefined || subject.status.createdAt !== undefined) return undefined;
@@ -142,7 +142,7 @@ function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | un
   };
 }
 
-/** A deploy whose answer was lost, and whose cluster is not there: to go now would leave it behind if it comes. */
+/** The answer to a deploy was lost, and there is no cluster: going now would leave it behind if it still comes. */
 function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision | undefined {
   const { mayLandUntilMs } = seen;
   if (seen.cluster !== undefined || subject.status.createdAt !== undefined) return undefined;
@@ -154,11 +154,11 @@ function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): 
   };
 }
 
-/** A cloud may not show it for a moment: to go now would leave it behind. One that was seen to end is not looked for. */
+/** A cloud may not show the cluster for a moment, and going now would leave it behind. If it was seen ending, it is not looked for. */
 function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
   const { absence } = seen;
   if (absence === undefined || !isMissed(subject)) return undefined;
-  // What it was taken for gone by, while there were others that may have been it, says nothing.
+  // That it was taken for gone says nothing if there were others that may have been it.
   if (isTakenForGone(subject) && !absence.hadLookalikes) return undefined;
   const message = `${lookedForWords(seen, absence)} it is taken for gone, and this object goes. ${LET_GO}`;
   return {
@@ -167,13 +167,13 @@ function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | 
   };
 }
 
-/** There was a cluster of the object's own, and its end was not seen. */
+/** Whether there was a cluster of the object's own whose end was not seen. */
 function isMissed(subject: ClusterSubject): boolean {
   const { createdAt, observedOnly } = subject.status;
   return createdAt !== undefined && !observedOnly && !wasDestroyed(subject);
 }
 
-/** It is taken for gone, and may come back: whoever pays for it must hear that nobody saw it end, be it that the answer to that was lost. */
+/** It counts as gone but may come back. Whoever pays must hear that nobody saw it end, even if only the answer to that was lost. */
 function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readonly ClusterStep[] {
   const { id, place, cluster, claimedBy } = seen;
   if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
@@ -181,7 +181,7 @@ function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readon
   return [{ do: 'TellLeft', id, message }];
 }
 
-/** Somebody renamed it, or may have: neither is ended what nobody has called by its name, nor let go what may be ours. */
+/** Somebody renamed it, or may have. A cluster that nobody has named is not ended, and one that may be ours is not let go. */
 function calledOtherwise(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
   if (subject.status.observedOnly) return undefined;
   const { cluster } = seen;
@@ -197,8 +197,8 @@ function calledOtherwise(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
 }
 
 /**
- * Anything else under the id is somebody else's: it stays. Under which id does not matter where the creation time tells
- * that it is the same cluster: it may have been renamed, and the answer lost.
+ * Whether the cluster is this object's to end. Anything else under the id is somebody else's, and stays. If the creation time
+ * shows that it is the same cluster, its id does not matter: it may have been renamed, and the answer lost.
  */
 function isOursToEnd(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
   if (subject.status.observedOnly) return false;

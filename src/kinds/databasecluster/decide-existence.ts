@@ -35,7 +35,7 @@ import {
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 
-/** Of a cluster that is somebody else's: nobody may be led to it, nor to what was recorded of it while it was observed. */
+/** For a cluster that is somebody else's: nobody may be led to it, nor to what was recorded while it was observed. */
 const NOT_OURS = {
   ...NOTHING_SHOWN,
   operation: null,
@@ -47,15 +47,15 @@ const NOT_OURS = {
   unverifiedSecretName: null,
 } as const;
 
-/** So often a cluster that is not to be seen is looked for. */
+/** How often a cluster that is not to be seen is looked for. */
 export const LOOKED_FOR_MS = 5_000;
 
 /** How far the cloud's clock may be behind ours. */
 const CLOCK_SKEW_MS = 300_000;
 
 /**
- * Whose the cluster is, and whether there is one. Identity is id with createdAt, as the cloud holds no owner's mark.
- * From here on, the other rules have a cluster that is surely this object's, and that is at rest.
+ * Whose the cluster is, and whether there is one. Identity is id with createdAt, as the cloud stores no owner. The rules
+ * that follow have a cluster that is surely this object's and at rest.
  */
 export const decideExistence: Rule = (subject, seen, nowMs) => {
   const { cluster } = seen;
@@ -70,7 +70,7 @@ function withoutIdentity(subject: ClusterSubject): ClusterSubject {
   return { ...subject, status: { ...subject.status, createdAt: undefined } };
 }
 
-/** What was said of the login of the former cluster says nothing of one that takes its place. */
+/** What was found about the former cluster's login says nothing about the cluster that takes its place. */
 function withoutLogin(subject: ClusterSubject): ClusterSubject {
   return { ...subject, status: { ...subject.status, credentials: undefined } };
 }
@@ -97,7 +97,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   const { cloneSource } = seen;
   if (cloneSource?.is === 'unusable')
     return { conditions: say(stalled(cloneSource.reason, cloneSource.message)), retry: 'slowly' };
-  // The source's status tells its id, and nothing wakes others for a status.
+  // The id comes from the source's status, and a change of status wakes nobody.
   if (cloneSource?.is === 'waiting')
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
   const source = cloneSource?.id;
@@ -106,7 +106,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   const elsewhere = status.place !== undefined && !isSamePlace(status.place, seen.at);
   const outdated = renamed || elsewhere || status.createdAt !== undefined;
   if (operation?.target !== seen.id || outdated || operation.type !== type) {
-    // Written down before the call: whoever finds the cluster afterwards, also after a crash, knows whose it is.
+    // Written down before the call: whoever finds the cluster afterwards, even after a crash, knows whose it is.
     const startedAt = new Date(nowMs).toISOString();
     return {
       hold: true,
@@ -131,11 +131,11 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
 }
 
-/** Who answers may be behind the others, also after a deploy: neither a second cluster nor an alarm must follow from that. */
+/** The machine that answers may be behind, even after a deploy. That must not lead to a second cluster or an alarm. */
 function awaited(subject: ClusterSubject, seen: SpaceSeen, absence: Absence): ClusterDecision {
   const { status } = subject;
   const ready = findStatusCondition(status.conditions, 'Ready');
-  // One that sleeps, or is only observed, is Ready without a login.
+  // A cluster that sleeps, or is only observed, is Ready without a login.
   const wasUp = status.credentials !== undefined || ready?.status === 'True' || ready?.reason === 'NotFound';
   const anew = 'an empty one is created in its place, as recreatePolicy: Always says';
   const message = `${lookedForWords(seen, absence)} ${recreates(subject) ? anew : 'it is taken for gone'}`;
@@ -146,25 +146,25 @@ function awaited(subject: ClusterSubject, seen: SpaceSeen, absence: Absence): Cl
   };
 }
 
-/** That it is looked for; what follows if it is not found is to go on. */
+/** Says that it is looked for. The caller adds what follows if it is not found. */
 export function lookedForWords({ id, place }: SpaceSeen, { since, until }: Absence): string {
   return `Cluster "${id}" is not to be seen in ${place} since ${since}, be it that the cloud is slow to show it: it is looked for. If that stays so until ${until},`;
 }
 
-/** Another one is created in place of one that has vanished. */
+/** Whether another cluster is created in place of one that has vanished. */
 function recreates(subject: ClusterSubject): boolean {
   return subject.spec.recreatePolicy === 'Always' && neverCreates(subject) === undefined;
 }
 
-/** It was looked for long enough once, and none follows it: to wait for it anew, as a new process would, is no news. */
+/** Whether it was once looked for long enough, and no other follows it. Waiting again, as a new process would, is no news. */
 export function isTakenForGone(subject: ClusterSubject): boolean {
   const ready = findStatusCondition(subject.status.conditions, 'Ready')?.reason;
   return !recreates(subject) && (ready === 'ClusterMissing' || ready === 'ClusterNotFound');
 }
 
 /**
- * What comes back is known by that, as nothing else tells whose it is, and its login is in the same Secret then, whatever the spec
- * names by now; one that was only observed never was this object's.
+ * The record of the vanished cluster. If it comes back, only this tells whose it is, and its login is then in the same Secret,
+ * whatever the spec names by now. A cluster that was only observed never was this object's.
  */
 function formerOf({ status }: ClusterSubject, clusterID: string) {
   const { createdAt, observedOnly } = status;
@@ -173,16 +173,16 @@ function formerOf({ status }: ClusterSubject, clusterID: string) {
   return { former: { clusterID, createdAt }, unverifiedSecretName: recordedIn({ status })[0] ?? null };
 }
 
-/** There is a cluster, and nothing says yet that it is this object's. */
+/** There is a cluster, but nothing says yet that it is this object's. */
 function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
   const { spec } = subject;
   const createdAt = identityOf(cluster);
   const secretOfFormer = isFormer(subject, cluster) ? subject.status.unverifiedSecretName : undefined;
-  // Nothing was verified of it yet.
+  // Nothing about it was verified yet.
   const claimed = { ...subject, status: { ...subject.status, createdAt, credentials: undefined } };
   const claim = (doing: string, extra: ClusterDecision['status']): ClusterDecision => ({
     hold: spec.managementPolicy === 'Manage',
-    // Of one that was observed until now all is said already.
+    // If it was observed until now, everything has been reported.
     conditions: subject.status.observedOnly
       ? 'keep'
       : [...reconciling('Deploying', `Cluster "${seen.id}" ${doing}`), ...clusterConditions(claimed, seen)],
@@ -194,7 +194,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       place: seen.at,
       operation: null,
       ...(subject.status.former === undefined ? {} : { former: null }),
-      // Of one that is only observed none is written.
+      // None is written for a cluster that is only observed.
       ...(spec.managementPolicy === 'Manage'
         ? { unverifiedSecretName: secretOfFormer ?? adminSecretName(subject) }
         : {}),
@@ -203,7 +203,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
     requeueAfterMs: 0,
   });
   if (isFormer(subject, cluster)) return claim(`is there again in ${seen.place}`, { observedOnly: null });
-  // What this object asked for is its own, though it only observes by now.
+  // What this object asked for is its own, even if it only observes by now.
   if (isFromOperation(subject, seen))
     return claim(`is being created in ${seen.place}`, { backup: acceptedBackup(subject), observedOnly: null });
   if (cluster.status === 'destroying') return outgoing(subject, seen);
@@ -221,7 +221,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   };
 }
 
-/** There is a cluster, not this object's, and it will be gone soon: what is recorded now would be missed then. */
+/** There is a cluster, not this object's, that will soon be gone. If it were recorded now, it would be missed then. */
 function outgoing(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   const never = neverCreates(subject);
   const then =
@@ -235,21 +235,20 @@ function outgoing(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   };
 }
 
-/** With what no cluster is ever created; undefined: one may be. */
+/** The setting that rules out creating a cluster; undefined: one may be created. */
 function neverCreates({ spec }: ClusterSubject): string | undefined {
   if (spec.managementPolicy === 'Observe') return 'managementPolicy: Observe';
   return spec.adoptionPolicy === 'MustExist' ? 'adoptionPolicy: MustExist' : undefined;
 }
 
-/** The backup settings that creating the cluster has set: a clone is asked for with nothing but its id ("Clone"). */
+/** The backup settings that creating the cluster has set: none for a clone, whose request has nothing but its id ("Clone"). */
 export function acceptedBackup({ spec, status }: ClusterSubject) {
   return status.operation?.type === 'Clone' ? null : backupToDeploy(spec);
 }
 
 /**
- * Whether the cluster came from the call that was written down, whose answer we do not have. Before it was written down
- * the id was free; so if the call may have been made, a cluster that was created since, with just the properties that were
- * asked for, is that one.
+ * Whether the cluster came from the recorded call whose answer we do not have. The id was free before that was recorded. So
+ * if the call may have been made, a cluster created since, with exactly the properties that were asked for, is that one.
  */
 export function isFromOperation({ spec, status }: ClusterSubject, { cluster, attempted }: SpaceSeen): boolean {
   const { operation } = status;
@@ -267,7 +266,7 @@ export function isFromOperation({ spec, status }: ClusterSubject, { cluster, att
   return fixed.every(([asked, found]) => asked === undefined || found === undefined || asked === found);
 }
 
-/** What may be ours under another id, to go on in a sentence: a person can tell. */
+/** The end of a sentence that names what may be ours under another id: a person can tell. */
 export function lookalikesOf({ lookalikes }: SpaceSeen): string {
   const [first] = lookalikes;
   if (first === undefined) return '';
@@ -298,7 +297,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   };
 }
 
-/** What the cloud names as the address may be anything, such as one with a path: the login goes to none of these. */
+/** The cloud may name anything as the address, such as one with a path. The login goes to none of these. */
 function nowhere(subject: ClusterSubject, seen: SpaceSeen, address: string): ClusterDecision {
   const reason = 'CloudAnswerUnusable';
   const message = `Cluster "${seen.id}" runs, but what the cloud names as its address is not the host and port of a server: ${addressWords(address)}. It is not called: look into the cloud's console`;
@@ -311,7 +310,7 @@ function nowhere(subject: ClusterSubject, seen: SpaceSeen, address: string): Clu
   };
 }
 
-/** A cluster that is on its way somewhere takes no orders: it is waited for. The poller of the space hurries meanwhile. */
+/** A cluster in transition takes no orders, so wait for it. The poller of the space hurries meanwhile. */
 function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision | undefined {
   const wait = (reason: string, message: string): ClusterDecision => ({
     conditions: [...reconciling(reason, message), ...clusterConditions(subject, seen)],

@@ -25,8 +25,8 @@ import {
 import { whatIsWrong } from './wrong-login.ts';
 
 /**
- * The last rule, of a cluster that runs: its login, then what it should look like, and then it is Ready. Whatever the cloud
- * makes of a change, the login is looked after, and told of.
+ * The last rule, for a cluster that runs: its login, then what it should look like, and then it is Ready. Whatever the cloud
+ * makes of a change, the login is looked after and reported.
  */
 export const decideLogin: Rule = (subject, seen, nowMs) => {
   const login = decide(subject, seen, nowMs);
@@ -36,10 +36,10 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   const hasSteps = change.steps.length > 0;
   if (hasSteps && !isHeldUp(subject)) {
     if (isToBeReplaced(subject, seen, nowMs)) return login;
-    // The next pass tells: what was told of a change that is refused stands until then.
+    // The next pass reports. Until then, what was reported about a refused change stands.
     if (own.length > 0) return { ...login, conditions: 'keep' };
   }
-  // What is seen of the server does not hold after a change that goes first.
+  // What was seen of the server no longer holds after a change that goes first.
   const steps = hasSteps ? change.steps.map((step) => withPatience(step, login)) : own;
   return {
     ...login,
@@ -55,7 +55,7 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   };
 };
 
-/** What was said of the login stands. In what the cluster differs is shown beside it. */
+/** Keeps what was reported about the login, and adds how the cluster differs. */
 function asBefore(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
   const isSynced = ({ type }: ConditionUpdate) => type === 'Synced';
   const before = (subject.status.conditions ?? []).filter((condition) => !isSynced(condition));
@@ -68,7 +68,7 @@ function withPatience(step: ClusterStep, { retry }: ClusterDecision): ClusterSte
   return isChange && retry === 'soon' ? { ...step, patient: true } : step;
 }
 
-/** Somebody can sign in, and not yet as it should be. */
+/** Whether somebody can sign in, but not yet as it should be. */
 function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {
   const { login } = seen;
   if (login.login !== 'tried' || login.working === 'none' || login.replacedInMs !== undefined) return false;
@@ -77,8 +77,8 @@ function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number)
 }
 
 /**
- * The last pass failed at the login, of which the server or Kubernetes took something not: then a change goes first, as it may
- * mend that, such as a disk that is full, and must not wait for a person.
+ * Whether the last pass failed at the login because the server or Kubernetes refused something. Then a change goes first: it may
+ * mend that, such as a full disk, and must not wait for a person.
  */
 function isHeldUp(subject: ClusterSubject): boolean {
   const failedAt = subject.status.lastError?.operation;
@@ -110,7 +110,7 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   }
 }
 
-/** The one remedy for a Secret that holds a login is another name: whoever removes or relabels it may lose that login for good. */
+/** The only remedy for a Secret that holds a login is another name: removing or relabelling it may lose that login for good. */
 function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, { login: 'secretTaken' }>): string {
   const rename = 'set adminCredentials.secretName to another name';
   if (by === undefined && isOfAnother)
@@ -118,7 +118,7 @@ function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, 
   return takenWords(secretName, by, OWNER_LABEL, rename);
 }
 
-/** managementPolicy: Observe changes nothing, so it can promise nothing about passwords: Ready says that it is as the spec says. */
+/** managementPolicy: Observe changes nothing, so it promises nothing about passwords. Ready means that all is as the spec says. */
 function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   if (subject.spec.managementPolicy === 'Observe') {
     const message = `Cluster "${seen.id}" is as the spec says; it is observed only, and its login is not tried`;
@@ -128,7 +128,7 @@ function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   return { conditions: [...reconciling('WaitingForServer', message), ...clusterConditions(subject, seen)] };
 }
 
-/** So often a coming password that somebody else wrote is tried. */
+/** How often a coming password that somebody else wrote is tried. */
 const FOREIGN_TRIED_MS = 30_000;
 
 function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowMs: number): ClusterDecision {
@@ -138,23 +138,23 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   const replacing = (doing: string) =>
     reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`);
   const conditions = (doing: string) => {
-    // What applications read works no more once the server has taken the new password, and where that comes to be is not told yet.
+    // What applications read stops working once the server has the new password, and where that will be is not published yet.
     if (isMove(subject, login)) return [...replacing(doing), ...clusterConditions(subject, seen)];
     if (isRotation(subject, login)) return inOrder(subject, seen);
     const told = { secured: notSecured(doing), available: answering(seen) };
     return [...replacing(doing), ...clusterConditions(subject, seen, told)];
   };
-  /** What works stays so meanwhile. */
+  /** As `conditions`, and what works stays so meanwhile. */
   const waiting = (doing: string): readonly ConditionUpdate[] => {
     const told = conditions(doing);
     return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
   };
-  // Told before anything is done, as a pass that goes on at once tells nothing.
+  // Report before anything is done, as a pass that goes on at once reports nothing.
   const isToBeTold = isMove(subject, login) && isStatusConditionTrue(subject.status.conditions, 'Ready');
   const step = (next: ClusterStep, doing: string): ClusterDecision => ({
     conditions: conditions(doing),
     ...(isToBeTold ? { requeueAfterMs: 0 } : { steps: [next] }),
-    // Written down before the first password changes hands: deleting this object must look after the Secret.
+    // The finalizer comes before the first password changes hands: deleting this object must look after the Secret.
     hold: true,
   });
   const wrong = whatIsWrong(subject, seen.endpoint ?? '', login);
@@ -162,9 +162,9 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
     const { reason, message } = wrong;
     return { conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, wrong)], retry: 'slowly' };
   }
-  // Nothing is news before the Secret has it.
+  // Nothing is news until the Secret has it.
   if (working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
-  // Of several machines not all may know of the change, so for a moment neither password may sign in.
+  // Not all machines may know of the change, so for a moment neither password may work.
   if (working === 'none' || (hasNext && login.isAwaited)) {
     const doing =
       'the server said that it took the new password, which does not sign in yet: it is tried again. If it stays so, look at the server';
@@ -178,7 +178,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   }
   const found = verifiedLogin(subject, seen, nowMs);
   if (found === undefined) {
-    // The password that must go first is the factory's, whoever else can sign in.
+    // The factory's password must go first, no matter who else can sign in.
     const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
     const doing = `a new password is written to Secret "${secretName}"`;
     if (login.refusal === undefined) return step({ do: 'PreparePassword', ...by }, doing);
@@ -187,18 +187,18 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   }
   const { retire, verifyInMs, refusal } = login;
   if (retire === undefined || !isMoving(subject, login)) return running(subject, seen, login, found, nowMs);
-  // Their names are forgotten only when they are gone.
+  // Their names are forgotten only once they are gone.
   const { credentials, unverifiedSecretName: _, ...first } = found;
   const { steps = [], ...decision } = running(subject, seen, { verifyInMs, refusal }, first, nowMs);
   return { ...decision, steps: [{ do: 'RetireSecret', names: retire, credentials }, ...steps] };
 }
 
-/** A login that was found to be as it should be is being replaced: at every moment one of the Secret's passwords works. */
+/** Whether a login that was in order is being replaced: at every moment one of the Secret's passwords works. */
 function isRotation(subject: ClusterSubject, login: TriedLogin): boolean {
   return wasInOrder(subject, login) && login.working === 'current' && !isMoving(subject, login);
 }
 
-/** The same, and the new password comes to be in another Secret. */
+/** Likewise, but the new password goes into another Secret. */
 function isMove(subject: ClusterSubject, login: TriedLogin): boolean {
   const isKnown = ['current', 'inherited', 'inheritedNext'].includes(login.working);
   return wasInOrder(subject, login) && isKnown && isMoving(subject, login);
@@ -242,7 +242,7 @@ function running(
       ...(begins ? [rotate] : []),
     ],
     stands,
-    // The Secret from before goes next.
+    // The former Secret goes next.
     requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, againInMs),
   };
 }
@@ -262,7 +262,7 @@ function unreachable(
     told ??
     `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used${isThrottled ? ' now' : ''}: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}It is tried again`;
   const before = findStatusCondition(status.conditions, 'Available');
-  // A server that asks for fewer calls is there: what was found of it stands.
+  // A server that asks for fewer calls is there: what was found about it stands.
   const stands = isThrottled && status.credentials?.endpoint === seen.endpoint ? before : undefined;
   const available: ConditionUpdate = stands ?? { type: 'Available', status: 'False', reason, message };
   const say = worked && !isThrottled ? failing : retrying;

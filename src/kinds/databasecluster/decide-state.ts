@@ -21,7 +21,7 @@ import {
   verifiedLogin,
 } from './present.ts';
 
-/** For so long a cluster that should be suspended is kept running, where its factory login was never retired and its server does not answer. */
+/** How long a cluster that should be suspended is kept running if its factory login was never retired and its server is silent. */
 const SECURING_MS = 60 * 60_000;
 
 /** Whether the cluster should run. */
@@ -52,13 +52,13 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
 };
 
 /**
- * What is changed while the cluster still runs: from which states a change is accepted nobody promises, and of one that runs
- * it is the most likely. But what came to nothing does not keep it from being suspended; nor does it once that was accepted, as
- * then nobody is told any more what became of the change.
+ * What to change while the cluster still runs: nobody promises from which states a change is accepted, and running is the
+ * likeliest. But a change that came to nothing does not hold up the suspension. Nor does any once the suspension was
+ * accepted, as nothing would then be reported about the change.
  */
 function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { metadata, status } = subject;
-  // Before a renaming it is looked whether the name is free, and that can be refused as well.
+  // A renaming first looks whether the name is free, and that can be refused as well.
   const called = desiredID(subject) === seen.cluster?.id ? ['update'] : ['update', 'get'];
   const isRefused = called.some((operation) => operation === status.lastError?.operation);
   const isOver = seen.notShown !== undefined || isRefused || isChangeUnseen(subject);
@@ -67,16 +67,16 @@ function changeBefore(subject: ClusterSubject, seen: SpaceSeen): Change | undefi
   return change?.steps.length === 0 ? undefined : change;
 }
 
-/** The last pass met a change that the cloud has accepted, and does not show, be it for a moment only (not-shown.ts). */
+/** Whether the last pass met a change that the cloud accepted but does not show, if only for a moment (not-shown.ts). */
 export function isChangeUnseen({ status }: ClusterSubject): boolean {
   const reason = findStatusCondition(status.conditions, 'Ready')?.reason;
   return reason === 'UpdateNotApplied' || (reason === 'Updating' && status.lastError?.operation === PASS);
 }
 
 /**
- * The factory login is retired before the cluster is suspended for the first time, as long as nothing lasting is in the
- * way: one sign-in of a new cluster that fails is tried again, its server may be up later than itself, and of a password that
- * it took some machines may hear later.
+ * Whether the factory login must still be retired before the cluster is suspended for the first time. Only something lasting
+ * prevents that. A failed sign-in to a new cluster is tried again: its server may come up later than the cluster, and some
+ * of its machines may hear later of a password that it took.
  */
 function isBeingSecured(subject: ClusterSubject, seen: SpaceSeen): boolean {
   const { login } = seen;
@@ -87,21 +87,21 @@ function isBeingSecured(subject: ClusterSubject, seen: SpaceSeen): boolean {
   return untilUnsecuredMs(subject, seen) > 0;
 }
 
-/** No password may or can be replaced: that lasts until a person mends it, and holds up nothing. */
+/** Whether no password may or can be replaced. That lasts until a person mends it, so nothing waits for it. */
 export function needsPerson(login: TriedLogin): boolean {
   const isPowerless = login.powerless !== undefined && login.factoryAlive !== true;
   return isPowerless || login.managedBy !== undefined || login.acceptsAny === true;
 }
 
-/** For how long still a cluster that was never secured is kept running for a server that does not answer; 0 or less: no more. */
+/** For how much longer a cluster that was never secured is kept running for a silent server; 0 or less: no longer. */
 export function untilUnsecuredMs({ status }: ClusterSubject, { login }: SpaceSeen): number {
   const isSilent = login.login === 'noServer' || login.login === 'unreachable';
   return isSilent && status.credentials === undefined ? SECURING_MS - login.forMs : 0;
 }
 
 /**
- * Written down before the cluster is suspended: afterwards it has no server that could tell. Which Secret holds the login must
- * be known as well, as the spec may name another one before the cluster runs again.
+ * Recorded before the cluster is suspended, as afterwards no server could tell. Which Secret holds the login must also be
+ * known, as the spec may name another one before the cluster runs again.
  */
 function securedNow(subject: ClusterSubject, seen: SpaceSeen, nowMs: number) {
   if (subject.status.credentials !== undefined) return undefined;
@@ -109,7 +109,7 @@ function securedNow(subject: ClusterSubject, seen: SpaceSeen, nowMs: number) {
   return status && { status, secured: factoryLoginRetired(status.credentials.secretName) };
 }
 
-/** Suspended as it should be: changes wait for nothing, the login does, as there is no server to try it at. */
+/** Suspended as it should be. Changes wait for nothing; the login does, as there is no server to try it at. */
 function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   const known = clusterConditions(subject, seen);
   const change = changeOf(subject, seen);
@@ -129,14 +129,14 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
   return { conditions: [...settled(subject, seen, 'Suspended', `${message}${but}`), ...conditions] };
 }
 
-/** What the cluster should look like and does not. */
+/** What the cluster should look like but does not. */
 export interface Change {
   readonly summary: readonly ConditionUpdate[];
-  /** Empty: it cannot become so. */
+  /** Empty: the change is impossible. */
   readonly steps: readonly ClusterStep[];
 }
 
-/** Undefined: there is nothing to change, or what there is is only reported, which the last rule does. */
+/** Undefined: there is nothing to change, or differences are only reported, which the last rule does. */
 export function changeOf(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { cluster } = seen;
   if (cluster === undefined || leavesAsIs(subject) !== undefined) return undefined;
@@ -159,7 +159,7 @@ export function changeOf(subject: ClusterSubject, seen: SpaceSeen): Change | und
   };
 }
 
-/** Reason and message where the cluster has another id, and it is not the spec that changed. */
+/** Reason and message if the cluster has another id although the spec did not change. */
 function renamedElsewhere(subject: ClusterSubject, { cluster }: SpaceSeen): readonly [string, string] | undefined {
   const id = desiredID(subject);
   if (cluster === undefined || cluster.id === id || !isDrift(subject)) return undefined;
@@ -182,14 +182,14 @@ function changesOf(subject: ClusterSubject, all: readonly Difference[]): Cluster
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
-/** Which policy has differences only reported: one never changes anything, the other nothing that came from elsewhere. */
+/** The policy by which differences are only reported: one never changes anything, the other nothing that came from elsewhere. */
 function leavesAsIs(subject: ClusterSubject): string | undefined {
   const { managementPolicy, driftPolicy } = subject.spec;
   if (managementPolicy === 'Observe') return 'managementPolicy: Observe';
   return driftPolicy === 'Report' && isDrift(subject) ? 'driftPolicy: Report' : undefined;
 }
 
-/** The summary where nothing is left to do: ready, or, with differences that are only reported, Drifted. */
+/** The summary if nothing is left to do: ready, or Drifted if some differences are only reported. */
 export function settled(
   subject: ClusterSubject,
   seen: SpaceSeen,

@@ -18,11 +18,11 @@ import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } f
 import { decideMeanwhile } from './verify-alone.ts';
 
 /**
- * First answer wins. The order is behaviour:
+ * The first answer wins. The order is behaviour:
  * 1. which object has the id; then whose the cluster is, and whether there is one, before anything is done to it
- * 2. what is on its way is waited for
- * 3. whether it should run, before what it should look like; but one that is to be suspended is changed first
- * 4. of one that runs, its login, before what it should look like: a change may be refused for as long as the spec asks for it
+ * 2. wait for what is under way
+ * 3. whether it should run, before what it should look like; but a cluster that should be suspended is changed first
+ * 4. for one that runs, its login before what it should look like: a change may be refused for as long as the spec asks for it
  */
 export const RULES: readonly Rule[] = [decideClaim, decideExistence, decideRunState, decideLogin];
 
@@ -49,14 +49,14 @@ function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cl
   throw new Error('No rule decided: the last one always does');
 }
 
-/** The space has moved, and its owner said that the cluster has too: that is written down before anything is done there. */
+/** The space has moved, and its owner said that the cluster has too: record that before anything is done there. */
 function decideFollowed({ status }: ClusterSubject, seen: ClusterObservation): ClusterDecision | undefined {
   if (seen.space !== 'seen' || status.createdAt === undefined || status.place === undefined) return undefined;
   if (isSamePlace(status.place, seen.at)) return undefined;
   return { conditions: 'keep', status: { place: seen.at }, requeueAfterMs: 0 };
 }
 
-/** A creation time that the cloud tells only now is written down before a Secret says by it whose login it is. */
+/** Records a creation time that the cloud reports only now, before a Secret uses it to say whose login it holds. */
 function decideToldLate(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | undefined {
   const createdAt = seen.cluster && createdAtOf(seen.cluster);
   if (createdAt === undefined || subject.status.createdAt !== NO_CREATION_TIME || !isOurs(subject, seen))
@@ -64,7 +64,7 @@ function decideToldLate(subject: ClusterSubject, seen: SpaceSeen): ClusterDecisi
   return { conditions: 'keep', status: { createdAt }, requeueAfterMs: 0 };
 }
 
-/** Whatever is decided, what was seen is shown. */
+/** Shows what was seen, whatever is decided. */
 function withShown(
   subject: ClusterSubject,
   seen: SpaceSeen,
@@ -81,9 +81,9 @@ function withShown(
 }
 
 /**
- * An outage of the cloud, or a broken token, is the space's to report. A cluster that is as it should be is not made
- * less so by it: hundreds of objects must not change because one connection did, and none because this process is new. That its
- * login works is verified all the same.
+ * An outage of the cloud, or a broken token, is the space's to report. It does not make a cluster that is as it should be
+ * any less so: hundreds of objects must not change because one connection did, and none because this process is new. The
+ * login is still verified.
  */
 function withoutSpace(
   subject: ClusterSubject,
@@ -98,12 +98,12 @@ function withoutSpace(
     if (meanwhile !== undefined) return meanwhile;
     if (observation.starting === true) return { conditions: 'keep' };
   }
-  // It would be a write more for each of a thousand clusters, only to say that nothing is known yet.
+  // Saying that nothing is known yet would cost one more write for each of a thousand clusters.
   if (observation.space === 'waiting' && observation.untoldMs !== undefined)
     return { conditions: 'keep', requeueAfterMs: observation.untoldMs };
   const mustAct = observation.space !== 'waiting';
   const say = mustAct ? stalled : reconciling;
   const conditions = [...say(observation.reason, observation.message), ...unobserved(subject, observation.reason)];
-  // Whom a selector admits follows from a namespace's labels, which are read in a pass only.
+  // Whether a selector admits the object depends on a namespace's labels, which are read only in a pass.
   return mustAct ? { conditions, retry: 'slowly' } : { conditions };
 }

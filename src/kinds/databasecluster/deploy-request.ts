@@ -4,7 +4,7 @@ import { backupToDeploy } from './differences.ts';
 import type { ClusterSubject } from './observation.ts';
 import { defaultStorageType } from './offerings.ts';
 
-/** The spec in the cloud's words ("Deploy request fields"). Throws TerminalError where an object predates a rule and lacks a field. */
+/** The spec in the cloud's words ("Deploy request fields"). Throws TerminalError if an object predates a rule and lacks a field. */
 export function deployRequest({ spec }: ClusterSubject, id: string): DeployRequest {
   const given = (field: 'provider' | 'region' | 'machineType' | 'version' | 'storageSizeGB') => {
     const value = spec[field];

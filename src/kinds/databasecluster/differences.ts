@@ -8,8 +8,8 @@ export interface Difference {
 }
 
 /**
- * Where the cluster differs from what the spec sets and the cloud reports. Fields that the spec leaves open are not
- * compared, nor is storageType, which may come back under another name.
+ * Where the cluster differs from the spec, for fields that the spec sets and the cloud reports. storageType is not compared,
+ * as it may come back under another name.
  */
 export function differences({ metadata, spec, status }: ClusterSubject, cluster: Cluster): readonly Difference[] {
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
@@ -32,7 +32,7 @@ export function differences({ metadata, spec, status }: ClusterSubject, cluster:
   ];
 }
 
-/** What the spec sets, the cloud could be asked to change, and does not report: whether it differs nobody knows, and it is left as it is. */
+/** Fields that the spec sets and the cloud could change but does not report. Nobody knows whether they differ, so they are left alone. */
 export function unreported({ spec }: Pick<ClusterSubject, 'spec'>, cluster: Cluster): readonly string[] {
   const fields = ['machineType', 'storageSizeGB'] as const;
   return fields.filter((field) => spec[field] !== undefined && cluster[field] === undefined);
@@ -43,14 +43,14 @@ export function inWords(list: readonly Difference[]): string {
   return list.map(({ field, desired, observed }) => `${field} is ${observed}, should be ${desired}`).join('; ');
 }
 
-/** In the spec's words, a new cluster's included; another word of the cloud's for what is on its way. */
+/** The state in the spec's words, also for a new cluster; for any other cluster on its way, the cloud's word. */
 function stateOf(cluster: Cluster): string {
   if (cluster.status === 'running' || cluster.status === 'starting') return 'Running';
   if (cluster.status === 'suspended') return 'Suspended';
   return cluster.status;
 }
 
-/** Fields in `differences` that an update can bring about; the others are fixed when a cluster is created. */
+/** Fields in `differences` that an update can change; the others are fixed when a cluster is created. */
 export const UPDATABLE: ReadonlySet<string> = new Set(['clusterID', 'state', 'machineType', 'storageSizeGB', 'backup']);
 
 export function backupOf(spec: ClusterSubject['spec']): Backup | undefined {
@@ -59,16 +59,16 @@ export function backupOf(spec: ClusterSubject['spec']): Backup | undefined {
     : { frequency: spec.backup.frequency, retentionDays: spec.backup.retentionDays ?? 7 };
 }
 
-/** What a deploy asks for: the spec's, or what the schema promises where it says nothing. */
+/** What a deploy asks for: the spec's settings, or what the schema promises if there are none. */
 export function backupToDeploy(spec: ClusterSubject['spec']): Backup {
   return backupOf(spec) ?? { frequency: spec.isFree ? 'disabled' : 'daily', retentionDays: 7 };
 }
 
-/** Whether the backup settings of the spec were not accepted by the cloud yet. */
+/** Whether the cloud has yet to accept the backup settings of the spec. */
 export function backupPending({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
   const desired = backupOf(spec);
   if (desired === undefined) return false;
-  // A free cluster that somebody else created has no backups, and without a payment method the cloud takes no change of it ("Update").
+  // A free cluster that somebody else created has no backups, and without a payment method the cloud accepts no change of it ("Update").
   if (status.backup === undefined && spec.isFree && desired.frequency === 'disabled') return false;
   return status.backup?.frequency !== desired.frequency || status.backup.retentionDays !== desired.retentionDays;
 }

@@ -4,9 +4,9 @@ import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type ClusterSubject, currentID, isSame } from './observation.ts';
 
 /**
- * Of the several servers that a cluster may have, the one to work with; undefined: none runs. The one of before, while it
- * runs: with another one each login is verified anew, and each connection Secret written. But if that one says who the
- * primary is, as it takes no changes itself, that one. From then on the status tells.
+ * Which of a cluster's servers to work with; undefined: none runs. It is the previous one while that runs, as with another
+ * one each login is verified again, and each connection Secret written. But if the previous one takes no changes and names
+ * the primary, it is the primary. From then on the status records it.
  */
 export function endpointOf(connection: SpaceConnection, subject: ClusterSubject, cluster: Cluster): string | undefined {
   const running = runningAt(cluster).filter(isAddress);
@@ -19,7 +19,7 @@ export function endpointOf(connection: SpaceConnection, subject: ClusterSubject,
   return address === undefined ? undefined : connection.serverURL(address);
 }
 
-/** What the cloud names as the address of a server that runs and is none, where it names no other; undefined: that is not so. */
+/** An address of a running server that is not usable, if no running server has a usable one; undefined otherwise. */
 export function unusableAddress(cluster: Cluster): string | undefined {
   const running = runningAt(cluster);
   return running.some(isAddress) ? undefined : running[0];

@@ -6,18 +6,18 @@ import type { ClusterRecord } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
 export interface Found {
-  /** The id that it was found under, or looked for. */
+  /** The id that it was found under, or looked for under. */
   readonly id: string;
   readonly cluster: Cluster | undefined;
-  /** Ids of clusters that were created when ours was, where that does not tell for sure that one of them is ours. */
+  /** Ids of clusters created when ours was, if that does not prove that one of them is ours. */
   readonly lookalikes: readonly string[];
 }
 
-/** A creation time of whole seconds may be that of several clusters, and one of before 1973 is none in milliseconds. */
+/** A creation time in whole seconds may be that of several clusters, and one before 1973 is not in milliseconds. */
 const PRECISE_FROM = 1e11;
 
 /**
- * The cluster under its id; or under the id that it was being renamed to; or, where somebody renamed it, under whichever
+ * Finds the cluster under its id, under the id that it was being renamed to, or, if somebody renamed it, under whichever
  * id the List shows the very same cluster.
  */
 export async function findCluster(
@@ -38,20 +38,20 @@ export async function findCluster(
   const desired = desiredID(subject);
   const renamed = desired === id ? undefined : await look(desired);
   if (isOurs(renamed)) return { id: desired, cluster: renamed, lookalikes: [] };
-  // That it is not here was the answer to a call: only a List that was asked for since shows where it is.
+  // The cloud answered a call that it is not here: only a List requested since then shows where it is.
   if (cluster === undefined && poller.knows(id)) {
     await poller.refresh();
     if (poller.error !== undefined) throw poller.error;
-    // It may be here all the same: who answered was behind the others.
+    // It may be here all the same: the machine that answered was behind the others.
     cluster = poller.get(id);
     if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
   }
-  // Of what was never shown as a whole nobody knows all.
+  // If the space was never listed in full, nobody knows all its clusters.
   if (poller.listedAtMs === undefined && poller.error !== undefined) throw poller.error;
   return amongAll(world, subject, connection, { id, cluster });
 }
 
-/** Identity is id and creation time. Of these the latter alone must do here, so it must be beyond doubt. */
+/** Identity is id and creation time. Here the time alone must do, so it must be beyond doubt. */
 function amongAll(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -76,14 +76,14 @@ function isPrecise({ createdAt = 0 }: Cluster): boolean {
   return createdAt > PRECISE_FROM && createdAt % 1000 !== 0;
 }
 
-/** What a cluster was created with, as far as it was recorded, and nothing changes. */
+/** Whether the cluster has the recorded properties that never change after it was created. */
 function hasFixedPropertiesOf({ observed = {} }: ClusterSubject['status'], cluster: Cluster): boolean {
   return (['provider', 'region', 'serverCount'] as const).every(
     (field) => observed[field] === undefined || cluster[field] === undefined || observed[field] === cluster[field],
   );
 }
 
-/** Another object has recorded it as its own. */
+/** Whether another object has recorded it as its own. */
 function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
   const records = ({ metadata, status }: ClusterRecord) =>
     metadata.uid !== subject.metadata.uid &&
@@ -93,15 +93,15 @@ function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Clust
 }
 
 /**
- * Whether a cluster that is not in the List must be asked for: a List may be older than what matters, and neither a
- * second cluster nor the loss of one may follow from it.
+ * Whether a cluster that is not in the List must be asked for: the List may be older than what matters, and must not lead to
+ * a second cluster or the loss of one.
  */
 function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
   if (subject.status.former !== undefined) return true;
   return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
 }
 
-/** Whether the operation that was written down may have been asked of the cloud, here or by a process before. */
+/** Whether the recorded operation may have been requested from the cloud, here or by an earlier process. */
 export function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
   return status.operation !== undefined && !world.memory.attempts.neverMade(key, status.operation);
 }

@@ -8,13 +8,13 @@ import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
 /*
- * The login may stand in another Secret than the spec names now: a name is changed, and taken back on the way, and of what was
- * put last nobody may have heard. So none of them is followed instead of another one: which of them works is found by trying.
+ * The login may be in a Secret other than the one that the spec names now: a name may be changed, and changed back halfway, and
+ * nobody may have heard what was set last. So no record counts more than another: trying shows which of them works.
  */
 
 type Read = (name: string) => Promise<SecretContents | undefined>;
 
-/** Other Secrets than `wanted` that may hold the login, the likeliest first: this object's own, and of a clone that is new its source's. */
+/** Secrets other than `wanted` that may hold the login, the likeliest first: this object's own, and for a new clone its source's. */
 export async function readFormer(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -36,12 +36,12 @@ export async function readFormer(
   return subject.status.credentials === undefined ? [...found, ...(await ofSource(world, subject, readOf))] : found;
 }
 
-/** The Secrets that the status tells of: whatever the server was given can be found from these. */
+/** The Secrets that the status records: from these, whatever the server was given can be found. */
 export function recordedIn({ status }: Pick<ClusterSubject, 'status'>): readonly string[] {
   return [status.credentials?.secretName, status.unverifiedSecretName].filter((name) => name !== undefined);
 }
 
-/** Where the status records the wanted Secret and another one, the other one; undefined: it records one at most, or not the wanted one. */
+/** If the status records the wanted Secret and another one, the other one; undefined otherwise. */
 export function otherThanWanted(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
   const secretName = adminSecretName(subject);
   const recorded = recordedIn(subject);
@@ -50,9 +50,9 @@ export function otherThanWanted(subject: Pick<ClusterSubject, 'metadata' | 'spec
 }
 
 /**
- * For how long still the password of another Secret may take the place of the wanted one's: the server may have been given it, and carry
- * that out late. 0: no more, or this process does not know, so it is time to look; undefined: there is no other Secret, or the login
- * was not verified in the wanted one yet.
+ * For how much longer another Secret's password may replace the wanted one's: the server may have been given it, and act on it late.
+ * 0: no longer, or this process does not know, so it is time to look; undefined: there is no other Secret, or the login was not
+ * verified in the wanted one yet.
  */
 export function otherLandsForMs(
   { clock, memory: { left } }: ClusterWorld,
@@ -66,20 +66,20 @@ export function otherLandsForMs(
   return forMs === undefined ? 0 : Math.max(0, LANDED_MS - forMs);
 }
 
-/** In the wanted Secret: from then on nothing is put for another one. */
+/** Whether the login was verified in the wanted Secret: from then on, no password is set for another one. */
 function isVerified(subject: ClusterSubject): boolean {
   return subject.status.credentials?.secretName === adminSecretName(subject);
 }
 
-/** What becomes of the Secrets beside the wanted one where the login works. */
+/** What becomes of the Secrets besides the wanted one once the login works. */
 export interface LeftSecrets {
-  /** They may go, in this order: what is left of them at any moment is found still. */
+  /** They can be deleted, in this order: at any moment, what is left of them can still be found. */
   readonly retire?: readonly string[];
-  /** For how long still a call may come to an end that gives the login to one of them. */
+  /** For how much longer a running call may give the login to one of them. */
   readonly landsForMs?: number;
 }
 
-/** `found`: as `readFormer` has just found them. */
+/** `found`: what `readFormer` has just returned. */
 export function leftOf(
   { clock, memory: { left, tries } }: ClusterWorld,
   subject: ClusterSubject,
@@ -93,7 +93,7 @@ export function leftOf(
   return { retire: [...new Set([...found.map(({ secretName }) => secretName), other])] };
 }
 
-/** The Secret of what was cloned. */
+/** The Secret of the cluster that was cloned. */
 async function ofSource(
   world: ClusterWorld,
   { metadata, spec }: ClusterSubject,
@@ -108,7 +108,7 @@ async function ofSource(
   return secret === undefined ? [] : [secret];
 }
 
-/** From this Secret on, each that the login was on its way to from the one before, but for those that were seen. */
+/** Returns this Secret and those that the login moved on to from it, one after the other, except those already seen. */
 export async function readMoves(
   first: string | undefined,
   seen: Set<string>,

@@ -56,7 +56,7 @@ export function databaseClusterKind(
   };
 }
 
-/** A team may have one free cluster: one that waits for its turn looks again when another that was there is gone. */
+/** A team may have one free cluster: an object that waits for its turn looks again when an existing one is gone. */
 function freeClustersAhead(world: ClusterWorld, subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>) {
   if (!subject.spec.isFree || subject.status.createdAt !== undefined) return [];
   const clusters = world.connections.get(spaceKeyOf(subject))?.poller.clusters() ?? [];

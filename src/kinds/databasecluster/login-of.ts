@@ -6,8 +6,8 @@ import { type ClusterSubject, createdAtOf } from './observation.ts';
 import { databaseClusterDefinition } from './schema.ts';
 
 /*
- * Of which cluster the login in an admin Secret is. An object may be created in the place of one that was deleted and whose
- * cluster stays (deletionPolicy Retain), with the Secret that holds the one password which that cluster knows.
+ * Which cluster the login in an admin Secret belongs to. An object may be created in place of a deleted one whose cluster
+ * stays (deletionPolicy Retain), and find the Secret that holds the only password of that cluster.
  */
 
 function placeText({ baseURL, teamID, spaceID }: Place): string {
@@ -19,13 +19,13 @@ export function loginOf({ status }: Pick<ClusterSubject, 'status'>, place: Place
   return { [ADMIN_ANNOTATIONS.loginOf]: `${status.createdAt ?? ''} ${placeText(place)}` };
 }
 
-/** What the Secret says; `createdAt` is '' where it says nothing. */
+/** What the Secret says; `createdAt` is '' if it says nothing. */
 function toldBy({ annotations }: SecretContents): { readonly createdAt: string; readonly where: string } {
   const [createdAt = '', ...where] = (annotations[ADMIN_ANNOTATIONS.loginOf] ?? '').split(' ');
   return { createdAt, where: where.join(' ') };
 }
 
-/** The Secret is the one that the login of the object's cluster was last found in, and says that of itself. */
+/** Whether the login of the object's cluster was last found in this Secret, and the Secret says so, too. */
 export function holdsOwnLogin({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
   const { createdAt } = toldBy(secret);
   return status.credentials?.secretName === secret.name && createdAt !== '' && createdAt === status.createdAt;
@@ -37,13 +37,13 @@ export function shownID(secret: SecretContents, { poller }: Pick<SpaceConnection
   return [...poller.clusters()].find((cluster) => createdAtOf(cluster) === createdAt)?.id;
 }
 
-/** The Secret says that its login is another cluster's. One that says nothing is taken for this one's: a person may have restored it. */
+/** Whether the Secret says its login is another cluster's. One that says nothing counts as this one's: a person may have restored it. */
 export function isOfAnother({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
   const { createdAt } = toldBy(secret);
   return createdAt !== '' && createdAt !== status.createdAt;
 }
 
-/** The same, and that cluster may well be there: it is not known to be gone. */
+/** Likewise, and that cluster may still exist: it is not known to be gone. */
 export function isInUse(
   subject: Pick<ClusterSubject, 'status'>,
   secret: SecretContents,
@@ -62,7 +62,7 @@ export function isOurSecret(
   return holdsOwnLogin({ status }, secret) || (isTold && holderOf({ metadata }, secret) === undefined);
 }
 
-/** Another object that the Secret is of. Of which cluster the login in one with this object's label is, is looked at apart. */
+/** Another object that the Secret belongs to. Which cluster its login is for is checked elsewhere. */
 export function holderOf(
   { metadata }: Pick<ClusterSubject, 'metadata'>,
   secret: SecretContents,

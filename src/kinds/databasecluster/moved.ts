@@ -4,11 +4,11 @@ import { type ClusterObservation, type ClusterSubject, currentID, NO_CREATION_TI
 import type { ClusterWorld } from './world.ts';
 
 /*
- * A DatabaseSpace whose spec now names another place than the one that the cluster is in. What is not found there has not
- * vanished, and what is found there is another one, so nothing is done until a person says what is meant.
+ * A DatabaseSpace whose spec now names another place than the cluster is in. A cluster that is not found there has not
+ * vanished, and one that is found there is another one, so nothing is done until a person says what is meant.
  */
 
-/** What to say where the space has moved away from a cluster that is, or may be, in the place before; undefined: it has not. */
+/** What to report if the space has moved away from a cluster that is, or may be, in the former place; undefined: it has not. */
 export function hasMoved(
   { memory }: Pick<ClusterWorld, 'memory'>,
   subject: ClusterSubject,
@@ -17,7 +17,7 @@ export function hasMoved(
   const { status, key } = subject;
   const { place, createdAt, operation } = status;
   if (place === undefined || isSamePlace(place, now)) return undefined;
-  // What was only written down, and surely never asked for, can just as well be asked for in the new place.
+  // What was only written down, and surely never requested, can just as well be requested in the new place.
   const mayBeThere = createdAt !== undefined || (operation !== undefined && !memory.attempts.neverMade(key, operation));
   return mayBeThere ? { space: 'moved', reason: 'SpaceMoved', message: messageOf(subject, place, now) } : undefined;
 }
@@ -34,7 +34,7 @@ function messageOf({ metadata, spec, status }: ClusterSubject, place: Place, now
   );
 }
 
-/** A person says that it is the same cloud: then the very same cluster must be found there. */
+/** Whether a person says that it is the same cluster. Then the very same cluster must be found there. */
 export function isToFollow({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
   return status.createdAt !== undefined && metadata.annotations?.[ACCEPT_IDENTITY] === status.createdAt;
 }

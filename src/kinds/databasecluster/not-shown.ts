@@ -5,11 +5,11 @@ import type { ClusterSubject } from './observation.ts';
 import { type Asked, type Change, UNSETTLED_MS, type Unseen } from './unseen-changes.ts';
 import type { ClusterWorld } from './world.ts';
 
-/* What is said where the cloud takes a change and goes on to show the cluster as before. */
+/* What is reported if the cloud accepts a change and goes on showing the cluster as before. */
 
 type State = NonNullable<Asked['status']>;
 
-/** What is done, and the word for it while it may only be slow to show; how it is shown then. */
+/** The reason while the cloud may only be slow to show it, what was asked for, and how the cluster is shown instead. */
 const WORDS: Readonly<Record<State | 'renamed', readonly [reason: string, what: string, shown: string]>> = {
   suspended: ['Suspending', 'suspension', 'does not show it as suspended'],
   running: ['Resuming', 'resumption', 'does not show it as running'],
@@ -17,14 +17,14 @@ const WORDS: Readonly<Record<State | 'renamed', readonly [reason: string, what: 
   renamed: ['Updating', 'renaming', 'still shows it under that id'],
 };
 
-/** What is shown while a state is brought about. */
+/** The status that the cloud shows while it brings a state about. */
 const ON_ITS_WAY: Readonly<Record<State, string>> = {
   suspended: 'suspending',
   running: 'resuming',
   gone: 'destroying',
 };
 
-/** Throws where the change was answered a short time ago: to ask for it again is put off, but for a person who wants that. */
+/** Throws if the change was answered a short time ago: requesting it again is put off, unless a person wants that. */
 export function refuseAwaited(
   { clock, memory }: ClusterWorld,
   { lookNow }: ClusterSubject,
@@ -38,7 +38,7 @@ export function refuseAwaited(
   throw what === undefined ? updateNotApplied(cluster.id) : notShown(what, change, unseen);
 }
 
-/** What is to be said of the state that the cluster was asked to have, and was not seen in since; undefined: it was not asked for. */
+/** What to report about the state that was requested and has not been seen since; undefined: it was not requested. */
 export function stateNotShown(
   { clock, memory }: ClusterWorld,
   { key, metadata: { uid } }: ClusterSubject,
@@ -49,12 +49,12 @@ export function stateNotShown(
   const nowMs = clock.monotonic();
   const unseen = memory.unseenChanges.inARow(change, nowMs);
   if (unseen === undefined) return undefined;
-  // Its answer says so each time; what is shown later is believed.
+  // Each answer to a request shows this; what is shown later is believed.
   const isBegun = cluster.status === ON_ITS_WAY[status] && nowMs >= unseen.answeredMs + UNSETTLED_MS.status;
   return isBegun ? undefined : notShown(status, change, unseen);
 }
 
-/** At first it may only be slow to show, which is no news. The same words from then on, whatever its answers say each time. */
+/** At first the cloud may only be slow to show it, which is no news. Then the words stay the same, whatever its answers say. */
 function notShown(change: keyof typeof WORDS, { cluster }: Change, { answer, at, times }: Unseen): TransientError {
   const [reason, what, shown] = WORDS[change];
   const answered = answer === 'missing' ? `answered 404 to the ${what} of` : `accepted the ${what} of`;

@@ -8,27 +8,27 @@ import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
 
-/** What was seen of one cluster; no passwords in it. Variants, so that nothing impossible can be written. */
+/** What was seen of one cluster, without passwords. A union, so that impossible states cannot be expressed. */
 export type ClusterObservation =
   | WaitingForSpace
   /** The space does not admit this object. */
   | { readonly space: 'refused'; readonly reason: string; readonly message: string }
   /** The space is not where the cluster is. */
   | { readonly space: 'moved'; readonly reason: string; readonly message: string }
-  /** Its object goes, and users and databases on it that go too still need its server, for so long at most. */
+  /** The object is being deleted, and so are users and databases that still need its server, for `forMs` at most. */
   | { readonly space: 'needed'; readonly reason: string; readonly message: string; readonly forMs: number }
   | SpaceSeen;
 
-/** The space says nothing yet, or its object is missing. */
+/** The space has reported nothing yet, or its object is missing. */
 export interface WaitingForSpace {
   readonly space: 'waiting';
   readonly reason: string;
   readonly message: string;
-  /** This process has just begun, and nothing says that the space does not work. */
+  /** This process has just started, and nothing suggests that the space does not work. */
   readonly starting?: boolean;
-  /** For so long nothing need be told: nothing was yet, and the space is only about to be looked at; undefined: that is not so. */
+  /** How long nothing need be reported: nothing was yet, and the space is only about to be looked at; undefined: report now. */
   readonly untoldMs?: number | undefined;
-  /** Of a cluster that is or was Ready (verify-alone.ts). `untriable`: it is time to, and there is no way to. */
+  /** Set for a cluster that is or was Ready (verify-alone.ts). `untriable`: a try is due, but impossible. */
   readonly login?: LoginObservation | { readonly login: 'untriable' } | undefined;
 }
 
@@ -41,22 +41,22 @@ export interface SpaceSeen {
   readonly canDestroy: boolean;
   /** The id that was looked for. */
   readonly id: string;
-  /** The object, `namespace/name`, that stands for this id before this one; undefined: none does. */
+  /** The object, `namespace/name`, whose claim to this id comes before this one's; undefined: there is none. */
   readonly claimedBy?: string | undefined;
-  /** Undefined: neither listed nor, where that matters, found by asking for it. */
+  /** Undefined: not in the List, nor, if that matters, found by asking for it. */
   readonly cluster: Cluster | undefined;
-  /** Ours is not to be seen, and not for long enough yet to have another one created in its place; undefined: that is not so, or there are `lookalikes`. */
+  /** Set if ours is not to be seen, but not for long enough to create another in its place, and there are no `lookalikes`. */
   readonly absence?: Absence | undefined;
-  /** Ids of clusters that were created when ours was, where ours is not to be found: one may be ours under another id. */
+  /** If ours cannot be found, ids of clusters created at the same time: one may be ours under another id. */
   readonly lookalikes: readonly string[];
-  /** Whether the id that the cluster is to be renamed to is another cluster's. */
+  /** Whether the id that the cluster should be renamed to belongs to another cluster. */
   readonly renameTaken: boolean;
-  /** What is to be said where the cloud has accepted the state that it is to have, and has not shown it since; undefined: that is not so. */
+  /** What to report if the cloud has accepted the desired state but has not shown it since. */
   readonly notShown?: { readonly reason: string; readonly message: string } | undefined;
-  /** Where the server is; undefined while there is none that runs. */
+  /** Where the server is; undefined while none runs. */
   readonly endpoint: string | undefined;
   readonly login: LoginObservation;
-  /** Whether the operation in the status may have been asked of the cloud already. */
+  /** Whether the operation in the status may already have been requested from the cloud. */
   readonly attempted: boolean;
   /** Until when (wall clock) a call whose answer was lost may still take effect; undefined: none was made. */
   readonly mayLandUntilMs: number | undefined;
@@ -66,84 +66,84 @@ export interface SpaceSeen {
   readonly cloneSource:
     | { readonly is: 'known'; readonly id: string }
     | { readonly is: 'waiting'; readonly message: string }
-    /** It can never be cloned from that. */
+    /** Cloning from it will never be possible. */
     | { readonly is: 'unusable'; readonly reason: string; readonly message: string }
     | undefined;
 }
 
-/** Which of the passwords that may be right is. `held`: none of them, but a session that was begun with an earlier one. */
+/** Which of the passwords that may be right works. `held`: none of them, but a session that was begun with an earlier one. */
 export type WorkingLogin = 'next' | UsableLogin | 'none';
 
 /**
- * What a new password can be set with. `inherited`: of a Secret from before `secretName` changed, or of what was cloned;
- * `inheritedNext`: the coming password there.
+ * What a new password can be set with. `inherited`: the login in a Secret from before `secretName` changed, or of the cluster
+ * that was cloned; `inheritedNext`: the coming password there.
  */
 export type UsableLogin = 'current' | 'inherited' | 'inheritedNext' | 'existing' | 'factory' | 'held';
 
 /**
- * Whose the coming password is. `foreign`: somebody else wrote it. It is not given to the server, and gives way to a generated one,
- * as does the factory's, at once.
+ * Whose the coming password is. `foreign`: somebody else wrote it. It is never given to the server, and a generated one replaces
+ * it. One that is the factory's is replaced, too, but at once.
  */
 export type NextIs = 'none' | 'ours' | 'foreign' | 'factory';
 
 export type LoginObservation =
-  /** Not looked at: the cluster does not run, or is not ours to care for. `lostSecret`: it is suspended, and its login's Secret gone. */
+  /** Not looked at: the cluster does not run, or is not ours to manage. `lostSecret`: it is suspended, and its login's Secret is gone. */
   | { readonly login: 'notTried'; readonly lostSecret?: string }
-  /** The cluster runs, and none of its servers does, or none at an address. */
+  /** The cluster runs, but none of its servers does, or none at a usable address. */
   | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
-  /** Verified earlier, and neither Secret nor server changed since. */
+  /** Verified earlier; neither Secret nor server has changed since. */
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly refusal?: Refusal | undefined }
-  /** The server does not say. */
+  /** The server gives no verdict. */
   | {
       readonly login: 'unreachable';
       readonly message: string;
-      /** It answered, with what makes no sense. */
+      /** It answered, but the answer makes no sense. */
       readonly isNonsense?: boolean;
-      /** It asks to be called less often. */
+      /** It asks for fewer calls. */
       readonly isThrottled?: boolean;
-      /** As `isHeldBack`. */
+      /** The result of `isHeldBack`. */
       readonly heldBack: boolean;
       /** For how long this process has found it so. */
       readonly forMs: number;
     }
-  /** The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may be there still. */
+  /** The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may still exist. */
   | {
       readonly login: 'secretTaken';
       readonly secretName: string;
       readonly isOfAnother?: boolean;
-      /** Whose it is, if that is known. */
+      /** The object it belongs to, if known. */
       readonly by?: SecretHolder | undefined;
     }
   | {
       readonly login: 'tried';
       readonly secretName: string;
-      /** Of the admin Secret; undefined: there is none, or it holds no password. */
+      /** The version of the admin Secret; undefined: there is none, or it holds no password. */
       readonly secretVersion: string | undefined;
-      /** Of the login that new clusters come with. */
+      /** The version of the Secret with the login that new clusters come with. */
       readonly factoryVersion?: string;
       /** The coming password. */
       readonly next: NextIs;
-      /** The server took the coming password a short time ago: it is not given it once more for now. */
+      /** The server took the coming password a short time ago, so it is not given it again for now. */
       readonly isAwaited: boolean;
-      /** When the coming password that somebody else wrote gives way; undefined: there is none, or now. */
+      /** In how long a coming password that somebody else wrote is replaced; undefined: there is none, or it is replaced now. */
       readonly replacedInMs?: number | undefined;
       readonly working: WorkingLogin;
-      /** The other Secret that it is in. */
+      /** The other Secret that the working login is in. */
       readonly workingOf?: string;
-      /** Whether the factory login signs in; undefined where it was not tried, as it does not matter yet. */
+      /** Whether the factory login works; undefined: it was not tried, as it does not matter yet. */
       readonly factoryAlive: boolean | undefined;
-      /** The server signs in with a password that it was never given: what signs in proves nothing. */
+      /** The server accepts a password that it was never given, so signing in proves nothing. */
       readonly acceptsAny?: boolean;
-      /** The user whose login works and may manage others, where the login that new clusters come with is another user's; undefined: that is not so. */
+      /** Set if the login that new clusters come with is another user's: the user whose login works and may manage others. */
       readonly managedBy?: string | undefined;
-      /** The user whose login works, and who may not manage others; undefined: that is not so. */
+      /** The user whose login works but may not manage others; undefined: there is none. */
       readonly powerless?: string | undefined;
       readonly verifyInMs: number | undefined;
-      /** Of a new password; undefined: one may be tried. */
+      /** The refusal of a new password; undefined: one may be tried. */
       readonly refusal?: Refusal | undefined;
-      /** Other Secrets, which may go where the login works, in this order: no call can come to an end any more that gives one the login. */
+      /** Other Secrets that can be deleted, in this order, once the login works: no running call can give one of them the login. */
       readonly retire?: readonly string[];
-      /** Of which of the logins that are refused the username or password ends with a line break, as of what `echo` writes. */
+      /** The refused logins whose username or password ends with a line break, as in what `echo` writes. */
       readonly lineBreakIn?: readonly ('current' | 'existing' | 'factory')[];
     };
 
@@ -158,20 +158,20 @@ export type ClusterStep =
   | { readonly do: 'Resume'; readonly id: string }
   | ({ readonly do: 'Rename'; readonly id: string; readonly to: string } & Patience)
   | ({ readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges } & Patience)
-  /** Writes a new password into the Secret as nextPassword, beside the one that works if that is known. `of`: the other Secret that it is in. */
+  /** Writes a new password into the Secret as nextPassword, beside the working one if known. `of`: the other Secret that has it. */
   | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly of?: string }
-  /** Has the server take the Secret's nextPassword. */
+  /** Gives the Secret's nextPassword to the server. */
   | { readonly do: 'PutPassword'; readonly id: string; readonly as: UsableLogin; readonly of?: string }
-  /** nextPassword was accepted: it becomes password. */
+  /** Makes nextPassword, which the server accepted, the password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' }
-  /** The object goes, and its cluster may still be there. */
+  /** Reports that the object goes although its cluster may still exist. */
   | { readonly do: 'TellLeft'; readonly id: string; readonly message: string }
-  /** The login is in another Secret than these, as the status tells, or is to tell when they are gone. */
+  /** Deletes Secrets that the login is no longer in. The status names the one it is in, or will when these are gone. */
   | { readonly do: 'RetireSecret'; readonly names: readonly string[]; readonly credentials?: Credentials };
 
 interface Patience {
-  /** The pass comes for something else: a change that failed a moment ago is not asked for again. */
+  /** The pass comes for something else, so a change that failed a moment ago is not requested again. */
   readonly patient?: true;
 }
 
@@ -201,7 +201,7 @@ export function adminSecretName({ metadata, spec }: Pick<ClusterSubject, 'metada
   return spec.adminCredentials?.secretName ?? `${metadata.name}-admin`;
 }
 
-/** createdAt as the status holds it. */
+/** createdAt as the status stores it. */
 export function createdAtOf(cluster: Cluster): string | undefined {
   if (cluster.createdAt === undefined) return undefined;
   const date = new Date(cluster.createdAt);
@@ -209,8 +209,8 @@ export function createdAtOf(cluster: Cluster): string | undefined {
 }
 
 /**
- * Whether it is the cluster that the status tells of. A cloud that tells no creation time leaves only the id, and so does one
- * that tells it only once the cluster has come up, until its login was verified.
+ * Whether it is the cluster that the status records. If the cloud reports no creation time, the id alone decides. If it
+ * reports one only once the cluster is up, the id decides until the login was verified.
  */
 export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Cluster): boolean {
   const createdAt = createdAtOf(cluster);
@@ -218,15 +218,15 @@ export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Clus
   return createdAt === undefined || createdAt === status.createdAt || isNotTold;
 }
 
-/** Stands in the status for the creation time that a cloud does not tell. */
+/** Recorded in the status if the cloud reports no creation time. */
 export const NO_CREATION_TIME = 'unknown';
 
-/** Whether it is the cluster that had vanished, and in whose place another one is being created. */
+/** Whether it is the vanished cluster that another one is being created to replace. */
 export function isFormer({ status: { former } }: Pick<ClusterSubject, 'status'>, cluster: Cluster): boolean {
   return former !== undefined && former.clusterID === cluster.id && former.createdAt === createdAtOf(cluster);
 }
 
-/** What the status records as the cluster's identity beside its id. */
+/** What the status records as the cluster's identity besides its id. */
 export function identityOf(cluster: Cluster): string {
   return createdAtOf(cluster) ?? NO_CREATION_TIME;
 }

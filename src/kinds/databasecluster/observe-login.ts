@@ -24,24 +24,24 @@ import { refusalAbout } from './refusal.ts';
 import { databaseClusterDefinition } from './schema.ts';
 import type { ClusterWorld } from './world.ts';
 
-/** The logins that may work, with the passwords: for one use, never kept. */
+/** The logins that may work, with their passwords: for a single use, never kept. */
 export interface KnownLogins {
   readonly secretName: string;
   /** The admin Secret; undefined: there is none. */
   readonly secret: SecretContents | undefined;
   readonly current: Login | undefined;
-  /** The coming one; undefined where it is the factory's, too, which is none. */
+  /** The coming login; undefined also if its password is the factory's, which does not count. */
   readonly next: Login | undefined;
   readonly nextIs: NextIs;
-  /** Of Secrets that may hold the login since before `secretName` changed; of a clone, that of its source. The likelier first. */
+  /** Logins in Secrets that may hold one since before `secretName` changed; for a clone, its source's. The likeliest first. */
   readonly inherited: readonly Inherited[];
   readonly existing: Login | undefined;
-  /** Why there is no `existing`, where the spec names one. Matters only where nothing else works. */
+  /** Why there is no `existing` although the spec names one. Matters only if nothing else works. */
   readonly existingMissing: Error | undefined;
   readonly factory: Login;
 }
 
-/** The logins in another Secret; the coming one where its password was just being replaced. */
+/** The logins in another Secret, with the coming one if its password was being replaced. */
 interface Inherited {
   readonly secretName: string;
   readonly current: Login | undefined;
@@ -72,7 +72,7 @@ export async function readLogins(
   };
 }
 
-/** The coming login in a Secret of ours, and whose it is. */
+/** Returns the coming login in a Secret of ours, and whose it is. */
 function nextIn(secret: SecretContents | undefined, factory: Login): Pick<KnownLogins, 'next' | 'nextIs'> {
   const next = loginUnder('nextPassword', secret);
   if (next === undefined) return { next, nextIs: 'none' };
@@ -80,14 +80,14 @@ function nextIn(secret: SecretContents | undefined, factory: Login): Pick<KnownL
   return { next, nextIs: isForeign(next, secret?.annotations[NEXT_ANNOTATIONS.mark]) ? 'foreign' : 'ours' };
 }
 
-/** Whether the password is the one that new clusters come with, whoever's it is. */
+/** Whether the password is the one that new clusters come with, whichever user has it. */
 export function isFactorys({ password }: Login, factory: Login): boolean {
   return password === factory.password;
 }
 
 /**
- * For how long still the coming password, which somebody else wrote, is left where it is; undefined: there is no such one, or it is
- * not left any more. Nothing waits for it while the factory login works, or only a session does, which may end at any moment.
+ * For how much longer the coming password that somebody else wrote is left in place; undefined: there is none, or no longer.
+ * There is no wait while the factory login works, or while only a session does, as that may end at any moment.
  */
 export function untilReplaced(
   { clock, memory }: ClusterWorld,
@@ -124,12 +124,12 @@ async function readExisting(
   }
 }
 
-/** The user whose password the Secret holds, or will. */
+/** The user whose password the Secret holds, or will hold. */
 export function adminUsername({ current, next, factory }: KnownLogins): string {
   return (current ?? next ?? factory).username;
 }
 
-/** The DatabaseCluster whose login is in the Secret, though it has the label of this one. */
+/** The DatabaseCluster whose login is in the Secret, although the Secret has the label of this one. */
 function ownerOfLogin(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -143,9 +143,9 @@ function ownerOfLogin(
 }
 
 /**
- * Which login works. Throws TransientError or TerminalError where none does and existingSecretRef names a Secret or key
- * that is missing. Costs nothing while the Secret and the server are those that were verified last and it is not time
- * to verify again; then one sign-in for the published login and one for the factory's, which must fail.
+ * Returns which login works. Throws TransientError or TerminalError if none does and existingSecretRef names a Secret or key
+ * that is missing. Makes no call while Secret and server are those last verified and no verification is due; otherwise
+ * one sign-in with the published login and one with the factory's, which must fail.
  */
 export async function observeLogin(
   world: ClusterWorld,
@@ -188,7 +188,7 @@ export async function observeLogin(
       signal,
     );
     const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
-    // Nobody else may know the password of a cluster that was let go of: it is not written over.
+    // Nobody else may know the password of a cluster that was let go, so it is not overwritten.
     const isTheirs = working !== 'current' && working !== 'next' && known.secret !== undefined;
     if (isTheirs && isInUse(subject, known.secret, connection)) {
       const by = ownerOfLogin(world, subject, known.secret, connection);
@@ -198,9 +198,9 @@ export async function observeLogin(
     const isInPlace = working === 'current' && known.nextIs !== 'ours';
     const factoryAlive = isInPlace ? await isFactoryAlive(logins, known, signal) : undefined;
     const isDoubted = factoryAlive === true || (working === 'next' && hasOwnPassword(known));
-    // One that nobody was ever given must not sign in where two do, or where the only one that may be right otherwise is about to go.
+    // A made-up password must fail if two logins work, or if the only other one that may be right is about to go.
     const acceptsAny = isDoubted && (await logins.acceptsAny(adminUsername(known), world.random, signal));
-    // A session that was begun then would stand for its password when the server is right again.
+    // A session begun meanwhile would count as proof of its password once the server is right again.
     if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
     const powerless = await powerlessUser(logins, known, found?.login, signal);
     const isOther = factoryAlive === true && powerless === undefined && isOfAnother(known, found?.login);
@@ -217,7 +217,7 @@ export async function observeLogin(
       replacedInMs: untilReplaced(world, subject, known, factoryAlive === true ? 'factory' : working),
       working,
       ...(found?.of === undefined ? {} : { workingOf: found.of }),
-      // Where it came back, it is what stands in the Secret until another one takes its place.
+      // A factory login that came back is what the Secret holds until another one replaces it.
       factoryAlive: factoryAlive ?? (isFactorysLogin(known, working) ? true : undefined),
       acceptsAny,
       powerless,
@@ -245,15 +245,15 @@ export async function observeLogin(
   }
 }
 
-/** So often the login is tried while another Secret's password may still take the place of its own. */
+/** How often the login is tried while another Secret's password may still replace its own. */
 const LOOK_MS = 30_000;
 
-/** 0 where the wall clock was set back. */
+/** 0 if the wall clock was set back. */
 function untilLook(lastMs: number, nowMs: number): number {
   return lastMs > nowMs ? 0 : lastMs + LOOK_MS - nowMs;
 }
 
-/** The Secrets and the server are those whose logins were verified last. */
+/** Whether the Secrets and the server are those whose logins were verified last. */
 function isAsVerified(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -272,7 +272,7 @@ function isAsVerified(
   );
 }
 
-/** One of the logins that are known, by its name; of those in other Secrets with that one's. */
+/** A known login by its name, and, if it is in another Secret, by the name of that. */
 interface Candidate {
   readonly working: Exclude<UsableLogin, 'held'> | 'next';
   readonly of?: string;
@@ -280,8 +280,8 @@ interface Candidate {
 }
 
 /**
- * In the order in which they are likely to work, but the factory's before the existing one: that is retired first, while
- * another one is not needed then.
+ * In the order in which they are likely to work, except that the factory login comes before the existing one: it must be
+ * retired first, and the existing one is not needed while it works.
  */
 function candidates({ next, current, inherited, factory, existing }: KnownLogins): readonly Candidate[] {
   const each = (working: Candidate['working'], login: Login | undefined, of?: string): readonly Candidate[] =>
@@ -298,15 +298,15 @@ function candidates({ next, current, inherited, factory, existing }: KnownLogins
   ];
 }
 
-/** The login of that name. `of`: the other Secret that it is in. */
+/** Returns the login of that name. `of`: the other Secret that it is in. */
 export function loginNamed(known: KnownLogins, name: UsableLogin, of: string | undefined): Login | undefined {
   return candidates(known).find((each) => each.working === name && each.of === of)?.login;
 }
 
 /**
- * Tries the logins. A session that is held answers for its password without a call, unless `fresh` asks for proof: who has
- * changed the password elsewhere has not told us. So what would be written over a password in the Secret is always proved,
- * and after that one. `nextFirst`: whatever is held, as that may end at any moment.
+ * Tries the logins. A held session proves its password without a call, unless `fresh` asks for more: nobody tells us when the
+ * password is changed elsewhere. So a login from elsewhere, which would overwrite a password in the Secret, is always
+ * tried, and after that password. `nextFirst`: tries the coming one first, whatever is held, as a session may end at any moment.
  */
 async function findWorking(
   logins: Logins,
@@ -328,7 +328,7 @@ async function findWorking(
   return undefined;
 }
 
-/** A session goes on though its password is lost. It must be this object's own: the server may have been another object's before. */
+/** A session outlives a lost password. It must be this object's own: the server may have been another object's before. */
 function isHeld(
   { memory }: ClusterWorld,
   { key, status }: ClusterSubject,
@@ -339,7 +339,7 @@ function isHeld(
   return hadLogin && logins.heldBy(adminUsername(known)) !== undefined;
 }
 
-/** The user whose login works but may not manage others; undefined: there is none. The user that new clusters come with always may. */
+/** Returns the user whose login works but may not manage others; undefined: none. The user that new clusters come with always may. */
 async function powerlessUser(
   logins: Logins,
   known: KnownLogins,
@@ -350,7 +350,7 @@ async function powerlessUser(
   return (await logins.seesUsers(login, signal)) ? undefined : login.username;
 }
 
-/** A value that was made with `echo` has one, which no server leaves away. */
+/** A value made with `echo` ends with a line break, which no server strips. */
 function lineBreakIn(known: KnownLogins) {
   return (['current', 'existing', 'factory'] as const).filter((name) => {
     const { username = '', password = '' } = known[name] ?? {};
@@ -358,23 +358,23 @@ function lineBreakIn(known: KnownLogins) {
   });
 }
 
-/** Whether the login is of another user than the one that new clusters come with. */
+/** Whether the login is of a user other than the one that new clusters come with. */
 function isOfAnother({ factory }: KnownLogins, login: Login | undefined): boolean {
   return login !== undefined && login.username !== factory.username;
 }
 
-/** Always asked anew: Ready promises that it is refused. */
+/** Always asks the server: Ready promises that the factory login is refused. */
 async function isFactoryAlive(logins: Logins, known: KnownLogins, signal: AbortSignal): Promise<boolean> {
   const verdict: Verdict = await logins.attempt(known.factory, signal);
   return verdict === 'accepted';
 }
 
-/** What works is the login that new clusters come with, under the name of our own. */
+/** Whether the login in our own Secret works and is the factory login. */
 function isFactorysLogin({ current, factory }: KnownLogins, working: WorkingLogin): boolean {
   return working === 'current' && current !== undefined && digestOf(current) === digestOf(factory);
 }
 
-/** The coming password takes the place of one that nobody else knows. */
+/** Whether the coming password replaces one that nobody else knows. */
 function hasOwnPassword({ current, factory }: KnownLogins): boolean {
   return current !== undefined && digestOf(current) !== digestOf(factory);
 }

@@ -30,8 +30,8 @@ import { loginMeanwhile } from './verify-alone.ts';
 import type { ClusterWorld } from './world.ts';
 
 /**
- * Reads what the decision needs: the space's List, as the poller last had it; the cloud itself only where that is not
- * enough; the Secret and the server only where a login is not known to work.
+ * Reads what the decision needs: the space's List, as the poller last had it; the cloud itself only if that is not
+ * enough; the Secret and the server only if no login is known to work.
  */
 export async function observeCluster(
   world: ClusterWorld,
@@ -40,7 +40,7 @@ export async function observeCluster(
 ): Promise<ClusterObservation> {
   const needed = neededBy(world, subject);
   if (needed !== undefined) return needed;
-  // What nobody needs to know keeps nobody from going.
+  // An object that does not need the cloud to go does not wait for it.
   if (subject.deleting && !needsCloudToGo(subject.spec))
     return { space: 'waiting', reason: 'WaitingForSpace', message: 'The space does not matter any more' };
   const connection = await findConnection(world, subject, signal);
@@ -53,7 +53,7 @@ export async function observeCluster(
     return moved;
   poller.follow(id);
   if (cluster !== undefined) world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
-  // A cluster that is protected goes on as it is, and what is on it can be worked on.
+  // A protected cluster goes on as it is, and users and databases on it are still looked after.
   const goes = subject.deleting && !subject.spec.deletionProtection;
   const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, subject, cluster);
   const seen = {
@@ -82,7 +82,7 @@ export async function observeCluster(
 
 const WANTED = { Running: 'running', Suspended: 'suspended' } as const;
 
-/** Deleted together, what is on a cluster that stays goes first: without the object of the cluster nobody could delete it. */
+/** If all are deleted together, what is on a cluster that stays goes first: without the cluster's object nobody could delete it. */
 function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | undefined {
   const { spec, status } = subject;
   const usable = isStatusConditionTrue(status.conditions, 'Available');
@@ -102,7 +102,7 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
 
 /** Whatever keeps users and databases from going, the cluster's object does not wait for them for ever. */
 const LEAVING_MS = 120_000;
-/** Whoever deletes all at once asks for one object after the other. */
+/** Whoever deletes everything at once deletes one object after the other. */
 const FOLLOWING_MS = 5_000;
 
 type WithoutSpace = Exclude<ClusterObservation, SpaceSeen>;
@@ -134,14 +134,14 @@ async function findConnection(
       'WaitingForSpace',
       `Waiting for DatabaseSpace "${name}" in namespace "${namespace}": it has just been changed`,
     );
-  // A space with something wrong, such as one refused token of several, goes on with what it has, and takes nothing new.
+  // A space with a problem, such as one refused token of several, keeps what it has and takes nothing new.
   const admitted = space.ready?.status === 'True' || hasBegun(subject);
   const isShown = connection?.poller.listedAtMs !== undefined || connection?.poller.has(currentID(subject));
   if (connection !== undefined && isShown && admitted) {
     world.memory.waiting.forget(subject.key);
     return connection;
   }
-  // Its reason only: its message may change often, and hundreds of objects must not be written because of that.
+  // Names only the reason: the message may change often, and that must not write hundreds of objects.
   const starting = space.ready?.status === 'True';
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${space.ready?.reason}`;
   const why = space.ready === undefined ? 'it was not looked at yet' : known;
@@ -153,7 +153,7 @@ async function findConnection(
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
 }
 
-/** Of a cluster that tells nothing yet; undefined: it is to tell now. */
+/** How long a cluster that reports nothing yet may stay silent; undefined: it must report now. */
 function untilTold(
   { clock, memory }: ClusterWorld,
   subject: ClusterSubject,
@@ -166,8 +166,8 @@ function untilTold(
 }
 
 /**
- * How long a space may wait for its turn to be looked at for the first time, and how long that may take. Where the cloud limits requests
- * the looks at a hundred spaces take most of a minute.
+ * How long a space may wait for its turn to be looked at for the first time, and how long that look may take. If the cloud limits
+ * requests, the looks at a hundred spaces take most of a minute.
  */
 const TOLD_AFTER_MS = { queued: 60_000, lookedAt: 10_000 };
 
@@ -183,7 +183,7 @@ function isRenameTaken(subject: ClusterSubject, { poller }: SpaceConnection, clu
   return createdAt === undefined || createdAt !== subject.status.createdAt;
 }
 
-/** Of a recorded cluster that neither the List nor a Get shows, also where its object is being deleted, as the cluster might be left behind. */
+/** For a recorded cluster that neither List nor Get shows. Also while its object is deleted, so that the cluster is not left behind. */
 function absenceOf(
   { clock, memory: { absences } }: ClusterWorld,
   subject: ClusterSubject,
@@ -196,20 +196,20 @@ function absenceOf(
   return undefined;
 }
 
-/** How long after a call was made without an answer the cloud may still carry it out. */
+/** How long the cloud may still carry out a call after it was made, if no answer came. */
 const LANDING_MS = 120_000;
 
 function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject): number | undefined {
   const { key, status } = subject;
   const atMs = status.operation === undefined ? undefined : memory.attempts.lastMadeAtMs(key, status.operation);
   const nowMs = clock.now();
-  // The wall clock was set back: how long ago it was is not known any more, so it may have been when that was first seen.
+  // The wall clock was set back, so nobody knows how long ago it was: as late as when this was first seen.
   if (atMs !== undefined && atMs > nowMs) return nowMs + LANDING_MS - memory.ahead.begin(subject, clock.monotonic());
   memory.ahead.forget(key);
   return atMs === undefined ? undefined : atMs + LANDING_MS;
 }
 
-/** What is to be cloned: a cluster of this place, as a clone is made where its source is, and one that is at rest. */
+/** The cluster to clone, which must run or be suspended, and be in this place, as a clone is made where its source is. */
 async function cloneSourceOf(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -247,7 +247,7 @@ async function cloneSourceOf(
     return { is: 'waiting', message: `Waiting for DatabaseCluster "${name}", which is to be cloned: ${remedy}` };
   }
   const source = clusterRecordOf(object);
-  // Undefined where there is no such space now: that may yet come, and says nothing of where the source is.
+  // Undefined if there is no such space now: one may yet appear, and this says nothing about where the source is.
   const theirs = source && world.places.get(spaceKeyOf(source));
   if (theirs !== undefined && !isSamePlace(theirs, place)) {
     const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${placeName(place)}: delete this object, and create it in the space of that one`;
@@ -260,7 +260,7 @@ async function cloneSourceOf(
   return { is: 'waiting', message };
 }
 
-/** A clone has all the data: what a DatabaseCluster of another namespace has is given to whom that one admits. */
+/** A clone has all the data, so only namespaces that a DatabaseCluster admits may clone its cluster. */
 async function isKeptFrom(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -277,7 +277,7 @@ async function isKeptFrom(
   return false;
 }
 
-/** A login is looked at only at a cluster that is surely ours, runs, and is meant to. */
+/** Looks at a login only if the cluster is surely ours, runs, and should. */
 async function loginOf(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -295,17 +295,17 @@ async function loginOf(
     !isSame(subject, cluster) ||
     isOnlyObserved(subject) ||
     spec.managementPolicy === 'Observe' ||
-    // Once more before it sleeps, if that was never done: a cluster never wakes up with the factory login.
+    // Look once before it sleeps, if that was never done: a cluster must never wake up with the factory login.
     (spec.state === 'Suspended' && status.credentials !== undefined);
   if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
   if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
   return { login: 'noServer', forMs: world.memory.unreachable.begin(subject, world.clock.monotonic()) };
 }
 
-/** Of a cluster that sleeps no login can be tried, but its Secret can be missed, and be brought back before it is needed. */
+/** The login of a sleeping cluster cannot be tried, but a missing Secret is noticed, and can be restored before it is needed. */
 function lostSecretOf({ secrets }: ClusterWorld, subject: ClusterSubject, { cluster }: SpaceSeen) {
   const { credentials } = subject.status;
-  // Of one with another name nobody tells where Secrets are not watched.
+  // If Secrets are not watched, nothing reports on one with another name.
   const name = credentials?.secretName === adminSecretName(subject) ? credentials.secretName : undefined;
   const sleeps = cluster?.status === 'suspended' && owns(subject) && !subject.deleting && isSame(subject, cluster);
   if (name === undefined || !sleeps) return {};

@@ -1,4 +1,4 @@
-/** What the cloud offers, after the Cluster Management API, "Machine types and regions". These tables grow there. */
+/** What the cloud offers, from the Cluster Management API, "Machine types and regions". These tables grow there. */
 
 interface MachineType {
   readonly provider: string;
@@ -33,7 +33,7 @@ export const storageTypes: Readonly<Record<string, readonly string[]>> = {
   aws: ['gp2-csi'],
 };
 
-/** The storage type to ask for where the spec names none; undefined for a provider that we do not know. */
+/** The storage type to ask for if the spec names none; undefined for a provider that we do not know. */
 export function defaultStorageType(provider: string): string | undefined {
   return storageTypes[provider]?.[0];
 }

@@ -12,13 +12,13 @@ import { UNSETTLED_MS } from './unseen-changes.ts';
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
 export type ClusterStatusPatch = StatusPatch<DatabaseClusterStatus>;
 
-/** One question; undefined: it does not decide, ask the next. */
+/** Answers one question; undefined: it does not decide, ask the next. */
 export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => ClusterDecision | undefined;
 
-/** What the status shows of a cluster. Its identity (createdAt) is not in it: that is recorded once, when it is known. */
+/** What the status shows of a cluster, except its identity (createdAt), which is recorded once, when it is known. */
 export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterStatusPatch {
   const { cluster, endpoint } = seen;
-  // What it was like is kept: by that another one of the same moment is told from it (find-cluster.ts).
+  // `observed` stays: it tells this cluster from another one created at the same moment (find-cluster.ts).
   if (cluster === undefined) return { state: null, servers: null, endpoint: null };
   const { machineType, storageSizeGB, serverCount, provider, region } = cluster;
   return {
@@ -26,13 +26,13 @@ export function shown(seen: Pick<SpaceSeen, 'cluster' | 'endpoint'>): ClusterSta
     clusterID: cluster.id,
     version: cluster.version ?? null,
     observed: { machineType, storageSizeGB, serverCount, provider, region },
-    // Lists may name them in another order each time.
+    // Each List may name them in another order.
     servers: cluster.servers.toSorted((one, other) => (one.address < other.address ? -1 : 1)),
     endpoint: endpoint ?? null,
   };
 }
 
-/** The conditions beside the summary, from what is known now. */
+/** The conditions besides the summary, from what is known now. */
 export function clusterConditions(
   subject: ClusterSubject,
   seen: SpaceSeen,
@@ -41,29 +41,29 @@ export function clusterConditions(
   return [synced(subject, seen), known.secured ?? secured(subject, seen), known.available ?? available(subject, seen)];
 }
 
-/** The summary of a cluster that is being suspended, resumed or destroyed; where the cloud accepted that more than once and never showed it, it says so. */
+/** The summary while a cluster is suspended, resumed or destroyed. Says so if the cloud accepted that repeatedly and never showed it. */
 export function bringing({ notShown }: SpaceSeen, reason: string, message: string): readonly ConditionUpdate[] {
   return notShown?.reason === 'UpdateNotApplied'
     ? reconciling(notShown.reason, notShown.message)
     : reconciling(reason, message);
 }
 
-/** Where the cloud was slow to show it before, when to look again: from then on it is believed that the cluster is on its way (not-shown.ts). */
+/** When to look again if the cloud was slow to show it before: by then the cluster is believed to be on its way (not-shown.ts). */
 export function untilBelieved({ notShown }: SpaceSeen): Pick<ClusterDecision, 'requeueAfterMs'> {
   return notShown?.reason === 'UpdateNotApplied' ? { requeueAfterMs: UNSETTLED_MS.status } : {};
 }
 
-/** There is a cluster, and it is surely this object's. */
+/** Whether there is a cluster and it is surely this object's. */
 export function isOurs({ status }: Pick<ClusterSubject, 'status'>, { cluster }: Pick<SpaceSeen, 'cluster'>): boolean {
   return cluster !== undefined && status.createdAt !== undefined && isSame({ status }, cluster);
 }
 
-/** The cluster is to be managed, and was only observed until now: whether it may be taken over is still to be decided. */
+/** Whether it should be managed but was only observed until now: whether it may be taken over is still undecided. */
 export function isOnlyObserved({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
   return spec.managementPolicy === 'Manage' && status.observedOnly === true;
 }
 
-/** There is, or may be, a cluster of the object's own. */
+/** Whether there is, or may be, a cluster of the object's own. */
 export function owns(subject: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
   const { spec, status } = subject;
   const isCreating = status.operation !== undefined || status.former !== undefined;
@@ -71,19 +71,19 @@ export function owns(subject: Pick<ClusterSubject, 'spec' | 'status'>): boolean 
   return isOwner && spec.managementPolicy === 'Manage';
 }
 
-/** Why nothing is said about the login, where that is so. */
+/** Why nothing is said about the login; undefined: there is no such reason. */
 function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
   if (subject.spec.managementPolicy !== 'Observe') return undefined;
   return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
 }
 
-/** For the status. */
+/** What the status records of a verified login. */
 export type VerifiedLogin = {
   readonly credentials: Credentials;
   readonly unverifiedSecretName?: string | null;
 } & Partial<Rotation>;
 
-/** What is recorded of a login that was tried; undefined: it is not known that the published one works and the factory's does not. */
+/** What to record of a login that was tried; undefined: it is not known that the published one works and the factory's does not. */
 export function verifiedLogin(
   subject: ClusterSubject,
   { login, endpoint }: Pick<SpaceSeen, 'login' | 'endpoint'>,
@@ -96,7 +96,7 @@ export function verifiedLogin(
   const factory = factoryVersion === undefined ? {} : { factoryVersion };
   const first = subject.status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
   const credentials = { secretName, secretResourceVersion: secretVersion, ...factory, endpoint };
-  // Its name is forgotten only when it is gone: where the process ends before, the next one must find both.
+  // Its name is forgotten only once it is gone: if the process ends before, the next one must find both.
   const other = recordedIn(subject).find((name) => name !== secretName);
   const noted = other === subject.status.unverifiedSecretName ? {} : { unverifiedSecretName: other ?? null };
   return { credentials, ...noted, ...first };
@@ -115,15 +115,15 @@ function workedBefore(secretName: string): string {
   return `The login in Secret "${secretName}" worked when it was last tried, and the one that new clusters come with did not; it is tried again when the cluster runs`;
 }
 
-/** Reason of a login that no Secret holds any more. */
+/** Reason if no Secret holds the login any more. */
 const LOST = 'AdminLoginLost';
 
-/** The Secret of a cluster that is suspended, where it is gone. */
+/** The Secret of a suspended cluster, if it is gone. */
 export function lostSecret({ login }: Pick<SpaceSeen, 'login'>): string | undefined {
   return login.login === 'notTried' ? login.lostSecret : undefined;
 }
 
-/** Only a process that holds a session might still help itself, and nobody knows. */
+/** Only a process that holds a session might still recover, and nobody knows whether one does. */
 function secretLost(secretName: string): string {
   return `Secret "${secretName}" is gone, and no new one can be made while the cluster is suspended: when it runs again, nobody may be able to sign in. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by), or put the login that works into a Secret and name it in adminCredentials.existingSecretRef`;
 }
@@ -140,7 +140,7 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   if (isOurs(subject, seen)) {
     const kept = keptFrom(subject, type);
     const { credentials, conditions } = subject.status;
-    // Nobody can try it now, and its Secret may be lost meanwhile.
+    // Nobody can try it now, and its Secret may have been lost since.
     const worked = kept?.status === 'True' || (kept?.status === 'Unknown' && kept.reason === LOST);
     if (worked && credentials !== undefined && seen.cluster?.status === 'suspended') {
       const lost = lostSecret(seen);
@@ -148,15 +148,15 @@ function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
       return { ...factoryLoginRetired(credentials.secretName), message: workedBefore(credentials.secretName) };
     }
     if (kept !== undefined) return kept;
-    // It is there again, as it was: what was verified then was of this very cluster.
+    // It is there again, as it was: what was verified then was about this very cluster.
     if (credentials !== undefined && NOT_THERE.has(findStatusCondition(conditions, type)?.reason ?? ''))
       return factoryLoginRetired(credentials.secretName);
   } else if (seen.cluster !== undefined || !isBeingCreated(subject, seen)) {
-    // If it comes back, what was wrong with its login is so still, and nobody else remembers that.
+    // If it comes back, what was wrong with its login still is, and nothing else remembers that.
     const { credentials, conditions } = subject.status;
     const known = credentials && keptFrom(subject, type);
     if (known?.status === 'False') return known;
-    // Nor what was found before it was only observed.
+    // Nor does anything else remember what was found before it was only observed.
     if (credentials !== undefined && findStatusCondition(conditions, type)?.reason === 'ObservedOnly')
       return NOT_RETIRED;
     if (seen.cluster !== undefined) {
@@ -176,19 +176,19 @@ const NOT_RETIRED: ConditionUpdate = {
   message: 'The login that new clusters come with is not retired yet',
 };
 
-/** Reasons that tell of no cluster, or of another one: of one that is ours they say nothing. */
+/** Reasons that report no cluster, or another one: they say nothing about ours. */
 const NOT_THERE: ReadonlySet<string> = new Set(['ClusterMissing', 'ClusterNotOurs']);
 
-/** As it stands, judged to be so still: a condition of this generation. */
+/** The condition as it stands, taken to hold for this generation, too. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
   const kept = findStatusCondition(status.conditions, type);
-  // What was said of one that was observed says nothing once it is managed.
+  // What was said while it was observed says nothing once it is managed.
   return kept === undefined || kept.reason === 'ObservedOnly' || NOT_THERE.has(kept.reason)
     ? undefined
     : { type, status: kept.status, reason: kept.reason, message: kept.message };
 }
 
-/** In these a server that is shown as running goes down, or is not up yet. What a status means that nobody knows is not guessed. */
+/** States in which a server that is shown as running goes down, or is not up yet. What an unknown state means is not guessed. */
 const NOT_UP: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending', 'suspended', 'destroying']);
 
 /** A login that was verified at this server counts until it is tried again, whatever else is done to the cluster. */
@@ -199,13 +199,13 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const kept = keptFrom(subject, type);
   const isUp = !NOT_UP.has(seen.cluster?.status ?? 'suspended');
   const isAsVerified = seen.endpoint !== undefined && subject.status.credentials?.endpoint === seen.endpoint;
-  // Of a cluster that is to go no endpoint is told. Where it cannot go, it works as before.
+  // No endpoint is known while the object is being deleted. If the cluster cannot go, it works as before.
   const isKept = kept?.status === 'True' && isOurs(subject, seen) && (isAsVerified || subject.deleting);
   if (isUp && isKept) return kept;
   if (isBeingCreated(subject, seen))
     return { type, status: 'False', reason: 'NoServer', message: 'No server runs yet' };
   if (isUp && (seen.endpoint !== undefined || subject.deleting)) {
-    // Which one it is of several servers is remembered of our own cluster only.
+    // Which of several servers it is, is remembered only for our own cluster.
     const at = seen.endpoint === undefined || !isOurs(subject, seen) ? '' : ` at ${seen.endpoint}`;
     const message = `The login was not tried yet${at}`;
     return { type, status: 'False', reason: 'NotVerified', message };
@@ -217,42 +217,42 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   return { type, status: 'False', reason: 'NoServer', message: `No server runs: ${why}` };
 }
 
-/** Asked for, and not there yet. In the same words before and after the cloud has begun: that is no news. */
+/** Whether it was asked for and is not there yet. The words are the same before and after the cloud has begun, as that is no news. */
 function isBeingCreated({ status }: ClusterSubject, { cluster, id }: SpaceSeen): boolean {
   return cluster === undefined ? status.operation?.target === id : cluster.status === 'starting';
 }
 
-/** Reasons of Synced that tell that the cluster once was as its generation of the spec says. */
+/** Reasons of Synced which imply that the cluster once was as its generation of the spec says. */
 const WAS_SYNCED: ReadonlySet<string> = new Set(['Drifted', 'NotObserved']);
 
-/** The cluster was as this very generation of the spec says, so the difference came from elsewhere. */
+/** Whether the cluster was as this very generation of the spec says, so that any difference came from elsewhere. */
 export function isDrift({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
   const last = findStatusCondition(status.conditions, 'Synced');
   if (last === undefined || last.observedGeneration !== metadata.generation) return false;
   return last.status === 'True' || WAS_SYNCED.has(last.reason);
 }
 
-/** The conditions beside the summary while nobody can look: what was found to be so may not be so any more. */
+/** The conditions besides the summary while nobody can look: what was true may no longer be. */
 export function unobserved({ metadata, status }: ClusterSubject, reason: string): readonly ConditionUpdate[] {
   return particulars(status.conditions ?? []).map((condition) => {
     if (condition.type !== 'Synced' || condition.status !== 'True') return condition;
     const isOfThisSpec = isDrift({ metadata, status });
     const message = 'It was as the spec said when it was last looked at, and cannot be looked at now';
-    // Of an earlier spec: what will differ then is what the new one asks for, and no drift.
+    // It held for an earlier spec: any difference then is what the new one asks for, not drift.
     return { type: 'Synced', status: 'Unknown', reason: isOfThisSpec ? 'NotObserved' : reason, message };
   });
 }
 
 /**
- * The cluster was being destroyed when it was last seen. Once it is gone `status.state` tells of none, and the condition remembers it:
- * whoever deletes the object then need not hear that its end was not seen.
+ * Whether the cluster was being destroyed when it was last seen. Once it is gone, `status.state` is empty and the condition remembers
+ * it, so that whoever deletes the object need not hear that its end was not seen.
  */
 export function wasDestroyed({ status }: Pick<ClusterSubject, 'status'>): boolean {
   if (status.state !== undefined) return status.state === 'destroying';
   return findStatusCondition(status.conditions, 'Synced')?.reason === 'ClusterDestroyed';
 }
 
-/** What `status.drift` shows: where a cluster of ours differs. */
+/** What `status.drift` shows: where our cluster differs. */
 export function driftOf(subject: ClusterSubject, { cluster }: SpaceSeen): ClusterStatusPatch['drift'] {
   const all = cluster === undefined ? [] : differences(subject, cluster);
   return all.length === 0 ? null : [...all];

@@ -8,36 +8,36 @@ import { type HeldRecord, heldRecordOf, mayExist } from './held-record.ts';
 import { currentID, desiredID } from './observation.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
-/* What all DatabaseClusters together say of a space: its ids, and what needs it. */
+/* What all DatabaseClusters together say about a space: its ids, and what needs it. */
 
-/** What counts of a DatabaseCluster for its space. */
+/** What matters about a DatabaseCluster for its space. */
 interface Member {
-  /** Of its cluster, and those it wants; none where it takes none from anybody. */
+  /** The id of its cluster, and those it wants; none if its claims do not count. */
   readonly ids: readonly string[];
-  /** Something in the cloud is, or may be, this one's: its ids are more than wishes. */
+  /** Something in the cloud is, or may be, this object's: its ids are more than wishes. */
   readonly exists: boolean;
-  /** Where its cluster is, if that is known. */
+  /** Where its cluster is, if known. */
   readonly place: Place | undefined;
   readonly needsSpace: boolean;
 }
 
 interface Space {
   readonly members: Map<ObjectKey, Member>;
-  /** What was told last, while it is still true: with most Lists nothing has changed. */
+  /** The last answer, while it is still true: with most Lists nothing has changed. */
   claimed: { readonly here: Place | undefined; readonly ids: ReadonlySet<string> } | undefined;
 }
 
-/** The DatabaseClusters of each space, kept by changes: a space asks for all of its own with each List. */
+/** The DatabaseClusters of each space, kept up to date by changes: a space asks for all of its own with each List. */
 export class SpaceMembers {
   readonly #spaces = new Map<ObjectKey, Space>();
   readonly #onClaim: (space: ObjectKey, id: string) => void;
 
-  /** `onClaim`: a member of the space begins or ends to stand for the id, or to want to. */
+  /** `onClaim`: a member of the space starts or stops having or wanting the id. */
   constructor(onClaim: (space: ObjectKey, id: string) => void = () => {}) {
     this.#onClaim = onClaim;
   }
 
-  /** One object changed: undefined, it was not there before, or is not there any more. */
+  /** One object changed. Undefined: it was not there before, or is no longer there. */
   changed(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const [was, is] = [heldRecordOf(before), heldRecordOf(after)];
     const [left, joined] = [was && spaceKeyOf(was), is && spaceKeyOf(is)];
@@ -48,7 +48,7 @@ export class SpaceMembers {
     if (joined !== undefined) for (const id of come) if (!stays || !gone.includes(id)) this.#onClaim(joined, id);
   }
 
-  /** The ids that it had. */
+  /** Returns the ids that it had. */
   #remove(key: ObjectKey, left: ObjectKey): readonly string[] {
     const space = this.#spaces.get(left);
     if (space === undefined) return [];
@@ -58,7 +58,7 @@ export class SpaceMembers {
     return ids;
   }
 
-  /** The ids that it has. */
+  /** Returns the ids that it has. */
   #add(key: ObjectKey, joined: ObjectKey, record: HeldRecord): readonly string[] {
     const space = this.#spaces.get(joined) ?? { members: new Map<ObjectKey, Member>(), claimed: undefined };
     const member = memberOf(record, space.members.values().next().value?.place);
@@ -68,12 +68,12 @@ export class SpaceMembers {
     return member.ids;
   }
 
-  /** Those that name the space. */
+  /** Keys of the DatabaseClusters that name the space. */
   of(space: ObjectKey): Iterable<ObjectKey> {
     return this.#spaces.get(space)?.members.keys() ?? [];
   }
 
-  /** Ids that DatabaseClusters of the space stand for, or want to, in the place where the space is now. */
+  /** Ids that DatabaseClusters of the space have or want, in the place where the space is now. */
   claimedIDs(key: ObjectKey, here?: Place): ReadonlySet<string> {
     const space = this.#spaces.get(key);
     if (space === undefined) return new Set();
@@ -81,13 +81,13 @@ export class SpaceMembers {
     return space.claimed.ids;
   }
 
-  /** The same without those that are only wanted: of a space by way of which nobody comes to anything now. */
+  /** Likewise, without those that are only wanted: for a space through which nobody gets anything now. */
   heldIDs(key: ObjectKey, here?: Place): ReadonlySet<string> {
     const space = this.#spaces.get(key);
     return space === undefined ? new Set() : idsIn(space, here, true);
   }
 
-  /** Clusters that something is to be done to in the cloud when their objects are deleted. */
+  /** Clusters to which something must be done in the cloud when their objects are deleted. */
   neededBy(space: ObjectKey): readonly ObjectKey[] {
     const needing: ObjectKey[] = [];
     this.#spaces.get(space)?.members.forEach((member, key) => {
@@ -115,26 +115,26 @@ function memberOf(record: HeldRecord, usual: Place | undefined): Member {
   return { ids: [...ids], exists: mayExist(record), place: isUsual ? usual : place, needsSpace: needsSpace(record) };
 }
 
-/** A finalizer can be written by anybody; what was done in the cloud is written by us, after the space admitted the object. */
+/** Anybody can write a finalizer. What was done in the cloud is recorded by us, after the space admitted the object. */
 function needsSpace(cluster: HeldRecord): boolean {
   const { metadata, spec, unread } = cluster;
   const isHeld = mayExist(cluster) && (metadata.finalizers?.includes(CLUSTER_FINALIZER) ?? false);
   return isHeld && (unread?.has('deletionPolicy') || needsCloudToGo(spec));
 }
 
-/** The space that the object's cluster cannot go without; undefined: it can. */
+/** The space that deleting the object needs; undefined: it needs none. */
 export function neededSpace(object: KubeObject | undefined): ObjectKey | undefined {
   const record = heldRecordOf(object);
   return record !== undefined && needsSpace(record) ? spaceKeyOf(record) : undefined;
 }
 
-/** Where the object's cluster is, or is to be; undefined: its spec cannot be read, and it has none. */
+/** Where the object's cluster is or will be; undefined: its spec cannot be read, and it has none. */
 export function placeOf(object: KubeObject): { readonly space: ObjectKey; readonly id: string } | undefined {
   const record = heldRecordOf(object);
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }
 
-/** Whom a change of the object concerns: those who want its ids, by whatever DatabaseSpace for the place where they are. */
+/** Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are. */
 export function concerns(
   object: KubeObject | undefined,
   places: Pick<SpacePlaces, 'same' | 'at'>,

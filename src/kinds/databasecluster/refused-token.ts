@@ -4,7 +4,7 @@ import { spaceKeyOf } from './claimants.ts';
 import type { ClusterSubject } from './observation.ts';
 import type { ClusterWorld } from './world.ts';
 
-/** A call to the cloud that was refused for its token says which Secrets to look at: they are the space's. */
+/** If the cloud refuses a call because of its token, says which Secrets to look at: they are the space's. */
 export async function namingSecrets<T>(world: ClusterWorld, subject: ClusterSubject, work: Promise<T>): Promise<T> {
   try {
     return await work;

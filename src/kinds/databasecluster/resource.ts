@@ -8,5 +8,5 @@ export const DATABASE_CLUSTERS: Resource = {
   kind: 'DatabaseCluster',
 };
 
-/** Stands on an object from before its cluster is created until nothing of it is left to do. */
+/** The finalizer of an object, from before its cluster is created until nothing is left to do for it. */
 export const CLUSTER_FINALIZER = `${GROUP}/cluster`;

@@ -3,12 +3,12 @@ import { IS_KNOWN, keepsField, textWith } from '../shared-schema.ts';
 import { machineTypes, storageTypes } from './offerings.ts';
 
 /*
- * Rules of the Cluster Management API that need more than one field. The tables are those of offerings.ts, written out
- * as CEL literals (JSON is one), so that a row added there is known to the API server too.
+ * Rules of the Cluster Management API that need more than one field. The tables are those of offerings.ts, as CEL literals
+ * (JSON is one), so that the API server also knows a row that is added there.
  */
 
 const STAYS = 'a cluster keeps what it was created with';
-/** Nothing outside goes with an object that nothing was created for. */
+/** Deleting an object that nothing was created for ends nothing outside. */
 export const OTHER_CLUSTER = `${STAYS}, so create another DatabaseCluster; where no cluster was created yet, delete this object and apply it again`;
 export const CLONE_OF_ITSELF =
   'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
@@ -28,12 +28,12 @@ function tableOf(keys: readonly string[], values: (key: string) => readonly stri
   return Object.fromEntries([...new Set(keys)].map((key) => [key, [...new Set(values(key))]]));
 }
 
-/** JSON that is CEL too, with spaces where YAML may break the line. */
+/** JSON that is also CEL, with spaces where YAML may break the line. */
 function literal(value: unknown): string {
   return JSON.stringify(value).replaceAll('","', '", "').replaceAll('],"', '], "');
 }
 
-/** `field` must be in the row of `table` that `by` selects; a `by` that is not in the table is another rule's matter. */
+/** `field` must be in the row of `table` that `by` selects. Another rule judges a `by` that is not in the table. */
 function listedBy(field: string, by: string, table: Readonly<Record<string, readonly string[]>>): ValidationRule {
   const rows = literal(table);
   const names = literal(Object.fromEntries(Object.entries(table).map(([key, row]) => [key, row.join(', ')])));
@@ -126,7 +126,7 @@ const ADMIN_SECRET = `(has(self.spec.adminCredentials.secretName) ? self.spec.ad
 
 const OWN_ID = '(has(self.spec.clusterID) ? self.spec.clusterID : self.metadata.name)';
 
-/** Rules that need the object's name, or ask whether it is new. */
+/** Rules that need the object's name, or whether it is new. */
 export const clusterRules: readonly ValidationRule[] = [
   {
     rule: `size(self.metadata.name) <= 63 || ${IS_KNOWN}`,

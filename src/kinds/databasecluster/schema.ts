@@ -18,8 +18,8 @@ import { clusterRules, OTHER_CLUSTER, specRules } from './rules.ts';
 import { status } from './status.ts';
 
 /**
- * Deploy request fields: "only lowercase alphanumeric characters, optionally separated by underscores and hyphens". Whether
- * several may stand together is not said, so they may: the cloud says no where it must, we could not say yes.
+ * Deploy request fields: "only lowercase alphanumeric characters, optionally separated by underscores and hyphens". That does
+ * not say whether several may stand together, so they may: the cloud can still refuse an id, but could not allow one that we refuse.
  */
 export const CLUSTER_ID = /^[a-z0-9]+([_-]+[a-z0-9]+)*$/;
 export const MAX_CLUSTER_ID = 253;

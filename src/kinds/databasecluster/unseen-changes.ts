@@ -4,29 +4,29 @@ import type { Cluster } from '../../cloud/schema.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { ClusterChanges } from './observation.ts';
 
-/** Settings, state and id are remembered apart, as each may be asked for while another one is waited for. */
+/** Settings, state and id are remembered separately, as one may be requested while another is awaited. */
 type Part = 'settings' | 'status' | 'id';
 
-/** It is looked at much sooner: to ask again for what was accepted does not have it come sooner, and may begin it anew. */
+/** The cluster is looked at much sooner: requesting an accepted change again does not speed it up, and may start it over. */
 const PAUSES: Readonly<Record<Part, Backoff>> = {
   settings: { initialMs: 60_000, maxMs: 300_000 },
   status: { initialMs: 30_000, maxMs: 300_000 },
   id: { initialMs: 30_000, maxMs: 300_000 },
 };
 
-/** For so long after the cloud accepted it, a state or id that was shown may be gone again with the next answer: it may come from a machine that is behind. */
+/** For this long after the cloud accepted it, a state or id may be shown and gone again: an answering machine may be behind. */
 export const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000, id: 30_000 };
 
-/** What is asked for so long after it might have been asked for again is asked for anew. */
+/** A change that is requested this long after it might have been requested again counts as new. */
 const IN_A_ROW_MS = 600_000;
 
 const FIELDS = ['storageSizeGB', 'machineType', 'status', 'id'] as const;
 type Field = (typeof FIELDS)[number];
 
-/** What was asked of the cloud; `gone` is no word of its own. */
+/** What was requested from the cloud; `gone` is not a word of its own. */
 export type Asked = ClusterChanges & { readonly status?: 'suspended' | 'running' | 'gone'; readonly id?: string };
 
-/** A change of one cluster, as it was just before. */
+/** A change of one cluster, and the cluster as it was just before. */
 export interface Change {
   readonly key: ObjectKey;
   readonly uid: string;
@@ -34,20 +34,20 @@ export interface Change {
   readonly cluster: Cluster;
 }
 
-/** A change that was answered, and is not to be seen. */
+/** A change that was answered but is not to be seen. */
 export interface Unseen {
   readonly change: Change;
-  /** `missing`: the cluster was not known there. */
+  /** `missing`: the cloud did not know the cluster. */
   readonly answer: 'accepted' | 'missing';
-  /** How often in a row. */
+  /** How many times in a row. */
   readonly times: number;
-  /** When it was answered first of these times, by the wall clock. */
+  /** When the first of these was answered, by the wall clock. */
   readonly at: string;
   readonly answeredMs: number;
   readonly untilMs: number;
 }
 
-/** The cloud accepted the changes, and shows that it runs without one of them. */
+/** Whether the cloud accepted the changes but shows that the cluster runs without one of them. */
 export function isUnseen(changes: ClusterChanges, cluster: Cluster): boolean {
   const differs = (field: Field) => cluster[field] !== undefined && !isShown(changes, cluster, field);
   return cluster.status === 'running' && FIELDS.some(differs);
@@ -62,7 +62,7 @@ function partOf({ status, id }: Asked): Part {
   return id === undefined ? 'settings' : 'id';
 }
 
-/** Of each object, the last change of settings, of state and of id that the cloud accepted, and may not show. Times are of the monotonic clock. */
+/** The last changes of settings, state and id of each object that the cloud accepted but may not show. Times are monotonic. */
 export class UnseenChanges {
   readonly #last: Readonly<Record<Part, Map<ObjectKey, Unseen>>> = {
     settings: new Map(),
@@ -70,7 +70,7 @@ export class UnseenChanges {
     id: new Map(),
   };
 
-  /** It was accepted, and is not to be seen yet. */
+  /** The change was accepted, and is not to be seen yet. */
   accepted(change: Change, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
     const part = partOf(change.changes);
     const answeredMs = clock.monotonic();
@@ -81,13 +81,13 @@ export class UnseenChanges {
     this.#last[part].set(change.key, { change, answer, times, at, answeredMs, untilMs });
   }
 
-  /** All of it was accepted a short time ago, and the cluster is in all of it as it was then; undefined: that is not so. */
+  /** The change, if all of it was accepted a short time ago and the cluster is in all of it as it was then; undefined otherwise. */
   awaited(change: Change, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
     return change.changes.backup === undefined && nowMs < (last?.untilMs ?? 0) ? last : undefined;
   }
 
-  /** The cluster as it is now: once it shows all that was accepted, what differs later came from elsewhere. */
+  /** Takes the cluster as it is now: once it shows all that was accepted, later differences came from elsewhere. */
   shows(key: ObjectKey, cluster: Cluster, nowMs: number): void {
     for (const part of ['settings', 'status', 'id'] as const) {
       const last = this.#last[part].get(key);
@@ -96,7 +96,7 @@ export class UnseenChanges {
     }
   }
 
-  /** It was accepted, and is not to be seen yet, be it that it may be asked for again. */
+  /** The change, if it was accepted and is not to be seen yet, even if it may be requested again. */
   inARow(change: Change, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
     return last !== undefined && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
@@ -118,7 +118,7 @@ export class UnseenChanges {
     for (const part of Object.values(this.#last)) part.delete(key);
   }
 
-  /** The settings were accepted, and are shown. */
+  /** The settings were accepted and are shown. */
   seen(key: ObjectKey): void {
     this.#last.settings.delete(key);
   }

@@ -12,11 +12,11 @@ import type { ClusterWorld } from './world.ts';
 import { whatIsWrong } from './wrong-login.ts';
 
 /*
- * A cluster that was Ready stays so while its space is not observed. What Ready promises is asked of its server all the same, which
- * takes no word of the cloud; and where it cannot be asked, it is not promised any more once it should have been.
+ * A cluster that was Ready stays so while its space is not observed. What Ready promises is still asked of its server, which
+ * needs no word from the cloud. If the server should have been asked but cannot be, the promise ends.
  */
 
-/** Undefined: there is no login to be verified. */
+/** Undefined: there is no login to verify. */
 export async function loginMeanwhile(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -34,7 +34,7 @@ export async function loginMeanwhile(
   return verifyInMs === undefined || verifyInMs > 0 ? { login: 'settled', verifyInMs } : { login: 'untriable' };
 }
 
-/** What the status tells is no reason to send a login there: it must still be what the space makes of an address, and allowed. */
+/** The status alone is no reason to send a login there: the address must still be the one that the space makes of it, and allowed. */
 function isServerOf(connection: SpaceConnection, { status }: ClusterSubject, endpoint: string): boolean {
   try {
     return status.servers?.some(({ address }) => connection.serverURL(address) === endpoint) ?? false;
@@ -44,7 +44,7 @@ function isServerOf(connection: SpaceConnection, { status }: ClusterSubject, end
   }
 }
 
-/** Its server ran, with a login that worked, and it is to. */
+/** Whether its server ran, with a login that worked, and should run. */
 function isToWork({ metadata, spec, status, deleting }: ClusterSubject): boolean {
   const ready = findStatusCondition(status.conditions, 'Ready');
   return (
@@ -59,8 +59,8 @@ function isToWork({ metadata, spec, status, deleting }: ClusterSubject): boolean
 }
 
 /**
- * Of a cluster that is or was Ready. Nothing is mended before the cloud says which cluster it is; but a new password that the server
- * has already is put where applications look for it.
+ * For a cluster that is or was Ready. Nothing is mended before the cloud says which cluster it is. But a new password that the
+ * server already has is put where applications look for it.
  */
 export function decideMeanwhile(
   subject: ClusterSubject,
@@ -101,7 +101,7 @@ export function decideMeanwhile(
   };
 }
 
-/** The conditions that a try of the logins changes. */
+/** The conditions that follow from trying the logins. */
 function meaningOf(subject: ClusterSubject, endpoint: string, login: TriedLogin): readonly ConditionUpdate[] {
   const { working, workingOf, factoryAlive, secretName } = login;
   const wrong = whatIsWrong(subject, endpoint, login);
@@ -113,14 +113,14 @@ function meaningOf(subject: ClusterSubject, endpoint: string, login: TriedLogin)
   }
   const works = loginWorks({ endpoint });
   if (working === 'current') return factoryAlive === false ? [works, factoryLoginRetired(secretName)] : [works];
-  // Who is on the cluster goes by the Secret that the status tells of, until the login has moved.
+  // Users and databases on the cluster use the Secret that the status names, until the login has moved.
   if (working === 'inherited' && workingOf === subject.status.credentials?.secretName) return [works];
   if (working === 'none')
     return [notVerified(`The server at ${endpoint} said that it took the new password, which does not sign in yet`)];
   return [notVerified(`Secret "${secretName}" holds no login that works: it gets one once the space is observed`)];
 }
 
-/** The same where none was tried. `isTold`: that it cannot be verified is known. */
+/** Likewise if none was tried. `isTold`: the status already says that it cannot be verified. */
 function meaningUntried(
   endpoint: string,
   isTold: boolean,
@@ -130,7 +130,7 @@ function meaningUntried(
     case 'untriable':
       return [notVerified(`The login cannot be tried at ${endpoint} before the space is observed`, 'Unknown')];
     case 'unreachable':
-      // A server that asks for fewer calls is there. What is held back says nothing new, but where nothing of it was told yet.
+      // A server that asks for fewer calls is there. A call that was held back says nothing new, unless nothing was said yet.
       return login.isThrottled || (login.heldBack && isTold)
         ? []
         : [notVerified(`The server at ${endpoint} cannot be used: ${login.message}`)];

@@ -16,87 +16,87 @@ import type { Difference } from './differences.ts';
 import { FailedChanges } from './failed-changes.ts';
 import { UnseenChanges } from './unseen-changes.ts';
 
-/** Reason of the Event for an object that goes while its cluster is not seen to. */
+/** Reason of the Event for an object that goes although its cluster may still exist. */
 export const CLUSTER_LEFT = 'ClusterLeft';
 
-/** What a DatabaseCluster is observed with and acted on through. */
+/** What observing a DatabaseCluster and acting on it uses. */
 export interface ClusterWorld {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
   readonly secrets: Secrets;
   readonly connections: SpaceConnections;
-  /** Of all DatabaseSpaces, connected or not. */
+  /** The places of all DatabaseSpaces, connected or not. */
   readonly places: Pick<SpacePlaces, 'get' | 'same'>;
-  /** A DatabaseSpace as last seen, with the word of its Ready condition. */
+  /** A DatabaseSpace as last seen, with its Ready condition. */
   readonly space: (key: ObjectKey) => SpaceSeenHere | undefined;
-  /** Those of all DatabaseSpaces that were seen. */
+  /** Keys of all DatabaseSpaces that were seen. */
   readonly spaceKeys: () => Iterable<ObjectKey>;
   /** Another DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
-  /** Those of all DatabaseClusters that were seen. */
+  /** Keys of all DatabaseClusters that were seen. */
   readonly clusterKeys: () => Iterable<ObjectKey>;
-  /** Keys of the DatabaseClusters that stand for this id, or want to, in this space. */
+  /** Keys of the DatabaseClusters that have this id in this space, or want it. */
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
-  /** Whether this operator watches the namespace: what is in others it never sees. */
+  /** Whether this operator watches the namespace. It never sees objects in others. */
   readonly watches: (namespace: string) => boolean;
   /** Labels of a namespace; undefined: there is none. */
   readonly namespaceLabels: (
     name: string,
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, string>> | undefined>;
-  /** Users and databases on the cluster that are being deleted on its server, as `DatabaseUser app`. */
+  /** Users and databases that are being deleted on the cluster's server, as `DatabaseUser app`. */
   readonly leaving: (key: ObjectKey) => readonly string[];
-  /** Whether there are others on the cluster that would be deleted on its server if their objects were. */
+  /** Whether the cluster has others that would be deleted on its server if their objects were deleted. */
   readonly mayFollow: (key: ObjectKey) => boolean;
   readonly memory: ClusterMemory;
   /** A change that came from elsewhere was undone. */
   readonly onDriftCorrected: (key: ObjectKey, difference: Difference) => void;
-  /** The object goes, and its cluster may still be there: people must hear of it. */
+  /** The object goes although its cluster may still exist: people must be told. */
   readonly onLeft: (key: ObjectKey, message: string) => void;
 }
 
 export interface SpaceSeenHere {
   readonly spec: DatabaseSpaceSpec | undefined;
-  /** That the cloud had when it was asked last; undefined: it was not. */
+  /** The versions that the cloud had when last asked; undefined: it was not asked. */
   readonly versions?: readonly string[] | undefined;
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 
-/** So often the status is asked to tell of a Secret before it is told that it does not. */
+/** How often recording a Secret in the status is tried before it is reported that the status does not keep it. */
 const MAX_NOTES = 3;
 
-/** What is remembered in this process only. */
+/** What only this process remembers. */
 export class ClusterMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
   readonly failedChanges = new FailedChanges();
   readonly unseenChanges = new UnseenChanges();
-  /** That the cluster is not to be seen. */
+  /** Clusters that are not to be seen. */
   readonly absences = new Absences();
   readonly tries = new PasswordTries();
-  /** Of which Secret the password is that the server was given last. */
+  /** The Secret whose password the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();
-  /** Which Secret the status was asked to tell of, and how often. */
+  /** The Secret that the status should record, and how often that was tried. */
   readonly #notes = new Map<ObjectKey, { readonly secretName: string; readonly times: number }>();
-  /** That its last call is to have been made at a time that is yet to come. */
+  /** For how long the time of its last call has been in the future. */
   readonly ahead = new Elapsed();
-  /** That its space waits for its first look. */
+  /** For how long its space has waited for its first look. */
   readonly waiting = new Elapsed();
-  /** That the object goes. */
+  /** For how long the object has been going. */
   readonly going = new Elapsed();
-  /** That another Secret is there beside the one that the login was verified in. */
+  /** For how long there has been another Secret beside the one that the login was verified in. */
   readonly left = new Elapsed();
-  /** That the cluster runs and no server of it could be signed in to, one time after the other. */
+  /** For how long the cluster has run while every attempt to sign in to a server of it failed. */
   readonly unreachable = new Elapsed();
 
-  /** As of Attempts. */
+  /** Takes what Attempts takes. */
   constructor(self: string, actsSinceMs: ActsSince) {
     this.attempts = new Attempts(self, actsSinceMs);
     this.verifications = new Verifications(actsSinceMs);
   }
 
-  /** The status is to tell of this Secret. Returns whether that may yet come to be so: a write of it may be overtaken by another one. */
+  /** The status should record this Secret. Returns whether it may yet come to: a write of it may be overtaken by another. */
   mayNote(key: ObjectKey, secretName: string): boolean {
     const known = this.#notes.get(key);
     const times = known?.secretName === secretName ? known.times + 1 : 1;
@@ -104,28 +104,28 @@ export class ClusterMemory {
     return times < MAX_NOTES;
   }
 
-  /** The status tells of the Secret that it was asked to tell of. */
+  /** The status records the Secret. */
   noted(key: ObjectKey): void {
     this.#notes.delete(key);
   }
 
-  /** A password of this Secret is about to be put: no other one's works from then on, whatever the status says. */
+  /** A password of this Secret is about to be set: from then on no other Secret's works, whatever the status says. */
   putting(key: ObjectKey, secretName: string): void {
     this.#puts.set(key, secretName);
   }
 
-  /** Another Secret than this one, whose password the server was given last; undefined: there is none. */
+  /** The Secret whose password the server was given last, if it is not this one; undefined: there is none. */
   putElsewhere(key: ObjectKey, secretName: string): string | undefined {
     const put = this.#puts.get(key);
     return put === secretName ? undefined : put;
   }
 
-  /** Whether a login of its cluster was put for the object, or found to work, in this process. */
+  /** Whether this process set a login of the object's cluster, or found one to work. */
   hadLogin(key: ObjectKey): boolean {
     return this.#puts.has(key) || this.verifications.has(key);
   }
 
-  /** The published login works, and the factory's does not. */
+  /** The published login works, and the factory login does not. */
   verified(key: ObjectKey, secretName: string, atMs: number): void {
     this.verifications.verified(key, atMs);
     if (this.#puts.has(key)) this.#puts.set(key, secretName);

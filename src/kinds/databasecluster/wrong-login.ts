@@ -3,20 +3,20 @@ import { OWNER_LABEL } from '../secrets.ts';
 import type { ClusterSubject, TriedLogin } from './observation.ts';
 import { loginWorks } from './present.ts';
 
-/** What a person must mend of a login: no password may or can be replaced before. */
+/** What a person must mend about a login: before, no password may or can be replaced. */
 export interface WrongLogin {
   readonly reason: string;
   readonly message: string;
   readonly available: ConditionUpdate;
-  /** Absent: what was found says nothing of the login that new clusters come with. */
+  /** Absent: what was found says nothing about the login that new clusters come with. */
   readonly secured?: ConditionUpdate;
 }
 
-/** Of a login that was just tried at the server there; undefined: nothing that only a person could mend. */
+/** For a login that was just tried at that server; undefined: there is nothing that only a person could mend. */
 export function whatIsWrong(subject: ClusterSubject, endpoint: string, login: TriedLogin): WrongLogin | undefined {
   const { working, next, isAwaited, managedBy, powerless, factoryAlive } = login;
   if (login.acceptsAny) return anyPassword(endpoint);
-  // Of several machines not all may know of a new password yet.
+  // Not all machines may know of a new password yet.
   if (working === 'none' && !(next === 'ours' && isAwaited)) return noLogin(subject, login);
   if (managedBy !== undefined) return mistaken(endpoint, login, managedBy);
   // A coming password goes first, and the factory's is retired whoever else can sign in.
@@ -38,13 +38,13 @@ function anyPassword(endpoint: string): WrongLogin {
   );
 }
 
-/** Only the default user may manage others: so another one's login is not what new clusters come with, and is left to whoever uses it. */
+/** Only the default user may manage others, so another user's login is not what new clusters come with, and is left to that user. */
 function mistaken(endpoint: string, { secretName, working }: TriedLogin, user: string): WrongLogin {
   const message = `The login that the space names in defaultCredentialsSecretRef signs in, but is of another user than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if it is that one, give its user another password`;
   return wrong('DefaultLoginMistaken', message, working === 'current' ? { available: loginWorks({ endpoint }) } : {});
 }
 
-/** The login is of no use to anything on the cluster, and its password is left to whoever uses it. */
+/** The login is of no use to anything on the cluster, and its password is left to its user. */
 function lacksRights({ working, secretName }: TriedLogin, user: string): WrongLogin {
   const secret = working === 'existing' ? '' : `, and delete Secret "${secretName}"`;
   const message = `The login of user "${user}" works, but may not manage users, as only the server's default user may: put that one's login into a Secret and name it in adminCredentials.existingSecretRef${secret}`;
@@ -52,7 +52,7 @@ function lacksRights({ working, secretName }: TriedLogin, user: string): WrongLo
   return known;
 }
 
-/** Nothing that we know signs in. A password is never reset by guessing, and there is no way to. */
+/** Nothing that we know signs in. A password is never reset by guessing, and cannot be. */
 function noLogin(subject: ClusterSubject, login: TriedLogin): WrongLogin {
   const [reason, what] = whatIsRefused(subject, login);
   const existing = subject.spec.adminCredentials?.existingSecretRef?.name;
@@ -66,7 +66,7 @@ function noLogin(subject: ClusterSubject, login: TriedLogin): WrongLogin {
   );
 }
 
-/** The commonest mistake in a Secret that a person wrote, told without what stands there. */
+/** The commonest mistake in a Secret that a person wrote, reported without its contents. */
 function lineBreak({ lineBreakIn }: TriedLogin, of: 'current' | 'existing' | 'factory'): string {
   if (lineBreakIn?.includes(of) !== true) return '';
   return ` (its username or password ends with a line break, as \`echo\` writes one and \`printf %s\` does not)`;
@@ -75,7 +75,7 @@ function lineBreak({ lineBreakIn }: TriedLogin, of: 'current' | 'existing' | 'fa
 function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): readonly [string, string] {
   const { secretName, secretVersion } = login;
   if (secretVersion !== undefined) {
-    // Of a cluster that was taken over in the place of another one, for example.
+    // For example, the cluster was taken over in place of another one.
     const why =
       status.credentials === undefined
         ? ', which was not seen to work at this cluster: it is of the one before, or was changed elsewhere. Set it on the server'
@@ -92,7 +92,7 @@ function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): rea
   return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
 }
 
-/** What the login of a cluster may be that never had one of ours. */
+/** What the login of a cluster that never had one of ours may be. */
 function unknownLogin({ cloneFrom, spaceRef }: ClusterSubject['spec']): string {
   const isWrong = `the Secret that DatabaseSpace "${spaceRef.name}" names in defaultCredentialsSecretRef is wrong`;
   if (cloneFrom?.clusterRef !== undefined)
