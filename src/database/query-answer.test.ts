@@ -120,6 +120,14 @@ test.each([
 });
 
 test.each([
+  [204, {}],
+  [200, { 'content-length': '0' }],
+])('readQueryAnswer() takes status %d with headers %j and no body for success', async (status, headers) => {
+  const answer = await readQueryAnswer({ ...anAnswer([], headers), status }, new Pace(manualClock()));
+  expect(answer).toEqual({ answerType: 'ok', queryType: undefined, warning: undefined });
+});
+
+test.each([
   [{ answers: [] }, 'answerType'],
   [{ answerType: 'conceptRows', answers: [{}] }, 'answers.0.data'],
   [{ answerType: 'conceptRows', answers: [{ data: {} }, null] }, 'answers.1'],

@@ -1,4 +1,4 @@
-import { LIST_LIMITS, pagelessBody, shaped } from '../base/answer.ts';
+import { LIST_LIMITS, pagelessBody, readNothing, shaped } from '../base/answer.ts';
 import type { HttpResponse } from '../base/http.ts';
 import { parseJson, readSplitJson } from '../base/json-stream.ts';
 import type { Pace } from '../base/pace.ts';
@@ -24,6 +24,10 @@ export type QueryAnswer = {
 
 /** Reads a query response, giving other work a turn between answers. Fails with BadAnswer. */
 export async function readQueryAnswer(response: HttpResponse, pace: Pace): Promise<QueryAnswer> {
+  if (isEmpty(response)) {
+    await readNothing(response);
+    return { queryType: undefined, warning: undefined, answerType: 'ok' };
+  }
   const options = { member: 'answers', ...LIST_LIMITS };
   const exactly = (bytes: Uint8Array) => parseJson(bytes, true);
   const { outer, elements } = await readSplitJson(pagelessBody(response), options, pace, exactly);
@@ -41,6 +45,11 @@ export async function readQueryAnswer(response: HttpResponse, pace: Pace): Promi
     default:
       return { ...common, answerType: 'other', answerTypeName: answerType, answers: elements };
   }
+}
+
+/** Any 2xx is success, with or without a body (compatibility.md). */
+function isEmpty({ status, headers }: HttpResponse): boolean {
+  return status === 204 || headers['content-length'] === '0';
 }
 
 /** Rows cannot be read as they arrive: `answerType` may come after them. */
