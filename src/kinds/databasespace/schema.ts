@@ -150,7 +150,7 @@ const status = z
 export type DatabaseSpaceSpec = Immutable<z.output<typeof spec>>;
 export type DatabaseSpaceStatus = Immutable<z.output<typeof status>>;
 
-/** A space that clusters are managed in stays the space that they are in. */
+/** The space that clusters are managed in cannot become another one. */
 function staysWhileManaged(field: string): ValidationRule {
   return {
     rule: `self.spec.${field} == oldSelf.spec.${field} || !has(oldSelf.status) || !has(oldSelf.status.clusters) || oldSelf.status.clusters.managed == 0`,
