@@ -14,7 +14,7 @@ import {
   textWith,
 } from '../shared-schema.ts';
 
-/** No user information, query or fragment: credentials belong in Secrets, and paths are appended. No value in the message: it may hold a password. */
+/** No user information, query or fragment: credentials belong in Secrets, paths are appended. No value in the message: it may be secret. */
 const HTTP_URL = '^https?://[^/?#@[:space:]]+(/[^?#[:space:]]*)?$';
 
 const apiToken = z.object({
