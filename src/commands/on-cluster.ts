@@ -31,7 +31,7 @@ export interface OnCluster {
   /** Prints as text what others wrote, whatever is in it. */
   readonly io: CommandIO;
   readonly style: Style;
-  /** Undefined: it is no terminal. */
+  /** Undefined: there is no terminal. */
   readonly screen: Screen | undefined;
   /** The columns of its window now; undefined: unknown. */
   readonly columns?: (() => number | undefined) | undefined;
@@ -52,7 +52,7 @@ export interface ClusterCommand<Asked = unknown> {
   run(on: OnCluster, asked: Asked): Promise<number>;
 }
 
-/** Returns the command as the program runs it, with its definition and all of its flags. */
+/** Returns the command as the program runs it (0 success, 1 failure, 2 wrong usage), with its definition and all of its flags. */
 export function onCluster<Asked>(
   command: ClusterCommand<Asked>,
 ): Command & { readonly definition: ClusterCommand<Asked> } {

@@ -10,7 +10,7 @@ import type { Page, PageGuard } from './http-server.ts';
 const LASTS_MS = { granted: 60_000, refused: 10_000 } as const;
 /** Ever new tokens must not fill the memory. A limit for each kind of verdict, so that refusals do not drive out those let in. */
 const MAX_VERDICTS = 1_000;
-/** Nor may they flood the API server: reviews of tokens that were not let in before, with some more than a second's at once. */
+/** Nor may they flood the API server: a limit on reviews of tokens that were not let in before, with BURST of them at once. */
 const REVIEWS_PER_SECOND = 10;
 const BURST = 20;
 /** All unknown tokens are one group. */

@@ -33,7 +33,7 @@ export interface World {
 }
 
 export interface WorldOptions {
-  /** That of a cluster to use; undefined: one of our own is started. */
+  /** The kubeconfig of a cluster to use; undefined: one of our own is started. */
   readonly kubeconfig: string | undefined;
   readonly env: Environment;
   readonly clock: Clock;

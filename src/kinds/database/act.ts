@@ -78,7 +78,7 @@ async function create(
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     const isInvalid = error instanceof ApiError && error.kind === 'invalid';
     if (!isInvalid || !(await existsByGet(world, access, name, signal))) throw error;
-    // Refused because it exists, if possible from an earlier attempt.
+    // Refused because it exists: by an earlier attempt, if there may have been one.
     return {};
   }
   // Ready will say that it exists, and nobody looks again for minutes: so look now.

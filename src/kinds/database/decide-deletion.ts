@@ -23,7 +23,7 @@ export function needsServerToGo({ spec, status }: Pick<DatabaseSubject, 'spec' |
   return spec.deletionPolicy === 'Delete' && owns({ status });
 }
 
-/** Decides what happens to the database when its object is deleted. Nothing of ours stays silently, and nothing else is deleted. */
+/** Decides what happens to the database when its object is deleted. Nothing of ours is left silently, and nothing else is deleted. */
 export function decideDeletion(
   subject: DatabaseSubject,
   observation: DatabaseObservation,

@@ -22,7 +22,7 @@ export function placeName({ teamID, spaceID }: Place): string {
   return `space "${spaceID}" of team "${teamID}"`;
 }
 
-/** Returns the name with the cloud, for where that matters. */
+/** Returns the name with that of the cloud, for when it matters. */
 export function placeInFull(place: Place): string {
   return `${placeName(place)} at ${place.baseURL}`;
 }

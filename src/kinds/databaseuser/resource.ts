@@ -8,5 +8,5 @@ export const DATABASE_USERS: Resource = {
   kind: 'DatabaseUser',
 };
 
-/** Is on an object from before its user is created until nothing is left to do for it. */
+/** On an object from before its user is created until nothing is left to do for it. */
 export const USER_FINALIZER = `${GROUP}/user`;

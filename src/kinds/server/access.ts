@@ -114,7 +114,7 @@ function openOf(
     // A cluster that is protected, paused or blocked may stay after all, with everything on it: what should be deleted there waits.
     const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
     const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
-    // Nor is it gone because it should be destroyed: until it says that it is being destroyed, it may still say that it cannot be.
+    // One that should be destroyed is not gone either: until it says that it is being destroyed, it may still say that it cannot be.
     const destroyed = destroys(spec);
     const goes = !destroyed || ready?.reason === 'Destroying';
     if (leaving && !held && !blocked && goes) {
