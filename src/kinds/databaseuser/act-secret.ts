@@ -26,7 +26,7 @@ import type { UserWorld } from './world.ts';
 
 /*
  * The steps that write the connection Secret. At every moment one of the passwords in it works: the coming one is written down before
- * the server hears of it, and the old one is removed after the server has accepted that.
+ * the server hears of it, and the old one is removed only when the new one was accepted.
  */
 
 /** What a step works with. */

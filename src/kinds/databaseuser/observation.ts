@@ -123,7 +123,7 @@ export type UserStep =
   /** Reports that the object goes while its user stays on the server. */
   | { readonly do: 'TellLeft'; readonly message: string };
 
-/** The user, and when the cluster that was decided about was created. */
+/** The user, and the identity of the cluster that was decided about: when it was created. */
 export interface OnServer {
   readonly username: string;
   readonly identity: string;

@@ -349,7 +349,7 @@ export async function observeEnd(
 
 /**
  * The List may be older than a user that was created without an answer: only a sign-in tells. When a namespace is deleted, the
- * passwords may be gone before. Then all that is known is that there was no user of this name when its creation began.
+ * passwords may already be gone. Then all that is known is that there was no user of this name when its creation began.
  */
 async function findWhose(
   world: UserWorld,

@@ -24,11 +24,11 @@ export interface ServerWorld {
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, string>> | undefined>;
   readonly servers: Servers;
-  /** Whether this DatabaseSpace has an object. */
+  /** Whether there is an object for the DatabaseSpace of this key. */
   readonly hasSpace: (key: ObjectKey) => boolean;
 }
 
-/** The reason for objects on a suspended cluster. */
+/** Reason of Ready for objects on a suspended cluster. */
 export const CLUSTER_SUSPENDED = 'ClusterSuspended';
 
 /** The server of a DatabaseCluster, as its users and databases find it. */

@@ -30,8 +30,8 @@ export interface ServersOptions {
 
 /**
  * Reports whether `error`, thrown when the server was asked to delete or change something, means that it does not exist, and not that
- * it cannot be deleted now. Servers answer 400 for both, and a proxy before them may answer 404 to anything. So `isListed` decides:
- * what is wrongly held to be gone would be left behind for good, and what cannot be changed would be tried for ever without a word.
+ * it cannot be deleted now. Servers answer 400 for both, and a proxy before them may answer 404 to anything. So `isListed` decides: if
+ * it were wrongly held to be gone, a deletion would leave it behind for good, and a change would be retried for ever without a word.
  */
 export async function isGone(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
   if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
