@@ -14,11 +14,11 @@ async function main(): Promise<number> {
   let lost: number | undefined;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // Whoever read it has gone, as `head` does: there is nobody to go on for, and nothing to complain of. A full disk is told.
+      // The reader has gone, as `head` does: there is nobody to go on for, and nothing to complain about. A full disk is reported.
       if (error.code !== 'EPIPE' && lost === undefined && stream === process.stdout)
         process.stderr.write(`mooring cannot write its output: ${error.message}\n`);
       lost ??= error.code === 'EPIPE' ? UNREAD : 1;
-      // Also where it comes after the command has ended.
+      // Even if it comes after the command has ended.
       process.exitCode = lost;
       abort.abort();
     });
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
     run = await command.load();
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
-    // The image holds what runs, and not the tools that build and start a control plane.
+    // The image has what runs, but not the tools that build and start a control plane.
     process.stderr.write(`mooring ${name} is not part of this installation (${error.message}): run it in a checkout\n`);
     return 1;
   }
@@ -67,5 +67,5 @@ function usage(): string {
 }
 
 const code = await main();
-// What a stream said of a failed write stands.
+// An exit code that a failed write has set stays.
 process.exitCode ??= code;

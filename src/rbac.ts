@@ -5,7 +5,7 @@ import { definitions } from './kinds/definitions.ts';
 /** rbac.authorization.k8s.io PolicyRule, with why it is needed. */
 export interface PolicyRule {
   readonly why: string;
-  /** Of the chart's values, as a template's condition; absent: always. */
+  /** A template's condition on the chart's values; absent: always. */
   readonly when?: string;
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
@@ -17,8 +17,8 @@ export interface PolicyRule {
 const plurals = definitions.map(({ plural }) => plural);
 
 /**
- * All that the operator may do in the namespaces that it watches. A Role is enough for each of them: a Namespace, too, is
- * authorized as an object within itself.
+ * Everything that the operator may do in the namespaces it watches. A Role in each of them is enough: even a Namespace is authorized
+ * as an object within itself.
  */
 export const policyRules: readonly PolicyRule[] = [
   {
@@ -63,7 +63,7 @@ export const policyRules: readonly PolicyRule[] = [
 
 const LEASE = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
 
-/** In its own namespace only. */
+/** In the operator's own namespace only. */
 export const ownRules: readonly PolicyRule[] = [
   { why: 'Agree with other replicas on who acts (--leader-elect).', ...LEASE, verbs: ['create'] },
   {
@@ -96,7 +96,7 @@ export const reviewRules: readonly PolicyRule[] = [
   },
 ];
 
-/** For whoever scrapes the metrics then. */
+/** For whoever scrapes the metrics in that case. */
 export const scrapeRules: readonly PolicyRule[] = [
   { why: 'See the metrics.', nonResourceURLs: ['/metrics'], verbs: ['get'] },
 ];
@@ -115,7 +115,7 @@ export const editRules: readonly PolicyRule[] = [
   },
 ];
 
-/** The rules as named templates for the chart's roles: the one place where their text stands. */
+/** Returns the rules as named templates for the chart's roles: the only place with their text. */
 export function renderRuleTemplates(): string {
   const templates = { rules: policyRules, leaseRules: ownRules, reviewRules, scrapeRules, viewRules, editRules };
   return Object.entries(templates)

@@ -9,7 +9,7 @@ import { type OnCluster, onCluster } from './on-cluster.ts';
 
 const DEFAULT_TIMEOUT = '15m';
 
-/** `mooring rotate|suspend|resume|pause|unpause KIND/NAME`: makes the change, waits, and says the outcome. */
+/** `mooring rotate|suspend|resume|pause|unpause KIND/NAME`: makes the change, waits, and reports the outcome. */
 export function change(name: string): Command {
   const wanted = CHANGES[name];
   if (wanted === undefined) throw new Error(`There is no change "${name}"`);
@@ -45,7 +45,7 @@ async function run(asked: Asked, { api, namespace, args, io, style }: OnCluster)
   const ref = { namespace, name };
   const { code, text } = await makeChange(
     { name: command, change, definition, ref, wait: !args.is('no-wait'), timeoutMs },
-    // The outcome alone is the answer: what is piped on has no progress in it.
+    // The outcome alone is the answer: piped output has no progress in it.
     { api, clock: systemClock, signal: io.signal, tell: (line) => io.stderr(`${line}\n`) },
   );
   if (code === 0) io.stdout(`${style.good('✓')} ${text}\n`);

@@ -1,17 +1,17 @@
-/** What a subcommand gets of the process. */
+/** What a subcommand gets from the process. */
 export interface CommandIO {
   stdout(text: string): void;
   stderr(text: string): void;
   /** Whether stdout is a terminal that a person looks at. */
   readonly isTerminal?: boolean;
-  /** Rows of its window now; undefined: not known. */
+  /** The rows of its window now; undefined: unknown. */
   readonly rows?: () => number | undefined;
-  /** Columns of it. */
+  /** Its columns. */
   readonly columns?: () => number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborting ends the command. */
   readonly signal: AbortSignal;
 }
 
-/** Resolves to the exit code: 0 well, 1 failed, 2 called wrongly. */
+/** Resolves to the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export type Command = (argv: readonly string[], io: CommandIO) => Promise<number>;

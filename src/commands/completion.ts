@@ -23,7 +23,7 @@ export const completion: Command = async (argv, io) => {
   return 0;
 };
 
-/** `mooring __complete WORDS…`: what can come next, a line each; for the scripts and for kubectl. */
+/** `mooring __complete WORDS…`: prints what can come next, one a line; for the scripts and for kubectl. */
 export const complete: Command = async (words, io) => {
   const sources: Sources = {
     commands: Object.entries(COMMANDS).flatMap(([name, { about }]) => (about === undefined ? [] : [name])),
@@ -43,7 +43,7 @@ export const complete: Command = async (words, io) => {
   return 0;
 };
 
-/** `connection`: the flags for it. Nothing where the cluster cannot be asked, for nobody waits for an error here. */
+/** `connection`: its flags. Returns nothing if the cluster cannot be asked, as nobody waits for an error here. */
 async function namesOf(
   kind: string,
   connection: readonly string[],

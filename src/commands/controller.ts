@@ -24,10 +24,10 @@ import type { Command, CommandIO } from './command.ts';
 import { createKubeClients } from './kube-clients.ts';
 import { transportsFor } from './transports.ts';
 
-/** At least as many as there are informers. */
+/** At least the number of informers. */
 const WATCHES_A_NAMESPACE = 8;
 
-/** `mooring controller`: the operator, until the signal aborts. */
+/** `mooring controller`: runs the operator until the signal aborts. */
 export const controller: Command = async (argv, io) => {
   if (argv.includes('--help') || argv.includes('-h')) {
     io.stdout(help());
@@ -46,14 +46,14 @@ export const controller: Command = async (argv, io) => {
     await run(config, io, log);
     return 0;
   } catch (error) {
-    // What a person got wrong has a message that says so; a stack trace would only hide it.
+    // A person's mistake has a message that says so; a stack trace would only hide it.
     const expected = error instanceof StartError;
     log.error(expected ? {} : { err: error }, `Mooring cannot run: ${messageOf(error)}`);
     return 1;
   }
 };
 
-/** Something in the surroundings keeps the operator from starting. */
+/** Something in the environment keeps the operator from starting. */
 class StartError extends Error {}
 
 function startError(what: string) {
@@ -76,7 +76,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   const connection = await loadKubeConnection(systemClock, config.kubeconfig).catch(
     startError(`--kubeconfig (${variableOf('kubeconfig')})`),
   );
-  // Each watch keeps a connection for itself: none may be left without, however many namespaces there are.
+  // Each watch keeps a connection for itself: none may lack one, however many namespaces there are.
   const watches = WATCHES_A_NAMESPACE * (config.namespaces?.length ?? 1);
   const clientOptions = {
     userAgent: `mooring/${VERSION}`,
@@ -117,7 +117,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   log.info({}, 'Mooring has stopped');
 }
 
-/** A name that is mistaken would show by nothing else. Where that cannot be asked, the watches there tell why. */
+/** Warns of missing namespaces: nothing else would show a wrong name. If they cannot be read, the watches there say why. */
 async function tellAbsent(
   api: KubeApi,
   names: readonly string[],

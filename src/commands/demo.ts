@@ -96,10 +96,10 @@ async function run(settings: Settings, io: CommandIO, screen: Screen, clock: Clo
   }
 }
 
-/** So many ends of the operator are no accident any more. */
+/** If the operator ends more often than this, it is no accident. */
 const MAX_RESTARTS = 10;
 
-/** Until it is aborted: an operator that somebody kills, to see what happens, comes back. */
+/** Goes on until aborted: restarts an operator that somebody kills to see what happens. */
 async function keepGoing(world: World, screen: Screen, signal: AbortSignal): Promise<number> {
   for (let restarts = 0; ; restarts++) {
     const { operator } = world;

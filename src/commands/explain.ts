@@ -6,7 +6,7 @@ import { operatorSign } from '../plugin/operator-sign.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { onCluster } from './on-cluster.ts';
 
-/** `mooring explain KIND/NAME`. Exit code 1 where there is no such object. */
+/** `mooring explain KIND/NAME`. Exit code 1 if there is no such object. */
 export const explain = onCluster({
   name: 'explain',
   about: 'says of one object what is declared, what is there, what is missing, why, and what to do',

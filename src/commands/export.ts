@@ -10,7 +10,7 @@ import { cloudOf, readSpace } from '../plugin/space.ts';
 import { onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
 
-/** `mooring export SPACE`: manifests for all clusters of a space. */
+/** `mooring export SPACE`: prints manifests for all clusters of a space. */
 export const exportSpace = onCluster({
   name: 'export',
   about: 'prints manifests for all clusters of a space; applying them changes nothing in the cloud',

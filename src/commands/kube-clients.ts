@@ -3,23 +3,23 @@ import type { KubeApi } from '../kube/api.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/client.ts';
 import type { KubeConnection } from '../kube/config.ts';
 
-/** For what many workers ask at once; more wait for their turn. Watches are not among these. */
+/** For the requests of many workers at once; more wait for their turn. Watches are not counted here. */
 const CONNECTIONS = 64;
-/** Renewals, a few at a time, and a watch. */
+/** For renewals, a few at a time, and a watch. */
 const LEASE_CONNECTIONS = 4;
 
 type Given = Omit<KubeClientOptions, 'server' | 'transport' | 'authorize'>;
 
 export interface KubeClients {
   readonly api: KubeApi;
-  /** With connections of its own: a renewal of a Lease waits for no other request, however many there are. */
+  /** Has connections of its own: a renewal of a Lease waits for no other request, however many there are. */
   readonly leases: KubeApi;
-  /** Of `api`. */
+  /** The transport of `api`. */
   readonly transport: HttpTransport;
   close(): Promise<void>;
 }
 
-/** `watches`: how many there are at once, each of which keeps a connection for itself. */
+/** `watches`: how many run at once, each of which keeps a connection for itself. */
 export function createKubeClients(connection: KubeConnection, given: Given, watches: number): KubeClients {
   const transportWith = (connections: number) => createUndiciTransport({ ...connection.tls, connections });
   const [all, own] = [transportWith(CONNECTIONS + watches), transportWith(LEASE_CONNECTIONS)];

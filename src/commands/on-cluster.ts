@@ -21,23 +21,23 @@ import { type Style, styleFor } from '../plugin/text.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
 
-/* What the commands share that a person runs against a cluster, with the person's own rights. */
+/* What the commands have in common that a person runs against a cluster, with the person's own rights. */
 
 export interface OnCluster {
   readonly api: KubeClient;
-  /** That of --namespace, else of the context. */
+  /** The one in --namespace, or otherwise in the context. */
   readonly namespace: string;
   readonly args: Arguments;
-  /** Shows what others wrote as text, whatever is in it. */
+  /** Prints as text what others wrote, whatever is in it. */
   readonly io: CommandIO;
   readonly style: Style;
-  /** Undefined: nobody looks at one. */
+  /** Undefined: there is no terminal. */
   readonly screen: Screen | undefined;
-  /** Of that window now; undefined: not known. */
+  /** The columns of its window now; undefined: unknown. */
   readonly columns?: (() => number | undefined) | undefined;
 }
 
-/** `Asked`: what its arguments ask for. */
+/** `Asked`: what the arguments ask for. */
 export interface ClusterCommand<Asked = unknown> {
   readonly name: string;
   readonly about: string;
@@ -46,13 +46,13 @@ export interface ClusterCommand<Asked = unknown> {
   readonly flags: Readonly<Record<string, Flag>>;
   /** What its words are, for completion; default: nothing. */
   readonly takes?: Completable['takes'];
-  /** Before anything is connected to, as a mistake in the call is one wherever it is made. Throws UsageError. */
+  /** Called before anything is connected to: a mistake in the call is one wherever it is made. Throws UsageError. */
   parse(args: Arguments): Asked;
-  /** The exit code. Throws UsageError where it was called wrongly, as only the cluster tells. */
+  /** Returns the exit code. Throws UsageError for a wrong call that only the cluster can show. */
   run(on: OnCluster, asked: Asked): Promise<number>;
 }
 
-/** The command as the program runs it: 0 well, 1 failed, 2 called wrongly; and what it is, with all of its flags. */
+/** Returns the command as the program runs it (0 success, 1 failure, 2 wrong usage), with its definition and all of its flags. */
 export function onCluster<Asked>(
   command: ClusterCommand<Asked>,
 ): Command & { readonly definition: ClusterCommand<Asked> } {
@@ -79,7 +79,7 @@ export function onCluster<Asked>(
     } catch (error) {
       if (error instanceof UsageError) {
         io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);
-        // There, 2 is an answer.
+        // With that flag, 2 is an answer.
         return argv.includes('--exit-code') ? 1 : 2;
       }
       if (io.signal.aborted) {
@@ -98,9 +98,9 @@ async function connected(
   run: (on: OnCluster) => Promise<number>,
 ): Promise<number> {
   const { args, io } = on;
-  // As with kubectl, a flag without a value, such as of a variable that is not set, is no flag.
+  // As in kubectl, a flag without a value, for example from an unset variable, counts as absent.
   const given = (flag: keyof typeof CONNECTION_FLAGS) => args.text(flag) || undefined;
-  // As kubectl: in a pod too, such as a runner's, whose own cluster is seldom the one that is meant.
+  // As in kubectl, also in a pod, such as a runner's, whose own cluster is seldom the one that is meant.
   const kubeconfig = given('kubeconfig') ?? defaultKubeconfig(io.env);
   const connection = await loadKubeConnection(systemClock, kubeconfig, given('context'));
   const transport = createUndiciTransport({ ...connection.tls, connections: 16 });
@@ -120,7 +120,7 @@ async function connected(
 
 const LOOKING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-/** By what role, where one of Mooring's gives the right that the API server's message names. */
+/** Names the role, if it is one of Mooring's, that gives the right in the API server's message. */
 function roleFor(message: string): string {
   const [, verb = '', group] = /cannot (\w+) resource "[^"]*" in API group "([^"]*)"/.exec(message) ?? [];
   if (group !== GROUP) return ' (no role of Mooring holds it)';
@@ -128,13 +128,13 @@ function roleFor(message: string): string {
   return `, for example by the role ${role} (deploy/base/roles-for-people.yaml)`;
 }
 
-/** Whoever has the right elsewhere only may have meant that place. */
+/** Somebody who has the right only elsewhere may have meant that place. */
 function elsewhere(message: string): string {
   if (message.includes(' at the cluster scope')) return ', or leave out --all-namespaces';
   return message.includes(' in the namespace ') ? ', or name another namespace with --namespace' : '';
 }
 
-/** What a person can do about a failure. */
+/** Returns the message of a failure, with what a person can do about it. */
 export function explained(error: unknown): string {
   const message = messageOf(error).trim();
   if (error instanceof HttpError && error.kind !== 'tooLarge')
@@ -143,7 +143,7 @@ export function explained(error: unknown): string {
   if (!(error instanceof KubeError)) return message;
   if (error.status === 403)
     return `${message}\nYou lack a right: have it granted${roleFor(message)}${elsewhere(message)}`;
-  // Of a resource that it does not know the API server names nothing.
+  // For a resource that it does not know, the API server names nothing.
   if (error.status === 404 && !/"[^"]+" not found/.test(message))
     return `${message}\nThe resources of Mooring are not installed here: mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401) return `${message}\nThe API server does not accept this login: check the kubeconfig`;

@@ -18,10 +18,10 @@ import { noneText } from '../plugin/status.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
 
-/** With --exit-code. */
+/** Used with --exit-code. */
 const EXIT_CODES = { nothing: 0, changes: 2, destroys: 3, fails: 4 } as const;
 
-/** `mooring plan`: what the operator would do. Writes nothing anywhere. */
+/** `mooring plan`: shows what the operator would do. Writes nothing anywhere. */
 export const plan = onCluster({
   name: 'plan',
   about: 'shows the steps that the operator would take, before anything is changed',
@@ -100,7 +100,7 @@ export const plan = onCluster({
   },
 });
 
-/** Of an operator that runs elsewhere, only who asks can say how it was started. Throws UsageError. */
+/** Only the caller can say how an operator that runs elsewhere was started. Throws UsageError. */
 function toldPolicyOf(args: Arguments): ToldPolicy {
   const text = args.text('allowed-base-urls') ?? '';
   const urls = baseURLs.safeParse(text);
@@ -108,14 +108,14 @@ function toldPolicyOf(args: Arguments): ToldPolicy {
   return { allowHTTP: args.is('allow-http'), allowedBaseURLs: urls.data };
 }
 
-/** Our objects among the documents, as `kind namespace/name`. */
+/** Returns our objects among the documents, as `kind namespace/name`. */
 function namesIn(documents: readonly Document[], namespace: string): readonly string[] {
   return documents.flatMap(({ manifest: { apiVersion, kind = '', metadata } }) =>
     apiVersion === API_VERSION ? [nodeName(kind, objectKey(metadata.namespace ?? namespace, metadata.name))] : [],
   );
 }
 
-/** Document 2 before document 10; what is wrong with one document stays in its order. */
+/** Puts document 2 before document 10; the problems of one document stay in order. */
 function byPlace(one: Problem, other: Problem): number {
   return one.where.localeCompare(other.where, 'en', { numeric: true });
 }
@@ -134,7 +134,7 @@ function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>
   };
 }
 
-/** What the clouds themselves say, where they may be asked. */
+/** Returns what the clouds themselves say, if they may be asked. */
 async function listClouds(
   { api, io, namespace }: OnCluster,
   { objects }: ReadResult,

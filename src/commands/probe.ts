@@ -5,10 +5,10 @@ import type { Command } from './command.ts';
 const USAGE =
   'mooring probe URL asks for it once, such as http://mooring.mooring-system.svc:8081/readyz:\n0 means that it is well.\n';
 const TIMEOUT_MS = 10_000;
-/** A probe's answer is a line. */
+/** A probe's answer is one line. */
 const SHOWN = 1_000;
 
-/** `mooring probe URL`: whether an operator answers there with 200, for images without a shell. */
+/** `mooring probe URL`: says whether an operator answers there with 200, for images without a shell. */
 export const probe: Command = async (argv, io) => {
   const [url = ''] = argv;
   if (url === '--help' || url === '-h') {

@@ -9,21 +9,21 @@ import { sessionFor } from '../plugin/server.ts';
 import { onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
 
-/** Flags of what works on a cluster's server. */
+/** Flags of commands that work on a cluster's server. */
 export const SERVER_FLAGS = {
   database: { type: 'string', short: 'd', about: 'database to query; otherwise the one called as the cluster' },
   user: { type: 'string', short: 'u', about: 'DatabaseUser to sign in as; otherwise the only one of the cluster' },
   server: { type: 'string', about: 'base URL of the server instead of the published one, such as a port-forward' },
 } as const;
 
-/** Undefined: the published one. Throws UsageError. */
+/** Returns what --server says; undefined: the published one. Throws UsageError. */
 export function serverOf(args: Arguments): string | undefined {
   const server = args.text('server');
   if (server === undefined || /^https?:$/.test(URL.parse(server)?.protocol ?? '')) return server;
   throw new UsageError(`--server cannot be "${server}": write it like https://127.0.0.1:8443`);
 }
 
-/** `mooring query CLUSTER "…"`: one query in a transaction of its own. */
+/** `mooring query CLUSTER "…"`: runs one query in a transaction of its own. */
 export const query = onCluster({
   name: 'query',
   about: 'runs one query with the login of a DatabaseUser',
@@ -41,7 +41,7 @@ export const query = onCluster({
     const cluster = parseName(word, databaseClusterDefinition);
     const type = TRANSACTION_TYPES.find((each) => each === (args.text('type') ?? 'read'));
     const output = args.text('output');
-    // Integers that YAML's readers would round are digits in JSON.
+    // Integers that YAML readers would round are digits in JSON.
     if (output !== undefined && output !== 'json') throw new UsageError(`--output cannot be "${output}": use json`);
     if (type === undefined)
       throw new UsageError(`--type cannot be "${args.text('type')}": use ${TRANSACTION_TYPES.join(', ')}`);

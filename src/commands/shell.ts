@@ -10,7 +10,7 @@ import { onCluster } from './on-cluster.ts';
 import { SERVER_FLAGS, serverOf } from './query.ts';
 import { transportsFor } from './transports.ts';
 
-/** `mooring shell CLUSTER`: queries, one after the other, from a terminal or from standard input. */
+/** `mooring shell CLUSTER`: runs queries, one after the other, from a terminal or from standard input. */
 export const shell = onCluster({
   name: 'shell',
   about: 'takes queries one after the other, with transactions, with the login of a DatabaseUser',
@@ -28,7 +28,7 @@ export const shell = onCluster({
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
       const target = { namespace, cluster, user: args.text('user'), server };
       const session = await sessionFor(dependencies, target, io.signal);
-      // Not before: lines that come while nobody reads them are lost.
+      // Only now: lines that arrive while nobody reads them are lost.
       const { stdin: input, stdout: output } = process;
       const lines = createInterface({ input, output, terminal: io.isTerminal === true, signal: io.signal });
       const prompting = new Shell(session, args.text('database') ?? cluster);

@@ -49,8 +49,8 @@ const ABOUT: Readonly<Record<keyof typeof OPTIONS, string>> = {
 };
 
 /**
- * `mooring simulate`: serves both interfaces until the signal aborts. Resolves to the exit code: 0 when it was ended,
- * 1 when it could not start, 2 for flags that make no sense.
+ * `mooring simulate`: serves both interfaces until the signal aborts. Resolves to the exit code: 0 if it was ended, 1 if it could not
+ * start, 2 for flags that make no sense.
  */
 export async function simulate(argv: readonly string[], io: SimulateIO): Promise<number> {
   let settings: Settings | undefined;
@@ -111,14 +111,14 @@ interface Settings {
   readonly output: string;
 }
 
-/** `--echo-secrets` alone means `--echo-secrets=true`, as of every flag that is true or false. */
+/** `--echo-secrets` alone means `--echo-secrets=true`, as for every boolean flag. */
 function withValue(argument: string, index: number, argv: readonly string[]): string {
   const isBoolean = Object.values(KNOB_SPECS).some(({ kind, flag }) => kind === 'boolean' && argument === `--${flag}`);
   const next = argv[index + 1];
   return isBoolean && (next === undefined || next.startsWith('-')) ? `${argument}=true` : argument;
 }
 
-/** Undefined when help is asked for. Throws an Error that says what is wrong. */
+/** Returns undefined if help is asked for. Throws an Error that says what is wrong. */
 function readSettings(argv: readonly string[]): Settings | undefined {
   const knobOptions = Object.fromEntries(
     Object.values(KNOB_SPECS).map((spec) => [spec.flag, { type: 'string' as const }]),

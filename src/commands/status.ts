@@ -18,7 +18,7 @@ import { blockerOf } from '../plugin/tree.ts';
 import { watchDrawing } from '../plugin/watch.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 
-/** `mooring status`: all objects as a tree, with what blocks each. Exit code 1 where something is not Ready. */
+/** `mooring status`: prints all objects as a tree, with what blocks each. Exit code 1 if something is not Ready. */
 export const status = onCluster({
   name: 'status',
   about: 'shows all objects as a tree, with readiness, age and the first thing that blocks each',

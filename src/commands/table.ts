@@ -14,7 +14,7 @@ const CHANGES_ABOUT = {
   unpause: 'have Mooring go on with an object',
 } as const;
 
-/** Loaded when asked for: none pays for another's packages. */
+/** Each is loaded when asked for: none pays for another's packages. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   controller: { about: 'run the operator', load: async () => (await import('./controller.ts')).controller },
   crds: { about: 'print the CustomResourceDefinitions', load: async () => (await import('./crds.ts')).crds },

@@ -3,27 +3,27 @@ import { type ConnectionGuard, createUndiciTransport, type HttpTransport } from 
 import { Recent } from '../base/recent.ts';
 
 /**
- * Of thousands of servers some are called each second, mostly by one pass, and each connection takes some 40 KB: none waits long for
+ * Of thousands of servers some are called each second, mostly by one pass, and each connection takes some 40 KB: none is kept long for
  * its next use.
  */
 const KEEP_ALIVE_MS = 2_000;
 
 /** HTTP to clouds and servers: one pool of connections for each set of trusted certificates. */
 export interface Transports {
-  /** `ca`: PEM to trust besides the system's. `serverName`: whom certificates must name, where it is not the URL's host. */
+  /** `ca`: PEM to trust besides the system's. `serverName`: the name that certificates must have, if it is not the URL's host. */
   of(ca: string | undefined, serverName?: string): HttpTransport;
   close(): Promise<void>;
 }
 
 type Transport = ReturnType<typeof createUndiciTransport>;
 
-/** So many are kept that nobody uses. With `ca` one takes over 1 MB, as it holds the system's certificates as well. */
+/** How many are kept that nobody uses. One with `ca` takes over 1 MB, as it holds the system's certificates as well. */
 const KEPT = 32;
 
 /** `guard`: where connections may go; undefined: anywhere. */
 export function transportsFor(guard?: ConnectionGuard): Transports {
   const kept = new Recent<string, Transport>(KEPT);
-  /** All that somebody may use: while somebody does, no second one is made. Connections of another one soon end by themselves. */
+  /** All that may be in use: meanwhile no second one is made. The connections of one that nobody uses soon end by themselves. */
   const made = new Map<string, WeakRef<Transport>>();
   const make = (key: string, ca: string | undefined, serverName: string | undefined) => {
     for (const [each, transport] of made) if (transport.deref() === undefined) made.delete(each);

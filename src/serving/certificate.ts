@@ -9,9 +9,9 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** A server's certificate and key in files, which somebody such as cert-manager renews. */
+/** A server's certificate and key in files that something such as cert-manager renews. */
 export interface CertificateFiles {
-  /** As they were read last. */
+  /** As last read. */
   readonly current: KeyPair;
   /** Calls `take` whenever the files hold another pair that fits together, until the signal aborts. */
   follow(take: (pair: KeyPair) => void, signal: AbortSignal): void;
@@ -19,7 +19,7 @@ export interface CertificateFiles {
 
 const LOOK_MS = 10_000;
 
-/** Reads them. Throws when a file is missing, or certificate and key do not belong together. */
+/** Reads the files. Throws if one is missing, or certificate and key do not belong together. */
 export async function loadCertificateFiles(
   files: { readonly cert: string; readonly key: string },
   clock: Clock,
@@ -41,7 +41,7 @@ export async function loadCertificateFiles(
           take(pair);
           log.info({ file: files.cert }, 'The certificate was renewed');
         } catch (error) {
-          // Between two writes they do not fit: the old ones go on. Said once, not each time.
+          // Between two writes they do not fit together: the old pair stays. Said once, not each time.
           if (messageOf(error) !== complaint)
             log.warn({ err: error }, `The old certificate stays: ${messageOf(error)}`);
           complaint = messageOf(error);

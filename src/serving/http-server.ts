@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { messageOf } from '../base/errors.ts';
 import type { CertificateFiles } from './certificate.ts';
 
-// An import of it reads all that it exports, also what is made only then: its WebSocket loads all of fetch, some 5 MB.
+// An import reads every export, including those made on first access only: its WebSocket loads all of fetch, some 5 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface Page {
@@ -13,7 +13,7 @@ export interface Page {
   readonly body: string;
 }
 
-/** Says why somebody may not see the page at the path; undefined: they may. `authorization`: the header. */
+/** Returns the page that says why the one at the path may not be seen; undefined: it may. `authorization`: the header. */
 export type PageGuard = (path: string, authorization: string | undefined) => Promise<Page | undefined>;
 
 export interface ServeOptions {
@@ -24,12 +24,12 @@ export interface ServeOptions {
 }
 
 export interface HttpServer {
-  /** Where it listens: with the port that was chosen, if 0 was asked for. */
+  /** Where it listens: with the port that was chosen, if it was 0. */
   readonly address: string;
   close(): Promise<void>;
 }
 
-/** `host:port` or `:port`, as flags have it. Throws on anything else. */
+/** Parses `host:port` or `:port`, as flags have it. Throws on anything else. */
 export function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
   const match = /^(?:\[(?<v6>[0-9a-fA-F:]+)\]|(?<host>[^:]*)):(?<port>\d{1,5})$/.exec(address);
   const port = Number(match?.groups?.['port']);
@@ -37,7 +37,7 @@ export function parseAddress(address: string): { readonly host: string | undefin
   return { host: match.groups?.['v6'] ?? (match.groups?.['host'] || undefined), port };
 }
 
-/** Serves GET for a few fixed paths; for metrics and probes. Rejects if it cannot listen there. */
+/** Serves GET for a few fixed paths, for metrics and probes. Rejects if it cannot listen there. */
 export function serve(
   address: string,
   pages: Readonly<Record<string, () => Page | Promise<Page>>>,
@@ -62,7 +62,7 @@ export function serve(
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
-      // A connection that cannot be accepted, as where there are no file descriptors left, is no reason to end the process.
+      // A connection that cannot be accepted, for example for lack of file descriptors, is no reason to end the process.
       server.on('error', () => {});
       resolve({ address: addressOf(server.address()), close });
     });
@@ -75,7 +75,7 @@ function tlsServer(
   signal: AbortSignal,
 ) {
   const server = createTlsServer({ ...certificate.current }, handle);
-  // Connections that are there go on with the old one.
+  // Open connections go on with the old one.
   certificate.follow((pair) => server.setSecureContext({ ...pair }), signal);
   return server;
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { EventLoopWatch } from '../base/event-loop.ts';
 import { type HttpServer, type Page, serve } from './http-server.ts';
 
-/** Who is asked how it is. Problems are undefined where there are none. */
+/** What the probes ask. A problem is undefined if there is none. */
 export interface Probed {
-  /** What is stuck, so that only a new process helps. */
+  /** What is stuck, if only a new process helps. */
   stuck(): string | undefined;
   /** Why it is not ready to work yet. */
   notReady(): string | undefined;
@@ -12,14 +12,14 @@ export interface Probed {
   acts(): boolean;
 }
 
-/** Serves `/livez` and `/readyz`, and watches the event loop for as long as it does. Rejects if it cannot listen there. */
+/** Serves `/livez` and `/readyz`, and watches the event loop meanwhile. Rejects if it cannot listen there. */
 export async function serveProbes(address: string, probed: Probed, clock: Clock): Promise<HttpServer> {
   const eventLoop = new EventLoopWatch(clock);
   const server = await serve(address, {
     '/livez': () => page(probed.stuck() ?? eventLoop.problem(), 'ok'),
     '/readyz': () => page(probed.notReady(), probed.acts() ? 'ok: acts' : 'ok: stands by'),
   });
-  // Not before it listens: whoever cannot is to end, which a timer would keep the process from.
+  // Only once it listens: a process that cannot listen must end, and a timer would keep it from that.
   eventLoop.start();
   const close = () => {
     eventLoop.stop();

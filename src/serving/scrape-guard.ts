@@ -6,14 +6,14 @@ import { Recent } from '../base/recent.ts';
 import type { Reviews } from '../kube/reviews.ts';
 import type { Page, PageGuard } from './http-server.ts';
 
-/** How long a verdict counts: the API server is not asked again with each scrape. As in the API server's own delegation. */
+/** How long a verdict counts, as in the API server's own delegation: the API server is not asked again at each scrape. */
 const LASTS_MS = { granted: 60_000, refused: 10_000 } as const;
-/** Whoever sends ever new tokens must not fill the memory. Of each kind of verdict, so that they do not drive out who is let in. */
+/** Ever new tokens must not fill the memory. A limit for each kind of verdict, so that refusals do not drive out those let in. */
 const MAX_VERDICTS = 1_000;
-/** Nor have the API server asked without end: so often in a second, of those who were not let in before, and some more than so many at once. */
+/** Nor may they flood the API server: a limit on reviews of tokens that were not let in before, with BURST of them at once. */
 const REVIEWS_PER_SECOND = 10;
 const BURST = 20;
-/** All of them are one group. */
+/** All unknown tokens are one group. */
 const STRANGERS = '';
 
 interface Verdict {
@@ -22,8 +22,8 @@ interface Verdict {
 }
 
 /**
- * Lets only those see a page who may `get` its path, as RBAC says of `nonResourceURLs`: what controller-runtime does for
- * `/metrics`. Tokens are remembered by a digest only.
+ * Shows a page only to those who may `get` its path, by RBAC's `nonResourceURLs`, as controller-runtime does for `/metrics`. Tokens are
+ * remembered only as digests.
  */
 export function createScrapeGuard(
   reviews: Reviews,

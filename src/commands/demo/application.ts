@@ -10,7 +10,7 @@ const FOLDER = 'deploy/samples/app';
 export const SCRIPT = `${FOLDER}/app.mjs`;
 const TIMEOUT_MS = 30_000;
 
-/** What of the Job is needed to do as its pod would. */
+/** What is needed from the Job to act as its pod would. */
 const jobSchema = z.object({
   spec: z.object({
     template: z.object({
@@ -24,8 +24,8 @@ const jobSchema = z.object({
 const secretSchema = z.object({ data: z.record(z.string(), z.string()) });
 
 /**
- * Runs the script of the sample Job as its pod would: with the Job's environment, and the connection Secret as files. There
- * may be no node to run a pod. Resolves to what the script printed; throws what it complained of.
+ * Runs the script of the sample Job as its pod would, with the Job's environment and the connection Secret as files: there may be no
+ * node to run a pod. Resolves to what the script printed; throws what it complained about.
  */
 export async function runApplication(
   kubectl: Kubectl,
@@ -49,7 +49,7 @@ export async function runApplication(
   }
 }
 
-/** As the kubelet does it: a file for each key, for its owner only. */
+/** Writes the files as the kubelet does: one for each key, for its owner only. */
 function mountSecret(folder: string, data: Readonly<Record<string, string>>): void {
   mkdirSync(folder, { mode: 0o700 });
   for (const [key, value] of Object.entries(data))

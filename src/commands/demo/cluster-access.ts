@@ -11,7 +11,7 @@ export interface KubectlOptions {
   readonly signal?: AbortSignal;
 }
 
-/** kubectl against the demo's cluster. Resolves to what it printed; throws what it complained of. */
+/** Runs kubectl against the demo's cluster. Resolves to what it printed; throws what it complained about. */
 export type Kubectl = (args: readonly string[], options?: KubectlOptions) => Promise<string>;
 
 const KUBECTL_TIMEOUT_MS = 60_000;
@@ -28,7 +28,7 @@ export function createKubectl(controlPlane: ControlPlane, env: Environment): Kub
   };
 }
 
-/** The path of a file of this project, such as `deploy/base/rbac.yaml`. */
+/** Returns the path of a file of this project, such as `deploy/base/rbac.yaml`. */
 export function fileOfProject(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }

@@ -6,12 +6,12 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { type Environment, fileOfProject } from './cluster-access.ts';
 import { poll } from './screen.ts';
 
-/** `bin/mooring controller` as a process of its own, which ends with this one however this one ends. */
+/** `bin/mooring controller` as a separate process, which ends with this one however this one ends. */
 export interface OperatorProcess {
   readonly pid: number;
   /** Path of its log. */
   readonly log: string;
-  /** Resolves when it has ended, though nobody told it to. */
+  /** Resolves when it has ended, for whatever reason. */
   readonly ended: Promise<void>;
   /** The end of its log, indented. */
   lastLines(): string;
@@ -29,10 +29,10 @@ export interface OperatorProcessOptions {
 const NAME = 'operator';
 const MOORING = fileOfProject('bin/mooring');
 const START_TIMEOUT_MS = 30_000;
-/** Longer than the operator lets its last passes take. */
+/** Longer than the operator allows its last passes. */
 const STOP_TIMEOUT_MS = 15_000;
 
-/** Resolves when the operator calls itself ready. Throws with its last lines if it ends or does not get there. */
+/** Resolves when the operator reports that it is ready. Throws with its last lines if it ends or does not get there. */
 export async function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const guard = new Guard(tmpdir());
   try {
@@ -85,7 +85,7 @@ async function untilReady(operator: OperatorProcess, { clock, signal }: Operator
   }
 }
 
-/** The operator chooses a free port and says in its log which. */
+/** The operator chooses a free port and logs it. */
 function healthAddress(log: string): string | undefined {
   return /"health":"([^"]+)"/.exec(readFileSync(log, 'utf8'))?.[1];
 }

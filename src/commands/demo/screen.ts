@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 
 export interface ScreenOptions {
   readonly write: (text: string) => void;
-  /** Whether a person watches: what is under way is shown then, and replaced by how it ended. */
+  /** Whether a person watches: then what is under way is shown, and replaced by how it ended. */
   readonly terminal: boolean;
   readonly color: boolean;
   /** Characters a line; undefined: any number. */
@@ -13,13 +13,13 @@ export interface ScreenOptions {
 export interface Screen {
   line(text?: string): void;
   heading(text: string): void;
-  /** A line of somebody else's: of a build, for example. */
+  /** A line from elsewhere, such as a build. */
   note(text: string): void;
-  /** Does something that takes time, then shows in one line what it was, how long it took, and what `describe` says. */
+  /** Runs something that takes time, then shows in one line what it was, how long it took, and what `describe` says. */
   step<T>(label: string, run: () => Promise<T>, describe?: (result: T) => string): Promise<T>;
-  /** Text in the colour of its meaning, where there are colours. */
+  /** Text in the colour of its meaning, if there are colours. */
   paint(meaning: Meaning, text: string): string;
-  /** Cut to the width of the terminal, if it is one. */
+  /** Cuts the text to the width of the terminal, if it is one. */
   fit(text: string): string;
 }
 
@@ -29,7 +29,7 @@ const CODES: Readonly<Record<Meaning, string>> = { good: '32', bad: '31', busy: 
 const CLEAR_LINE = '\r\u001b[K';
 const LABEL_WIDTH = 24;
 
-/** Lines for people; without a terminal the same lines, plain. */
+/** Prints lines for people; without a terminal the same lines, plain. */
 export function createScreen({ write, terminal, color, columns, clock }: ScreenOptions): Screen {
   let pending = '';
   const paint = (meaning: Meaning, text: string) => (color ? `\u001b[${CODES[meaning]}m${text}\u001b[0m` : text);
@@ -65,7 +65,7 @@ export function createScreen({ write, terminal, color, columns, clock }: ScreenO
   };
 }
 
-/** Looks again and again until `check` gives something; undefined when the time is over or the signal aborts. */
+/** Repeats `check` until it returns something; undefined if time runs out or the signal aborts. */
 export async function poll<T>(
   check: () => T | undefined | Promise<T | undefined>,
   { clock, everyMs, forMs, signal }: { clock: Clock; everyMs: number; forMs: number; signal: AbortSignal },

@@ -7,7 +7,7 @@ import { APPLIED, type Glimpse, Timeline } from './timeline.ts';
 import { SAMPLE_URL, sampleManifests, type World, watchResources } from './world.ts';
 
 export interface StoryOptions {
-  /** Nobody stays to look: end when it is clear how it ends. */
+  /** Nobody stays to look: end when the outcome is clear. */
   readonly once: boolean;
   readonly timeoutMs: number;
   readonly env: Environment;
@@ -17,7 +17,7 @@ export interface StoryOptions {
   readonly stack: AsyncDisposableStack;
 }
 
-/** What the samples make. */
+/** What the samples create. */
 const SUBJECTS: readonly string[] = [
   'DatabaseSpace production',
   'DatabaseCluster orders',
@@ -28,8 +28,8 @@ const SUBJECT_WIDTH = Math.max(...SUBJECTS.map((subject) => subject.length));
 const WORD_WIDTH = 28;
 
 /**
- * Applies the samples, shows what becomes of them, and what to do next; from then on each change, until the stack ends.
- * Resolves to what is wrong, which was shown; undefined when all is Ready. Throws when it is aborted.
+ * Applies the samples, shows what becomes of them and what to do next, and from then on each change, until the stack ends.
+ * Resolves to what is wrong, which was shown; undefined if all is Ready. Throws when aborted.
  */
 export async function tell(world: World, options: StoryOptions): Promise<string | undefined> {
   const { clock, screen, stack, signal } = options;
@@ -77,7 +77,7 @@ export async function tell(world: World, options: StoryOptions): Promise<string 
   return problem;
 }
 
-/** What all of it is for. */
+/** Shows what all of it is for. */
 async function showApplication({ kubectl, namespace }: World, { screen, signal }: StoryOptions): Promise<void> {
   screen.line('The cluster has a login of its own, in Secret orders-admin; the one it came with is refused.');
   const { query, answer } = await runApplication(kubectl, namespace, signal);
@@ -90,7 +90,7 @@ function wordOf({ word, state }: Glimpse): string {
   return state === '' ? word : `${word} (${state})`;
 }
 
-/** Resolves when all is Ready, to undefined; else to why not, when time is over, nothing more is to be expected, or it was aborted. */
+/** Resolves to undefined when all is Ready, or to why it is not if time runs out, nothing more can be expected, or it was aborted. */
 async function outcome(
   world: World,
   timeline: Timeline,

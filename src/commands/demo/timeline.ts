@@ -9,10 +9,10 @@ import type { KubeObject } from '../../kube/object.ts';
 export interface Glimpse {
   /** `DatabaseCluster orders`. */
   readonly subject: string;
-  /** `Ready`, or the reason why it is not; or what was done to it, where that changes nothing of it. */
+  /** `Ready`, or the reason why it is not; or what was done to it, if that changes nothing of it. */
   readonly word: string;
   readonly meaning: 'good' | 'bad' | 'busy';
-  /** The cloud's word for a cluster's state; '' where there is none. */
+  /** The cloud's word for a cluster's state; '' if there is none. */
   readonly state: string;
   readonly message: string;
   /** A person must act. */
@@ -22,10 +22,10 @@ export interface Glimpse {
 /** The word before the operator has said anything. */
 export const APPLIED = 'Applied';
 
-/** What a user's status tells of its Secret, in other fields than a cluster's. */
+/** What a user's status says about its Secret, in other fields than a cluster's. */
 const bindingSchema = z.object({ binding: z.object({ name: z.string() }) });
 
-/** What else is to be seen of an object than its condition Ready. */
+/** What can be seen of an object besides its condition Ready. */
 interface Aside {
   readonly paused: boolean;
   /** When its password was replaced; '' if it never was. */
@@ -65,7 +65,7 @@ export function glimpseOf(object: KubeObject): Glimpse {
 export class Timeline {
   readonly #last = new Map<string, { readonly glimpse: Glimpse; readonly aside: Aside }>();
 
-  /** What is new of the object; nothing, mostly. */
+  /** Returns what is new about the object: mostly nothing. */
   see(object: KubeObject): readonly Glimpse[] {
     const [glimpse, aside] = [glimpseOf(object), asideOf(object)];
     const before = this.#last.get(glimpse.subject);
@@ -88,7 +88,7 @@ export class Timeline {
   }
 }
 
-/** What was done to an object that may be Ready all the time, and what that means. */
+/** Returns what was done to an object that may have been Ready all the time, and what that means. */
 function news(before: Aside, { paused, rotated, secretName }: Aside): readonly (readonly [string, string])[] {
   const found: (readonly [string, string])[] = [];
   if (!before.paused && paused) found.push(['Pausing', 'Mooring goes on looking and telling, and changes nothing']);

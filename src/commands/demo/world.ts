@@ -20,7 +20,7 @@ import { createKubectl, type Environment, fileOfProject, type Kubectl } from './
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
 import type { Screen } from './screen.ts';
 
-/** All that the demo runs on. */
+/** Everything that the demo runs on. */
 export interface World {
   readonly controlPlane: ControlPlane;
   readonly kubectl: Kubectl;
@@ -28,26 +28,26 @@ export interface World {
   readonly cloudURL: string;
   /** The one that runs now, or ran last. */
   readonly operator: OperatorProcess;
-  /** Starts another one where that has ended, as Kubernetes would; a line says so. */
+  /** Starts another one if that has ended, as Kubernetes would; a line says so. */
   restartOperator(): Promise<void>;
 }
 
 export interface WorldOptions {
-  /** Of a cluster to use; undefined: one of our own. */
+  /** The kubeconfig of a cluster to use; undefined: one of our own is started. */
   readonly kubeconfig: string | undefined;
   readonly env: Environment;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly screen: Screen;
-  /** What is started is ended by this, in reverse. */
+  /** Ends what was started, in reverse. */
   readonly stack: AsyncDisposableStack;
 }
 
-/** The base URL that the samples name: where `mooring simulate` listens unless it is told otherwise. */
+/** The base URL in the samples: where `mooring simulate` listens unless told otherwise. */
 export const SAMPLE_URL = 'http://127.0.0.1:7080';
 const SERVICE_ACCOUNT = { namespace: 'mooring-system', name: 'mooring' };
 
-/** Starts everything, with a line for each thing. What was started is on the stack also when it throws. */
+/** Starts everything, with a line for each thing. What was started is on the stack even if it throws. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { env, clock, signal, screen, stack, kubeconfig } = options;
   screen.heading('Starting');
@@ -114,7 +114,7 @@ async function install(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
   await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names], { signal });
 }
 
-/** Where the samples look for it, so that they can be applied as they are; where that is taken, elsewhere. */
+/** Starts the cloud where the samples look for it, so that they can be applied as they are; elsewhere if that is taken. */
 async function startCloud({ clock, stack }: WorldOptions): Promise<string> {
   const simulator = createSimulator({ clock, random: systemRandom, dialect: 'document', knobs: SIMULATE_KNOBS });
   const server = await startSimulatorServer(simulator, { port: Number(new URL(SAMPLE_URL).port) }).catch((error) => {
@@ -133,7 +133,7 @@ async function borrow(kubectl: Kubectl, namespace: string, { signal, stack }: Wo
   await kubectl(['create', 'namespace', namespace], { signal });
 }
 
-/** While the operator is still there to let go of them. A cluster that it cannot let go of is not worth waiting for. */
+/** Runs while the operator is still there to let go of the objects. One that it cannot let go of is not worth waiting for. */
 async function giveBack(kubectl: Kubectl, namespace: string): Promise<void> {
   const plurals = definitions.map(({ plural }) => plural).toReversed();
   const inNamespace = `--namespace=${namespace}`;
@@ -144,8 +144,8 @@ async function giveBack(kubectl: Kubectl, namespace: string): Promise<void> {
 }
 
 /**
- * Calls back with each change of a resource of ours in the namespace. Resolves when the first look is over; it goes on
- * until the stack ends it.
+ * Calls back with each change of a resource of ours in the namespace. Resolves when the first look is over; the watch goes on until
+ * the stack ends it.
  */
 export async function watchResources(
   { controlPlane, namespace }: World,
@@ -170,7 +170,7 @@ export async function watchResources(
       resource: { group: GROUP, version: API_VERSION, plural, kind },
       namespaces: [namespace],
       transform: withKind(kind),
-      onFailure: () => {}, // It goes on by itself; if the API server is gone, other things tell.
+      onFailure: () => {}, // It goes on by itself; if the API server is gone, other things show it.
     });
     informer.onChange((_key, before, after) => onChange(before, after));
     return informer;
@@ -185,7 +185,7 @@ export async function watchResources(
   await Promise.all(informers.map((informer) => informer.synced));
 }
 
-/** Objects of a list do not name their kind. The cast is the parse border: the status is parsed by who shows it. */
+/** Objects in a list do not name their kind. The cast is the parse border: whoever shows the status parses it. */
 function withKind(kind: string): (object: AnyObject) => KubeObject {
   return (object) => ({ ...(object as AnyObject & KubeObject), kind });
 }
@@ -197,7 +197,7 @@ export interface Manifest {
   readonly objects: readonly string[];
 }
 
-/** The samples in the order in which a user would write them, with the simulated cloud's URL. */
+/** Returns the samples in the order in which a user would write them, with the simulated cloud's URL. */
 export function sampleManifests(cloudURL: string): readonly Manifest[] {
   return ['secrets', 'space', 'cluster', 'user', 'database'].map((name) => {
     const path = `deploy/samples/${name}.yaml`;

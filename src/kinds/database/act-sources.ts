@@ -8,7 +8,7 @@ import { readTexts, type SourceText } from './sources.ts';
 import { type Refusal, runInTransaction } from './transaction.ts';
 import type { DatabaseWorld } from './world.ts';
 
-/** Whether the sources would be taken: they are run, and the transaction is closed without effect. */
+/** Tries the sources: they run in a transaction that is then closed without effect. */
 export async function trySchema(
   world: DatabaseWorld,
   subject: DatabaseSubject,
@@ -23,7 +23,7 @@ export async function trySchema(
   return { checkedSchema: checked(plan, refusal) };
 }
 
-/** What was tried with success, and now to stay. */
+/** Runs the sources once more, after a dry run that succeeded, and commits them. */
 export async function applySchema(
   world: DatabaseWorld,
   subject: DatabaseSubject,
@@ -43,7 +43,7 @@ export async function applySchema(
   const appliedSchema = appliedAfter(subject.status.appliedSchema, plan.sources, plan.run, clock.now());
   const found = await servers
     .asAdmin(access, (client, token) => client.getSchema(token, name, signal), signal)
-    // It is committed, and that must not be forgotten: the next pass looks.
+    // The sources are committed, and the status must say so even if this read fails: the next pass looks.
     .catch(() => undefined);
   const schemaHash = found === undefined ? undefined : schemaDigest(found);
   if (plan.because !== 'drift') return { appliedSchema, schemaHash: schemaHash ?? null, foreignSchemaHash: null };
@@ -55,7 +55,7 @@ export async function applySchema(
   return { appliedSchema, foreignSchemaHash: corrected ? null : (schemaHash ?? null) };
 }
 
-/** The texts that the plan is about; undefined: they changed meanwhile, so the next pass plans anew. */
+/** Returns the texts that the plan is about; undefined: they have changed since, so the next pass makes a new plan. */
 async function textsOf(
   { configMaps }: DatabaseWorld,
   subject: DatabaseSubject,

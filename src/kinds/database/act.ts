@@ -41,10 +41,10 @@ export async function actOnDatabase(
 }
 
 /**
- * That it is about to be done stands in the status already. A first attempt looks whether the name is free right before:
- * servers were seen to answer with success where there is a database already, and that must not make it ours. So of several
- * objects only one may be at it. Nor must what was written down make it ours, after a refusal: it goes with that, as a later
- * process could not tell.
+ * The status already says that the database is about to be created. A first attempt checks right before the call that the name is
+ * free: some servers answer with success if the database exists already, and that must not make it ours. For the same reason only
+ * one of several objects may make the call. A refusal removes the operation from the status: if it stayed, a later process would
+ * take a database that somebody else creates for ours.
  */
 async function create(
   world: DatabaseWorld,
@@ -65,7 +65,7 @@ async function create(
     const isMade = await servers.asAdmin(
       access,
       async (client, token) => {
-        // Nothing is waited for between this look and the call.
+        // Nothing is awaited between this check and the call.
         const others = [...world.claimants(access.clusterKey, name)].map(world.database);
         if (first && isMadeForAnother(subject, others, attempts)) return false;
         await attempts.make(subject.key, operation, clock, () => client.createDatabase(token, name, signal));
@@ -78,10 +78,10 @@ async function create(
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     const isInvalid = error instanceof ApiError && error.kind === 'invalid';
     if (!isInvalid || !(await existsByGet(world, access, name, signal))) throw error;
-    // Refused as it exists: from an earlier attempt, if there may have been one.
+    // Refused because it exists: by an earlier attempt, if there may have been one.
     return {};
   }
-  // Ready says that it is there, and it is not looked for again for minutes.
+  // Ready will say that it exists, and nobody looks again for minutes: so look now.
   if (await existsByGet(world, access, name, signal))
     return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
   const message = `The server said that it created database "${name}", and does not show it yet: it is tried again. If it stays so, look at the server`;
@@ -104,7 +104,7 @@ async function remove(
     const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
-  // The object goes for good, and with it whoever could look: so the database is looked for, whatever the answer says.
+  // Once the object is gone, nobody can look any more: so look for the database, whatever the answer says.
   if (!(await existsByGet(world, access, name, signal))) return;
   const message = `The server said that it deleted database "${name}", and still shows it: it is tried again. If it stays so, look at the server`;
   throw new TransientError('UpdateNotApplied', message);

@@ -14,16 +14,16 @@ import {
 } from './observation.ts';
 import { asBefore, type DatabaseDecision } from './present.ts';
 
-/** Longer than until a cluster's object is looked at whose status somebody wrote to. */
+/** Longer than it takes until a cluster whose status somebody has edited is looked at. */
 const ELSEWHERE_MS = 120_000;
 const GO: DatabaseDecision = { conditions: 'keep', release: true };
 
-/** Whether deleting the object may do anything to a database. */
+/** Reports whether deleting the object may do anything to a database. */
 export function needsServerToGo({ spec, status }: Pick<DatabaseSubject, 'spec' | 'status'>): boolean {
   return spec.deletionPolicy === 'Delete' && owns({ status });
 }
 
-/** What becomes of the database when its object is deleted. Nothing of ours is let go silently, and nothing else deleted. */
+/** Decides what happens to the database when its object is deleted. Nothing of ours is left silently, and nothing else is deleted. */
 export function decideDeletion(
   subject: DatabaseSubject,
   observation: DatabaseObservation,
@@ -55,7 +55,7 @@ function withoutServer(
   return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };
 }
 
-/** Nobody can reach the server by way of an object that goes, or is gone: what may stay there is told of. */
+/** The server cannot be reached through a cluster that is being deleted or gone: reports what may be left there. */
 function left(subject: DatabaseSubject, why: string): DatabaseDecision {
   const name = databaseName(subject);
   const { clusterRef } = subject.spec;
@@ -72,7 +72,7 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
   const created = isAnnounced(subject, seen) && attemptedAtMs !== undefined;
   if (seen.existence === 'absent') {
     const landsInMs = created ? attemptedAtMs + LANDING_MS - nowMs : 0;
-    // Longer: the wall clock was set back.
+    // If it is longer, the wall clock was set back.
     return landsInMs > 0 && landsInMs <= LANDING_MS ? stillLanding(subject, seen, landsInMs) : GO;
   }
   const strange = strangeName(subject, seen);
@@ -80,7 +80,7 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
     const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, as status.name was changed to "${strange}": whether it was this object's is not known`;
     return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
   }
-  // Anything else under the name is somebody else's: it stays.
+  // Anything else under this name is somebody else's, and stays.
   if (!isOurs(subject, seen) && !created) return GO;
   const message = `Database "${name}" of DatabaseCluster "${cluster}" is being deleted, with its data`;
   return {
@@ -91,8 +91,8 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
 }
 
 /**
- * Its own is on another cluster than the one that is shown now. Where somebody wrote to the status of the cluster, that is
- * soon found out, and the cluster is waited for then; if it stays so, what may be left is told of.
+ * The object's database is on another cluster than the one shown now. If somebody has edited the cluster's status, that is found out
+ * soon, so wait for the cluster. If it stays so, report what may be left.
  */
 function onAnother(subject: DatabaseSubject, seen: DatabaseSeen, elsewhere: string): DatabaseDecision {
   const { name, identity, cluster, elsewhereForMs = 0 } = seen;
@@ -106,7 +106,7 @@ function onAnother(subject: DatabaseSubject, seen: DatabaseSeen, elsewhere: stri
   return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
 }
 
-/** It was asked for, the answer was lost, and it is not there: to go now would leave it behind if it comes. */
+/** The database was asked for, the answer was lost, and it is not there: to go now would leave it behind if it appears. */
 function stillLanding(subject: DatabaseSubject, { name }: DatabaseSeen, requeueAfterMs: number): DatabaseDecision {
   const message = `Database "${name}" was asked for, and the answer was lost: it is waited for, as it may still come into being. ${LET_GO}`;
   return { conditions: [...reconciling('CreatingDatabase', message), ...asBefore(subject)], requeueAfterMs };

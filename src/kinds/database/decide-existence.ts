@@ -13,8 +13,8 @@ import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPendin
 const CREATE = 'CreateDatabase';
 
 /**
- * Whose the database is, and whether there is one. Servers hold no owner's mark, and some answer with success where one
- * exists already: a database is ours where it came to be after creating it was written down, and only there.
+ * Decides whether the database exists and whose it is. Servers record no owner, and some answer with success if the database exists
+ * already: a database is ours only if it appeared after its creation was written down.
  */
 export const decideExistence: Rule = (subject, seen, nowMs) => {
   if (seen.existence === 'absent') return absent(subject, seen, nowMs);
@@ -37,7 +37,7 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
     : reconciling('CreatingDatabase', `Database "${name}" is being created on DatabaseCluster "${cluster}"`);
   const conditions = [...summary, schemaPending(subject)];
   if (!vanished && isAnnounced(subject, seen)) return { conditions, steps: [{ do: 'CreateDatabase', name, identity }] };
-  // Written down before the call: whoever finds the database afterwards, also after a crash, knows whose it is.
+  // Written down before the call, so that whoever finds the database afterwards, even after a crash, knows whose it is.
   const startedAt = new Date(nowMs).toISOString();
   return {
     hold: true,
@@ -51,7 +51,7 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
   };
 }
 
-/** There is a database, and nothing says yet that it is this object's. */
+/** The database exists, and nothing says yet that it is this object's. */
 function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision {
   const { name, identity, cluster } = seen;
   const created = isAnnounced(subject, seen) && seen.attemptedAtMs !== undefined;
@@ -69,13 +69,13 @@ function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecisi
   const strange = strangeName(subject, seen);
   if (strange !== undefined) {
     const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but status.name is "${strange}", so somebody has changed the status, and whether the database is this object's is not known: it is left alone. Set status.name back, or set adoptionPolicy: IfExists to take the database over`;
-    // What the status says stays: a person can put it right.
+    // The status stays as it is, so that a person can correct it.
     return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
   }
   const recorded = recordedElsewhere(subject, seen);
   if (recorded !== undefined) {
     const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but not by this object: its own is on the cluster that was created ${recorded}, and this one was created ${identity}. It is left alone. If that cluster comes back, this goes on; else create this object with another name, or set adoptionPolicy: IfExists to take the database over`;
-    // What is shown of the cluster may be wrong, and soon be right again.
+    // What the cluster's object shows may be wrong, and soon right again.
     return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
   }
   const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but not by this object: it is left alone. Create this object with another name, or set adoptionPolicy: IfExists to take it over`;

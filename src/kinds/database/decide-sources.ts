@@ -15,7 +15,7 @@ import { appliedAfter, namesOf, planSchema, type SchemaPlan } from './schema-pla
 
 type SchemaSeen = Extract<DatabaseSeen['schema'], { schema: 'seen' }>;
 
-/** The last rule: there is a database, and it is ours; now its schema, and then it is Ready. */
+/** The last rule. The database exists and is ours: applies its schema, then reports Ready. */
 export function decideSchema(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): DatabaseDecision {
   const { schema } = seen;
   if (!hasSchema(subject)) return done(subject, seen, SCHEMA_NOT_MANAGED, NO_SCHEMA);
@@ -59,7 +59,7 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
     const message = `The schema stays as it was, because the server refused ${checked.message}`;
     return {
       conditions: [...stalled('SchemaRefused', message), synced('False', 'SchemaRefused', message)],
-      // Whether the database is still there is looked at no less often than of one that is Ready.
+      // The database's existence is checked at least as often as for one that is Ready.
       requeueAfterMs: earlier(schema.tryAgainInMs, seen.checkInMs),
     };
   }
@@ -76,7 +76,7 @@ function pendingOf(plan: SchemaPlan): ConditionUpdate {
     : synced('False', 'SchemaPending', `Not applied yet: ${namesOf(plan)}`);
 }
 
-/** All sources are in the schema. What else is in it was put there by others, and cannot be taken away by defining. */
+/** All sources are applied. Anything else in the schema was defined by others, and defining cannot remove it. */
 function asApplied(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen, nowMs: number): DatabaseDecision {
   const { appliedSchema, schemaHash = schema.found } = subject.status;
   const count =

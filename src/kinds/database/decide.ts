@@ -7,10 +7,10 @@ import { type DatabaseObservation, type DatabaseSeen, type DatabaseSubject, refu
 import { type DatabaseDecision, type Rule, schemaPending } from './present.ts';
 
 /**
- * First answer wins. The order is behaviour:
- * 1. whether a server takes the name; which object stands for the database
+ * The first answer wins. The order is behaviour:
+ * 1. whether a server accepts the name; which object stands for the database
  * 2. nothing is looked at again before its time
- * 3. whether there is a database, and whose it is, before anything is done to it
+ * 3. whether the database exists, and whose it is, before anything is done to it
  * 4. its schema
  */
 export const RULES: readonly Rule[] = [decideName, decideClaim, decideSettled, decideExistence, decideSchema];
@@ -36,7 +36,7 @@ function decideName(subject: DatabaseSubject): DatabaseDecision | undefined {
   return { conditions: [...stalled('InvalidDatabaseName', message), schemaPending(subject)] };
 }
 
-/** Two objects for one database: the one that has it, or else the older, keeps it; the other says whose it is and does nothing. */
+/** Two objects want one database: the one that has it, or otherwise the older, keeps it. The other names it and does nothing. */
 function decideClaim(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
   if (seen.claimedBy === undefined) return undefined;
   const message = `Database "${seen.name}" of DatabaseCluster "${seen.cluster}" belongs to Database "${seen.claimedBy}": delete one of the two, or create this one with another name`;

@@ -29,7 +29,7 @@ export function databaseKind(
       ];
     },
     group: clusterKeyOf,
-    // The finalizer stands only once something was about to be done.
+    // The finalizer is set only when something is about to be done.
     holds: () => true,
     owns,
     observe: (subject, signal) => observeDatabase(world, subject, signal),

@@ -19,19 +19,19 @@ import { schemaDigest } from './schema-plan.ts';
 import { areAsApplied, readSources } from './sources.ts';
 import type { DatabaseWorld } from './world.ts';
 
-/** How long after the server refused schema sources the same are tried again: its data may have changed. */
+/** How long after the server refused schema sources the same ones are tried again: its data may have changed. */
 const TRY_AGAIN_MS = 600_000;
 
 /**
- * Reads what the decision needs. Costs no call while cluster, spec and sources are those that were last found to be right
- * and it is not time to look again; then one List, which all databases of the server share, and the schema.
+ * Reads what the decision needs. Makes no call while cluster, spec and sources are as last verified and it is not time to look
+ * again. Otherwise it makes one List, which all databases of the server share, and reads the schema.
  */
 export async function observeDatabase(
   world: DatabaseWorld,
   subject: DatabaseSubject,
   signal: AbortSignal,
 ): Promise<DatabaseObservation> {
-  // What nobody needs to know keeps nobody from going.
+  // An object that owns nothing to delete can go without asking its server.
   if (subject.deleting && !needsServerToGo(subject)) return { server: 'notNeeded' };
   const access = await serverAccess(world, subject, signal);
   if (access.server !== 'open') return { ...access, unchanged: areAsApplied(world.configMaps, subject) };
@@ -74,7 +74,7 @@ async function look(
 ): Promise<DatabaseSeen> {
   const { servers, memory, clock } = world;
   const listed = await servers.hasDatabase(access, seen.name, signal);
-  // A List may be a little old, and nobody may be told wrongly that a database and its data are gone.
+  // A List may be a little old, and a database must not be reported as gone, with its data, by mistake.
   const expected = isOurs(subject, seen) || seen.attemptedAtMs !== undefined;
   const exists = listed || (expected && (await existsByGetOrList(world, access, seen.name, signal)));
   if (!exists) return { ...seen, existence: 'absent' };
@@ -101,7 +101,7 @@ async function lookAtSchema(
   try {
     text = await servers.asAdmin(access, (client, token) => client.getSchema(token, name, signal), signal);
   } catch (error) {
-    // The List may be from before somebody deleted it; servers answer 404 or 400 then.
+    // The List may be older than a deletion by somebody else; servers then answer 404 or 400.
     const isMissing = error instanceof ApiError && (error.kind === 'notFound' || error.kind === 'invalid');
     if (isMissing && !(await existsByGetOrList(world, access, name, signal))) return 'gone';
     throw error;
@@ -109,7 +109,7 @@ async function lookAtSchema(
   return { schema: 'seen', sources, found: schemaDigest(text), tryAgainInMs: tryAgainInMs(world, subject) };
 }
 
-/** One GET, and where that says that there is none a List of this moment, too: whatever stands before a server may answer 404 to anything. */
+/** Makes one GET and, if it finds nothing, a fresh List, too: a proxy before the server may answer 404 to anything. */
 export async function existsByGetOrList(
   world: DatabaseWorld,
   access: OpenServer,
@@ -119,7 +119,7 @@ export async function existsByGetOrList(
   return (await existsByGet(world, access, name, signal)) || world.servers.listsDatabase(access, name, signal);
 }
 
-/** One GET; what it finds is told to those who share the List. */
+/** Makes one GET, and shares what it finds with the users of the List. */
 export async function existsByGet(
   world: DatabaseWorld,
   access: OpenServer,
@@ -131,7 +131,7 @@ export async function existsByGet(
   return found !== undefined;
 }
 
-/** When creating it, which was written down, may have been asked of the server last, here or by a process before. */
+/** Returns when its creation, as written down, may last have been asked of the server, by this process or an earlier one. */
 function attemptedAtMs({ memory }: DatabaseWorld, { key, status }: DatabaseSubject): number | undefined {
   return status.operation === undefined ? undefined : memory.attempts.lastMadeAtMs(key, status.operation);
 }
@@ -153,7 +153,7 @@ function checkInMs(
 function tryAgainInMs({ memory, clock }: DatabaseWorld, { key, lookNow }: DatabaseSubject): number {
   const triedAtMs = memory.schemaTriedAtMs(key);
   const nowMs = clock.now();
-  // Where the wall clock was set back, how long ago it was is not known any more.
+  // If the wall clock was set back, how long ago it was is no longer known.
   if (lookNow || triedAtMs === undefined || triedAtMs > nowMs) return 0;
   return triedAtMs + TRY_AGAIN_MS - nowMs;
 }

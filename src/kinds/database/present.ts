@@ -7,10 +7,10 @@ import type { DatabaseStatus } from './schema.ts';
 export type DatabaseDecision = Decision<DatabaseStatus, DatabaseStep>;
 export type DatabaseStatusPatch = StatusPatch<DatabaseStatus>;
 
-/** One question; undefined: it does not decide, ask the next. */
+/** One question; undefined: it does not decide, so ask the next. */
 export type Rule = (subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number) => DatabaseDecision | undefined;
 
-/** Of a schema, where none is applied or none is wanted. */
+/** The schema's status fields when none is applied or none is wanted. */
 export const NO_SCHEMA = {
   appliedSchema: null,
   schemaHash: null,
@@ -36,7 +36,7 @@ export const SCHEMA_NOT_MANAGED = synced(
   'The spec names no schema sources, so the schema is not looked at',
 );
 
-/** The condition beside the summary, before the schema can be looked at. */
+/** Returns the condition beside the summary until the schema can be looked at. */
 export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
   if (!hasSchema(subject)) return SCHEMA_NOT_MANAGED;
   return synced(
@@ -46,7 +46,7 @@ export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
   );
 }
 
-/** As they stand: nothing new was learned of what is beside the summary. */
+/** Returns the conditions beside the summary as they are: nothing new was learned about them. */
 export function asBefore({ status }: DatabaseSubject): readonly ConditionUpdate[] {
   return particulars(status.conditions ?? []);
 }

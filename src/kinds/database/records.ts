@@ -8,34 +8,34 @@ import { type EndsOn, endsOn as endsOnServer, isAdmitted } from '../server/depen
 import { type DatabaseSubject, databaseName } from './observation.ts';
 import { databaseDefinition } from './schema.ts';
 
-/* What all Databases together say of a server: which object stands for which database. */
+/* What all Databases together say about a server: which object stands for which database. */
 
 type DatabaseRecord = Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>;
 
-/** Also of an object whose spec cannot be read any more, if it may have a database. */
+/** Also reads an object whose spec can no longer be read, if it may have a database. */
 export const recordOf = heldRecordReader(databaseDefinition, {
   holds: ({ name, operation }) => name !== undefined || operation !== undefined,
   named: ({ spec, status }) => ({ ...spec, name: status.name ?? status.operation?.target ?? spec.name }),
 });
 
-/** What a change of the wish for this database is told as. */
+/** Returns the reference under which changes of the claims to this database are reported. */
 export function claimReference(cluster: ObjectKey, name: string): Reference {
   return `databases/${cluster}/${name}`;
 }
 
-/** Whom a change of the object concerns: those who want its database. */
+/** Returns what a change of the object concerns: the objects that want its database. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
   const record = recordOf(object);
   return record === undefined ? [] : [claimReference(clusterKeyOf(record), databaseName(record))];
 }
 
-/** The cluster on whose server the database is, where it goes there with its object. */
+/** Returns the cluster whose server has the database, if the database is deleted with its object. */
 export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
   const record = recordOf(object);
   return record === undefined ? undefined : endsOnServer(record, record.status.name !== undefined);
 }
 
-/** The other object that stands for the database, if it comes first. */
+/** Returns the other object that stands for the database, if it comes first. */
 export function firstClaimant(
   subject: DatabaseRecord,
   others: Iterable<KubeObject | undefined>,
@@ -45,7 +45,7 @@ export function firstClaimant(
   return comesBefore(subject, claimants, holdOf);
 }
 
-/** Whether another object has the database, or the call that creates it may have been made for that one. */
+/** Reports whether another object has the database, or the call that creates it may have been made for that object. */
 export function isMadeForAnother(
   { metadata: { uid } }: DatabaseRecord,
   others: Iterable<KubeObject | undefined>,

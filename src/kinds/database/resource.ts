@@ -3,5 +3,5 @@ import type { Resource } from '../../kube/api.ts';
 
 export const DATABASES: Resource = { group: GROUP, version: VERSION, plural: 'databases', kind: 'Database' };
 
-/** Stands on an object from before its database is created until nothing of it is left to do. */
+/** On an object from before its database is created until nothing is left to do for it. */
 export const DATABASE_FINALIZER = `${GROUP}/database`;

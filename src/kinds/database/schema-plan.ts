@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseStatus } from './schema.ts';
 
-/* Which schema sources are to be run, from digests only. */
+/* Decides which schema sources must run, from digests only. */
 
 /** A schema source as it is now. */
 export interface SourceSeen {
@@ -9,24 +9,24 @@ export interface SourceSeen {
   readonly source: string;
   /** Digest of its text. */
   readonly hash: string;
-  /** Of the ConfigMap. */
+  /** The ConfigMap's resource version. */
   readonly resourceVersion?: string;
 }
 
 export interface SchemaPlan {
-  /** new: nothing was applied so far. drift: the server's schema was changed elsewhere. */
+  /** new: nothing has been applied so far. drift: the server's schema was changed elsewhere. */
   readonly because: 'new' | 'changed' | 'drift';
-  /** All that the spec lists. */
+  /** All sources in the spec. */
   readonly sources: readonly SourceSeen[];
-  /** Positions, from 0, of those that are run. */
+  /** Positions, from 0, of the sources that are run. */
   readonly run: readonly number[];
-  /** Names what is run and on which schema: with the same digest it is the same try. */
+  /** Identifies what is run and on which schema: the same digest means the same try. */
   readonly digest: string;
 }
 
 type Applied = NonNullable<DatabaseStatus['appliedSchema']>;
 
-/** What must be run so that the schema is as the sources say; undefined: nothing. `found`: digest of the server's schema. */
+/** Returns what must run so that the schema is as the sources say; undefined: nothing. `found`: digest of the server's schema. */
 export function planSchema(
   status: Pick<DatabaseStatus, 'appliedSchema' | 'schemaHash' | 'foreignSchemaHash'>,
   sources: readonly SourceSeen[],
@@ -37,14 +37,14 @@ export function planSchema(
   const all = sources.map((_, position) => position);
   const changed = all.filter((position) => !isApplied(applied, sources[position]));
   if (changed.length === 0 && !differs) return undefined;
-  // While sources are to be applied, a schema that differs may be their own, committed without an answer: nobody else's.
+  // While sources are unapplied, a schema that differs may come from them, committed without an answer, and from nobody else.
   const because = applied.length === 0 ? 'new' : changed.length > 0 ? 'changed' : 'drift';
   const run = differs ? all : changed;
   const digest = hashOf(JSON.stringify([found, run.map((position) => idOf(sources[position]))]));
   return { because, sources, run, digest };
 }
 
-/** `status.appliedSchema` after the plan was carried out, or, without one, with the versions of now. */
+/** Returns `status.appliedSchema` after `run` was carried out; if that is empty, the old one with the current versions. */
 export function appliedAfter(
   before: Applied | undefined,
   sources: readonly SourceSeen[],
@@ -59,7 +59,7 @@ export function appliedAfter(
   });
 }
 
-/** Names of the sources that the plan runs, for people. */
+/** Returns the names of the sources that the plan runs, for people. */
 export function namesOf({ sources, run }: Pick<SchemaPlan, 'sources' | 'run'>): string {
   return run.map((position) => sources[position]?.source).join(', ');
 }
@@ -68,12 +68,12 @@ function isApplied(applied: Applied, seen: SourceSeen | undefined): boolean {
   return applied.some((other) => idOf(other) === idOf(seen));
 }
 
-/** Where an inline text stands in the list does not matter. */
+/** The position of an inline text in the list does not matter. */
 function idOf(seen: Pick<SourceSeen, 'source' | 'hash'> | undefined): string {
   return `${seen?.source.replace(/^inline\/\d+$/, 'inline')} ${seen?.hash}`;
 }
 
-/** Of a source or a schema: `status` has it under `hash`, or a name that ends so. */
+/** Returns the digest of a source or a schema, which the status has as `hash` or under a name that ends so. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -82,8 +82,8 @@ const CLAUSE = /\s*,?\s+(?=(?:sub|value|owns|plays|relates)\s)/;
 const TYPE = /^(?:entity|relation|attribute|struct)\s/;
 
 /**
- * Digest of a schema as a server shows it. The order of types, and of what each of them says, means nothing and may differ
- * from one time to the next; neither do spaces.
+ * Returns the digest of a schema as a server shows it. The order of types and of their clauses means nothing and may differ from one
+ * read to the next; whitespace means nothing either.
  */
 export function schemaDigest(text: string): string {
   const statements: string[] = [];

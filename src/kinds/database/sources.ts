@@ -5,19 +5,19 @@ import { hashOf, type SourceSeen } from './schema-plan.ts';
 
 type Source = NonNullable<DatabaseSpec['schema']>[number];
 
-/** A source with its text: for one use, never kept. */
+/** A source with its text, for one use: never kept. */
 export interface SourceText extends SourceSeen {
   readonly text: string;
 }
 
-/** Why a source cannot be read; lasting: until a person does something. */
+/** Why a source cannot be read. lasting: until a person does something. */
 export interface SourceMissing {
   readonly lasting: boolean;
   readonly reason: string;
   readonly message: string;
 }
 
-/** The sources as they are now. A ConfigMap is read only if it is not the version whose text was digested last. */
+/** Returns the sources as they are now. Reads a ConfigMap only if it is not the version whose text was last digested. */
 export async function readSources(
   configMaps: ConfigMaps,
   subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>,
@@ -36,7 +36,7 @@ export async function readSources(
   return seen;
 }
 
-/** The sources at these positions, with their texts. */
+/** Returns the sources at these positions, with their texts. */
 export async function readTexts(
   configMaps: ConfigMaps,
   { metadata, spec }: Pick<DatabaseSubject, 'metadata' | 'spec'>,
@@ -55,7 +55,7 @@ export async function readTexts(
   return texts;
 }
 
-/** Whether all sources are those that were applied last, in the very versions. Costs nothing. */
+/** Reports whether all sources are those last applied, in the very same versions. Makes no call. */
 export function areAsApplied(
   configMaps: ConfigMaps,
   subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>,

@@ -5,21 +5,21 @@ import { existsByGet } from './observe.ts';
 import type { SourceText } from './sources.ts';
 import type { DatabaseWorld } from './world.ts';
 
-/** How long the server waits for the schema lock before it refuses: then it is tried again with growing pauses. */
+/** How long the server waits for the schema lock before it refuses. Then the call is repeated with growing pauses. */
 const LOCK_WAIT_MS = 10_000;
-/** A transaction that is lost, with this process or with the answer that named it, holds the lock for so long. */
+/** How long a transaction holds the lock if this process, or the answer that named it, is lost. */
 const TRANSACTION_MS = 180_000;
 const MAX_CLOSE_ATTEMPTS = 3;
 
-/** What the server says against a source, or against committing all of them. */
+/** The server's objection to a source, or to committing all of them. */
 export interface Refusal {
   readonly source: string;
   readonly message: string;
 }
 
 /**
- * Runs the texts in order in one schema transaction, which is then committed or closed; after the first refusal always
- * closed, so that nothing of it stays. Throws TransientError SchemaLocked, SchemaTimedOut or TransactionEnded, and ApiError.
+ * Runs the texts in order in one schema transaction, then commits or closes it. After the first refusal it is always closed, so that
+ * nothing is kept. Throws TransientError SchemaLocked, SchemaTimedOut or TransactionEnded, and ApiError.
  */
 export async function runInTransaction(
   world: DatabaseWorld,
@@ -34,7 +34,7 @@ export async function runInTransaction(
   let mayBeOpen = true;
   try {
     for (const { source, text } of texts) {
-      // Many slow answers, each within its own limit, would hold the worker for as long as their server likes.
+      // Many slow answers, each within its own limit, would hold the worker for as long as the server likes.
       if (world.clock.monotonic() >= overAt) throw timedOut(source, `The transaction took ${TRANSACTION_MS / 1000} s`);
       const refusal = await refusalOf(source, () =>
         world.servers.asAdmin(access, (client, token) => client.query(token, id, { query: text }, signal), signal),
@@ -49,7 +49,7 @@ export async function runInTransaction(
     mayBeOpen = refusal !== undefined;
     return refusal;
   } finally {
-    // Of a commit whose answer was lost nobody knows: closing does no harm then either.
+    // If the answer to a commit was lost, its outcome is unknown: closing does no harm then either.
     if (mayBeOpen) await close(world, access, id);
   }
 }
@@ -69,21 +69,21 @@ async function open(world: DatabaseWorld, access: OpenServer, name: string, sign
     return transactionId;
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
-    // Servers answer alike where there is no such database.
+    // Servers give the same answer if the database does not exist.
     if (!(await existsByGet(world, access, name, signal))) throw error;
     const message = `The schema lock of database "${name}" is held by another transaction: it was waited for, and is tried again. One of Mooring's own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. ${error.message}`;
     throw new TransientError('SchemaLocked', message, { cause: error });
   }
 }
 
-/** A transaction that is gone is closed. One that cannot be closed ends by itself: nothing is lost by it but time. */
+/** A transaction that is gone counts as closed. One that cannot be closed ends by itself: only time is lost. */
 async function close({ servers }: DatabaseWorld, access: OpenServer, id: string): Promise<void> {
   for (let attempt = 1; attempt <= MAX_CLOSE_ATTEMPTS; attempt++) {
     try {
       await servers.asAdmin(access, (client, token) => client.closeTransaction(token, id));
       return;
     } catch {
-      // What led here matters more, and is told.
+      // The error that led here matters more, and is reported.
     }
   }
 }
@@ -93,14 +93,14 @@ function timedOut(source: string, why: string, cause?: ApiError): TransientError
   return new TransientError('SchemaTimedOut', message, { cause });
 }
 
-/** Of a query that ran out of time nothing is kept; a commit may have been carried out all the same. */
+/** If a query timed out, nothing of it is kept; a commit may have been carried out all the same. */
 function unknownIfTimedOut(error: unknown): never {
   if (!(error instanceof ApiError) || error.status !== 408) throw error;
   const message = `The commit of the schema ran out of time, and whether it was kept is not known: it is looked at, and tried again if need be. ${error.message}`;
   throw new TransientError('SchemaTimedOut', message, { cause: error });
 }
 
-/** What the server says against it; other failures are thrown. */
+/** Returns the server's objection, if any; throws other failures. */
 async function refusalOf(source: string, call: () => Promise<unknown>): Promise<Refusal | undefined> {
   try {
     await call();

@@ -8,10 +8,10 @@ import { Elapsed } from '../elapsed.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { Verifications } from '../verification.ts';
 
-/** Reason of the Event for an object that goes while its database stays. */
+/** Reason of the Event for an object that is deleted while its database stays. */
 export const DATABASE_LEFT = 'DatabaseLeft';
 
-/** What a Database is observed with and acted on through. */
+/** What a Database is observed and acted on with. */
 export interface DatabaseWorld extends ServerWorld {
   readonly api: KubeApi;
   readonly clock: Clock;
@@ -21,27 +21,27 @@ export interface DatabaseWorld extends ServerWorld {
   /** Keys of the Databases that stand for a database of this name on this cluster, or want to. */
   readonly claimants: (cluster: ObjectKey, name: string) => Iterable<ObjectKey>;
   readonly memory: DatabaseMemory;
-  /** A schema that was changed elsewhere is again as the sources say. */
+  /** Called when a schema that was changed elsewhere is again as the sources say. */
   readonly onSchemaCorrected: (key: ObjectKey, message: string) => void;
-  /** The object goes, and what it stood for may stay: people must hear of it. */
+  /** Called when the object goes and its database may stay: people must hear of it. */
   readonly onLeft: (key: ObjectKey, message: string) => void;
 }
 
-/** What is remembered in this process only. */
+/** What only this process remembers. */
 export class DatabaseMemory {
   readonly attempts: Attempts;
   readonly verifications: Verifications;
-  /** That its cluster is shown as another one than the one that its database is on. */
+  /** How long the cluster has been shown as another one than the one that the database is on. */
   readonly elsewhere = new Elapsed();
   readonly #triedAt = new Map<ObjectKey, number>();
 
-  /** As of Attempts. */
+  /** See Attempts. */
   constructor(self: string, actsSinceMs: ActsSince) {
     this.attempts = new Attempts(self, actsSinceMs);
     this.verifications = new Verifications(actsSinceMs);
   }
 
-  /** When its schema was last tried, by wall clock; undefined: not in this process. */
+  /** Returns when the schema was last tried, by wall clock; undefined: not in this process. */
   schemaTriedAtMs(key: ObjectKey): number | undefined {
     return this.#triedAt.get(key);
   }

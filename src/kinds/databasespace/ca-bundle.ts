@@ -6,7 +6,7 @@ const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /**
- * The certificates of `caBundle` as PEM, without the words around them. Throws TerminalError where it holds none, or one that
+ * Returns the certificates of `caBundle` as PEM, without the text around them. Throws TerminalError if it holds none, or one that
  * cannot be read: TLS ignores those silently.
  */
 export function caOf({ caBundle }: Pick<DatabaseSpaceSpec, 'caBundle'>): string | undefined {

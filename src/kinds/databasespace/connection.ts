@@ -26,28 +26,28 @@ import { refusalOfServerURL, refusalOfURL, type UrlPolicy } from './url-policy.t
 const REQUESTS_PER_SERVER = 8;
 
 /**
- * So long what a server said of the primary counts, and nothing else does, while the one that it named runs: servers that disagree must
- * not move all logins to and fro.
+ * How long the primary that a server named counts, whatever others say, while it runs: servers that disagree must not move all
+ * logins to and fro.
  */
 const PRIMARY_MS = 60_000;
 
-/** What a DatabaseSpace and its Secrets say, ready to be used. */
+/** What a DatabaseSpace and its Secrets say, ready for use. */
 export interface SpaceConnection {
   readonly client: CloudClient;
   readonly poller: SpacePoller;
-  /** What every new cluster comes with. */
+  /** The login that every new cluster comes with. */
   readonly factoryLogin: Login;
-  /** Changes with the factory login; says nothing about it. */
+  /** Changes with the factory login, and reveals nothing about it. */
   readonly factoryVersion: string;
   readonly place: Place;
   readonly verifyIntervalMs: number;
-  /** Since when Lists have failed, in wall-clock milliseconds; undefined: the last one did not. */
+  /** Since when Lists have failed, in wall-clock milliseconds; undefined: the last one succeeded. */
   failingSinceMs(): number | undefined;
-  /** The base URL of the server at an address `host:port`. Throws TerminalError where it is not allowed, or is no address. */
+  /** Returns the base URL of the server at `host:port`. Throws TerminalError if it is not allowed, or the address is none. */
   serverURL(address: string): string;
-  /** The logins of the cluster's server: another cluster at the same address has its own. */
+  /** Returns the logins of the cluster's server: another cluster at the same address has its own. */
   logins(serverURL: string, clusterID: string): Logins;
-  /** The address of the primary, as the cluster's server at that URL has just said, as it takes no changes itself (421). */
+  /** Returns the primary's address if the cluster's server at that URL has just named it, taking no changes itself (421). */
   primaryNamedBy(serverURL: string, clusterID: string): string | undefined;
 }
 
@@ -61,17 +61,17 @@ export interface ConnectionsOptions {
     api: 'cloud' | 'server',
     request: { operation: string; code: string; durationMs: number },
   ) => void;
-  /** Clusters of the space are not as they were; `first`: nothing was known of them by this connection. */
+  /** Called when clusters of the space have changed; `first`: this connection knew nothing of them before. */
   readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>, first: boolean) => void;
-  /** The space was listed, or could not be. `first`: from now on its clusters are known by this connection. */
+  /** Called when the space was listed, or could not be. `first`: from now on this connection knows its clusters. */
   readonly onListed: (space: ObjectKey, first: boolean) => void;
-  /** The space had no connection before. */
+  /** Called when a space is connected that had no connection before. */
   readonly onConnected?: (space: ObjectKey) => void;
 }
 
-/** Several DatabaseSpaces that mean the same space with the same tokens share this: one List for all of them. */
+/** Shared by the DatabaseSpaces that mean the same space with the same tokens: one List serves them all. */
 interface Shared {
-  /** Whose requests the cloud may count together. */
+  /** Identifies the requests that the cloud may count together. */
   readonly account: string;
   readonly limiter: RequestLimiter;
   readonly baseURL: string;
@@ -79,7 +79,7 @@ interface Shared {
   readonly client: CloudClient;
   readonly poller: SpacePoller;
   readonly users: Map<ObjectKey, number>;
-  /** By cluster id; only of clusters that are there. */
+  /** By cluster id; only of clusters that exist. */
   readonly servers: Map<string, readonly Logins[]>;
   /** Likewise. */
   readonly primaries: Map<string, NamedPrimary>;
@@ -87,7 +87,7 @@ interface Shared {
   failingSinceMs: number | undefined;
 }
 
-/** What a server said of which one takes changes. */
+/** The server that takes changes, according to another server. */
 interface NamedPrimary {
   readonly by: string;
   readonly address: string;
@@ -102,7 +102,7 @@ interface Entry {
 /** The connections of all spaces. */
 export class SpaceConnections {
   readonly #options: ConnectionsOptions;
-  /** What the cloud and each server may repeat, whoever asks. */
+  /** The secrets that the cloud and each server may repeat in their answers, whoever asks. */
   readonly #sent: SentSecrets;
   readonly #shared = new Map<string, Shared>();
   readonly #entries = new Map<ObjectKey, Entry>();
@@ -121,9 +121,9 @@ export class SpaceConnections {
   }
 
   /**
-   * `factoryVersion`: of the Secret that the factory login is from; while the login is the same, that of the first one counts.
-   * Connects the space as said; what is shared and unchanged goes on. Throws TerminalError where a URL is not allowed, or caBundle is none.
-   * Returns whether it is another connection than before.
+   * Connects the space as its spec says; what is shared and unchanged goes on. `factoryVersion`: that of the Secret with the factory
+   * login; while the login stays the same, the first version counts. Returns whether this is another connection than before. Throws
+   * TerminalError if a URL is not allowed, or caBundle is none.
    */
   connect(
     space: ObjectKey,
@@ -139,7 +139,7 @@ export class SpaceConnections {
     const digest = digestOfSettings({ baseURL, teamID, spaceID, ca, credentials });
     const before = this.#entries.get(space);
     const shared = this.#shared.get(digest) ?? this.#share(digest, spec, credentials, ca);
-    // Only now: access tokens that still count, and what was learned of the cloud's limit, go on with the new one.
+    // Only now, so that valid access tokens, and what was learned of the cloud's limit, pass to the new connection.
     if (before !== undefined && before.digest !== digest) this.#leave(space, before.digest);
     shared.users.set(space, parseDuration(spec.pollInterval));
     shared.poller.intervalMs = Math.min(...shared.users.values());
@@ -152,7 +152,7 @@ export class SpaceConnections {
     };
     this.#entries.set(space, { digest, connection: this.#connection(spec, shared, factory, ca) });
     if (before === undefined) this.#options.onConnected?.(space);
-    // What is listed already will not be for the first time again, and may mean something else by now.
+    // A space that is listed already will not be listed for the first time again, and may mean something else by now.
     if (shared.listed) this.#options.onListed(space, true);
     return before?.digest !== digest;
   }
@@ -202,7 +202,7 @@ export class SpaceConnections {
       sent: this.#sent,
       peers: this.#peersOf(baseURL, ca),
       onRequest: (request) => onRequest('cloud', request),
-      // It tells all whom the outage held up.
+      // The poller then informs everything that the outage held up.
       onRecovered: () => poller.retry(),
     });
     const users = new Map<ObjectKey, number>();
@@ -310,25 +310,25 @@ export class SpaceConnections {
   }
 }
 
-/** What is no address may lead anywhere, and the login goes with it. */
+/** A text that is not an address may lead anywhere, and the login would be sent there. */
 function refuseAddress(address: string): never {
   const message = `The cloud's answer makes no sense: ${addressWords(address)} is not the host and port of a server`;
   throw new TerminalError('CloudAnswerUnusable', message);
 }
 
-/** For a message, as it may be any text. */
+/** Returns the address for a message, quoted and shortened, as it may be any text. */
 export function addressWords(address: string): string {
   return JSON.stringify(address.slice(0, MAX_ADDRESS_WORDS));
 }
 
-/** The longest name that there may be, and a port. */
+/** The longest possible host name, and a port. */
 const MAX_ADDRESS_WORDS = 260;
 
 /**
- * The documents do not say what the cloud counts requests by. Clouds do so by account most of the time, which is the team
- * here: an API token is of one space only, and a team has many. Where each token has a limit of its own, sharing what was
- * learned costs some of the rate, and no space more than its turn. Teams share nothing, as one must not be able to slow
- * another; if the cloud counts by address, each finds its part of the limit by itself.
+ * The cloud's documents do not say what it counts requests by. Most clouds count by account, which is the team here: an API token is
+ * for one space only, and a team has many. If each token has a limit of its own, sharing what was learned costs some of the rate, and
+ * no space more than its turn. Teams share nothing, as one must not be able to slow another; if the cloud counts by address, each
+ * finds its part of the limit by itself.
  */
 function accountOf(spec: DatabaseSpaceSpec): string {
   const { baseURL, teamID } = placeOf(spec);

@@ -4,8 +4,8 @@ import { type SecretContents, valuesFrom } from '../secrets.ts';
 import type { DatabaseSpaceSpec } from './schema.ts';
 
 /**
- * The API tokens of the space, from the contents of the Secrets that it names.
- * Throws TransientError SecretNotFound and TerminalError SecretKeyMissing, as `valuesFrom`.
+ * Returns the API tokens of the space, from the contents of the Secrets that it names.
+ * Throws TransientError SecretNotFound and TerminalError SecretKeyMissing, like `valuesFrom`.
  */
 export function credentialsFrom(
   { apiTokens }: Pick<DatabaseSpaceSpec, 'apiTokens'>,
@@ -23,7 +23,7 @@ function tokenKeys(ref: DatabaseSpaceSpec['apiTokens'][number]['secretRef']) {
   return [ref.clientIDKey ?? 'clientID', ref.clientSecretKey ?? 'clientSecret'] as const;
 }
 
-/** Tells of all Secrets that are not there at once; undefined where that is one or none, of which `valuesFrom` tells. */
+/** Returns an error that names all missing Secrets; undefined: at most one is missing, which `valuesFrom` reports. */
 export function severalMissing(
   {
     apiTokens,
@@ -38,7 +38,7 @@ export function severalMissing(
   ].filter(({ name }) => contents.get(name) === undefined);
   const byName = [...Map.groupBy(wanted, ({ name }) => name)];
   if (byName.length < 2) return undefined;
-  // Secrets that have the same keys stand together.
+  // Secrets with the same keys are listed together.
   const keysOf = new Map(
     byName.map(([name, uses]) => [name, [...new Set(uses.flatMap(({ keys }) => keys))].join(', ')] as const),
   );

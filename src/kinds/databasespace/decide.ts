@@ -10,15 +10,15 @@ import type { DatabaseSpaceStatus } from './schema.ts';
 
 export type SpaceDecision = Decision<DatabaseSpaceStatus, SpaceStep>;
 
-/** Keeps a Secret from going while deleting a cluster needs it, or lets go of it. */
+/** Keeps a Secret from being deleted while deleting a cluster needs it, or stops keeping it. */
 export interface SpaceStep {
   readonly do: 'KeepSecret' | 'FreeSecret';
   readonly name: string;
 }
 
 /**
- * What deleting a cluster will need stays: the space and its Secrets, also when a whole namespace is deleted in whatever
- * order. What nothing needs any more goes at once.
+ * Whatever deleting a cluster will need stays, that is the space and its Secrets, even if a whole namespace is deleted in any order.
+ * What nothing needs any more goes at once.
  */
 export function decideSpace(subject: SpaceSubject, observation: SpaceObservation, nowMs: number): SpaceDecision {
   const { neededBy, keptSecrets, staleSecrets, freeSecrets, cloud } = observation;
@@ -26,7 +26,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   const free = (names: readonly string[]) => names.map((name): SpaceStep => ({ do: 'FreeSecret', name }));
   const freeAll = free([...keptSecrets, ...staleSecrets]);
   if (cloud === undefined) return { conditions: 'keep', steps: freeAll, release: true };
-  // A Secret is named in the status before it is kept: whatever is kept can be found again, whoever forgot the rest.
+  // A Secret is named in the status before it is kept, so that every kept Secret can be found again, even if the rest is forgotten.
   const toKeep = needed ? freeSecrets : [];
   const announced = new Set(subject.status.keptSecrets);
   const keep = toKeep.filter((name) => announced.has(name)).map((name): SpaceStep => ({ do: 'KeepSecret', name }));
@@ -51,7 +51,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   };
 }
 
-/** What a person must mend keeps the clusters from going, and so comes first. */
+/** What a person must fix keeps the clusters from being deleted, and so comes first. */
 function inUse(decided: readonly ConditionUpdate[], message: string): readonly ConditionUpdate[] {
   const rest = particulars(decided);
   const mustAct = decided.some(({ type, reason }) => type === 'Stalled' || reason === 'SecretNotFound');
@@ -68,20 +68,20 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 }
 
-/** Those who go on with the tokens that there were are not to believe that these are there, or right. */
+/** Clusters that go on with the earlier tokens must not be led to believe that the present ones are there, or right. */
 function notConnected({ why, lacksToken }: NotConnected): SpaceDecision {
   const { reason, message } = why;
   const failure = failureOf(why);
   const valid = lacksToken ? credentials('False', reason, message) : credentials('Unknown', 'NotExchanged', NOT_ASKED);
   const conditions = failed([valid], failure);
-  // A Secret that comes or changes is told by the watch; where there is none, operator.md says how long it may take.
+  // The watch reports a Secret that appears or changes; without a watch, operator.md says how long it may take.
   return { conditions, retry: failure.lasting === 'terminal' ? 'slowly' : 'later' };
 }
 
 const NOT_ASKED =
   'The API tokens are not tried as long as the space cannot be connected, for the reason that Ready has';
 
-/** While the space cannot be listed, its own poller goes on trying and tells when that changes. */
+/** While the space cannot be listed, its own poller keeps trying and reports when that changes. */
 function decideCloud(
   subject: SpaceSubject,
   space: SpaceObservation,
@@ -94,7 +94,7 @@ function decideCloud(
     const message = `${which}. Correct the client id and the client secret in ${inSecrets(refused.map(({ secretName }) => secretName))}`;
     return {
       conditions: [...stalled('CredentialsInvalid', message), credentials('False', 'CredentialsInvalid', message)],
-      // Clusters are observed all the same, with the tokens that are right.
+      // Clusters are still observed, with the tokens that are right.
       ...(inventory === undefined ? {} : { status: found(inventory, versions) }),
       requeueAfterMs: RETRY_REFUSED_MS,
     };
@@ -122,7 +122,7 @@ function decideCloud(
   };
 }
 
-/** All works until they are gone, and then nothing does: whoever deleted them had better hear of it before. */
+/** Everything works until these Secrets are gone, and then nothing does: whoever deleted them should hear of it before. */
 function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservation): string | undefined {
   if (leavingSecrets.length === 0) return undefined;
   const one = leavingSecrets.length === 1;
@@ -136,15 +136,15 @@ function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservat
 }
 
 /**
- * How long it need not be told yet that Lists fail, or are throttled: what is known of the space is a little older then, and that is
- * all. Thousands of objects need not hear of it.
+ * Returns for how long it need not be reported yet that Lists fail or are throttled: until then, what is known of the space is only a
+ * little older, and thousands of objects need not hear of it.
  */
 function untilTold({ listError, failingSinceMs = 0, inventory }: CloudSeen, nowMs: number): number {
   const afterMs = listError instanceof ApiError ? TOLD_AFTER_MS[listError.kind] : undefined;
   return afterMs !== undefined && inventory !== undefined ? Math.min(afterMs, failingSinceMs + afterMs - nowMs) : 0;
 }
 
-/** After so many milliseconds in which each of them did. One that fails is no news. */
+/** How many milliseconds all Lists must have failed before it is reported. A single failure is no news. */
 const TOLD_AFTER_MS: Readonly<Partial<Record<ApiError['kind'], number>>> = {
   throttled: 120_000,
   unreachable: 10_000,
@@ -159,14 +159,14 @@ function found(
   return { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions: versions ?? null };
 }
 
-/** While a refusal counts, a look asks for nothing (cloud/token.ts). */
+/** As long as a refusal counts, a look makes no request (cloud/token.ts). */
 const RETRY_REFUSED_MS = 60_000;
 
 function credentials(status: ConditionUpdate['status'], reason: string, message: string): ConditionUpdate {
   return { type: 'CredentialsValid', status, reason, message };
 }
 
-/** While the cloud is not reached, what is known of the tokens stands. */
+/** While the cloud cannot be reached, what is known of the tokens stands. */
 function validity(subject: SpaceSubject, observation: CloudSeen): ConditionUpdate {
   if (observation.exchanged) return credentials('True', 'TokensExchanged', tokensMessage(observation));
   const known = findStatusCondition(subject.status.conditions, 'CredentialsValid');
@@ -188,7 +188,7 @@ function inSecrets(names: readonly string[]): string {
   return `${unique.length === 1 ? 'Secret' : 'Secrets'} ${unique.map((name) => `"${name}"`).join(', ')}`;
 }
 
-/** What changes with each try is not told: a message that stays the same is not written again. */
+/** Leaves out what changes with each try: a message that stays the same is not written again. */
 const UNREACHABLE = ['CloudUnreachable', 'Next try within a minute'] as const;
 const PARTIAL = [
   'CloudAnswerUnusable',
@@ -230,7 +230,7 @@ function meaningOf(
   const words = isPartial ? PARTIAL : WORDS[error instanceof ApiError ? error.kind : 'unreachable'];
   const [word, remedy] = words ?? UNREACHABLE;
   const before = readyOf(subject);
-  // A process that found the outage when it began does not know since when; the condition of the one before does.
+  // A process that found the outage when it started does not know when it began; the earlier process's condition does.
   const known = inventory === undefined && before?.reason === word ? before.lastTransitionTime : undefined;
   const since = known ?? secondsOf(failingSinceMs);
   return ['again', { word, message: `${message}${since === undefined ? '' : `, since ${since}`}. ${remedy}` }];

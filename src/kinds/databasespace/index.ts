@@ -18,9 +18,9 @@ export function databaseSpaceKind(
       ),
       `spaces/${metadata.namespace}/${metadata.name}`,
     ],
-    // Each waits for a cloud that somebody with rights in its namespace has named, and that may never answer.
+    // Each waits for a cloud that was named by somebody with rights in its namespace, and that may never answer.
     group: ({ metadata }) => metadata.namespace ?? '',
-    // The finalizer stands only while something needs the space.
+    // The finalizer is set only while something needs the space.
     holds: () => true,
     observe: (subject, signal) => observeSpace(world, subject, signal),
     decide: decideSpace,

@@ -24,42 +24,42 @@ export interface UnmanagedCluster {
 export interface SpaceObservation {
   /** DatabaseClusters, `namespace/name`, whose deletion will need this space. */
   readonly neededBy: readonly string[];
-  /** Secrets that the spec names and that are kept from going. */
+  /** Secrets that the spec names and that are kept from being deleted. */
   readonly keptSecrets: readonly string[];
-  /** Secrets that are still kept, though the spec does not name them any more. */
+  /** Secrets that are still kept although the spec no longer names them. */
   readonly staleSecrets: readonly string[];
   /** Secrets that the spec names and that are not kept, but can be. */
   readonly freeSecrets: readonly string[];
   /** Secrets that the spec names and that somebody has deleted: they go when nothing keeps them any more. */
   readonly leavingSecrets: readonly string[];
-  /** Undefined: not looked at, as the object is going and nothing needs it. */
+  /** Undefined: not looked at, as the object is being deleted and nothing needs it. */
   readonly cloud: CloudSeen | NotConnected | undefined;
 }
 
 export interface RefusedToken {
-  /** The Secret that it is in. */
+  /** The Secret that holds it. */
   readonly secretName: string;
   readonly error: ApiError;
 }
 
-/** The space cannot be connected: a Secret or a key in one is not there, or the URL is not allowed. */
+/** The space cannot be connected, for example because a Secret or a key in one is missing, or the URL is not allowed. */
 export interface NotConnected {
   readonly why: TransientError | TerminalError;
-  /** An API token is what is not there. Otherwise something else is wrong, and nobody has tried whether the tokens are right. */
+  /** An API token is missing. Otherwise something else is wrong, and nobody has tried whether the tokens are right. */
   readonly lacksToken: boolean;
 }
 
 export interface CloudSeen {
   readonly place: string;
-  /** Why tokens were not exchanged, one a token. Only what clearly says that a token is wrong. */
+  /** Why tokens were not exchanged, one entry a token. Only for answers that clearly say that the token is wrong. */
   readonly refused: readonly RefusedToken[];
-  /** Whether the cloud has taken every token. */
+  /** Whether the cloud has accepted every token. */
   readonly exchanged: boolean;
   /** Why the last List failed. */
   readonly listError: unknown;
   /** Since when, in wall-clock milliseconds. */
   readonly failingSinceMs: number | undefined;
-  /** The last List was believed, but for what `listError` tells of. */
+  /** The last List was believed, except for what `listError` reports. */
   readonly isPartial: boolean;
   /** Undefined: not listed yet. */
   readonly inventory:
@@ -73,17 +73,17 @@ export interface SpaceWorld {
   readonly secrets: Secrets;
   readonly connections: SpaceConnections;
   readonly places: Pick<SpacePlaces, 'same'>;
-  /** Ids that the DatabaseClusters of a space stand for, or want, as far as that counts for the space `by`, which may be another one. */
+  /** Ids that a space's DatabaseClusters stand for, or want, as far as that counts for the space `by`, which may be another one. */
   readonly claimedIDs: (space: ObjectKey, by: ObjectKey) => ReadonlySet<string>;
-  /** DatabaseClusters that cannot go without the space. */
+  /** DatabaseClusters that cannot be deleted without the space. */
   readonly neededBy: (space: ObjectKey) => readonly ObjectKey[];
-  /** What the Secrets were like when the space was connected last. */
+  /** The versions of the object and its Secrets when the space was last connected. */
   readonly connectedWith: Map<ObjectKey, string>;
 }
 
 const MAX_UNMANAGED = 50;
 
-/** What is known of the space, and what it is needed for. */
+/** Reads what is known of the space, and what needs it. */
 export async function observeSpace(
   world: SpaceWorld,
   subject: SpaceSubject,
@@ -103,12 +103,12 @@ export async function observeSpace(
   };
 }
 
-/** Each space has its own, as a Secret may serve several. */
+/** Each space has its own finalizer, as a Secret may serve several. */
 export function secretFinalizer({ metadata }: Pick<SpaceSubject, 'metadata'>): string {
   return `${GROUP}/space-${metadata.uid}`;
 }
 
-/** Connects the space if that was not done, or if the spec or a Secret changed since. */
+/** Looks at the cloud. Connects the space first if that was not done, or the spec or a Secret has changed since. */
 async function observeCloud(
   world: SpaceWorld,
   subject: SpaceSubject,
@@ -119,7 +119,7 @@ async function observeCloud(
   if (subject.lookNow) connection.client.forgetRefusals();
   const { refused, unanswered } = await exchange(connection, subject.spec, signal);
   const { poller } = connection;
-  // The first List; from then on the poller goes on by itself, also when it fails. Tokens that are right are enough for it.
+  // The first List. Then the poller goes on by itself, even if it fails. The tokens that are right are enough for it.
   const started = poller.listedAtMs !== undefined || poller.error !== undefined;
   const useless = refused.length === subject.spec.apiTokens.length;
   if (!useless && (!started || subject.lookNow)) await poller.refresh();
@@ -127,7 +127,7 @@ async function observeCloud(
     place: placeName(connection.place),
     refused,
     exchanged: refused.length === 0 && unanswered === undefined,
-    // What is held back has no cause of its own: the exchange that was tried does.
+    // A request that was held back has no cause of its own: the exchange that was tried does.
     listError: isHeldBack(poller.error) ? (unanswered ?? poller.error) : poller.error,
     failingSinceMs: connection.failingSinceMs(),
     isPartial: poller.isPartial,
@@ -170,7 +170,7 @@ async function connected(
     if (factory !== undefined && isManaged(factory)) throw mistaken(ref.name);
     const version = factory?.resourceVersion ?? '';
     if (!('why' in credentials)) world.connections.connect(key, spec, credentials, login, version);
-    // Logins are verified without the cloud. What was connected before goes on as it was.
+    // Logins are verified without the cloud, so connect without tokens. What was connected before goes on as it was.
     else if (!world.connectedWith.has(key)) world.connections.connect(key, spec, [], login, version);
     return {};
   }, false);
@@ -191,7 +191,7 @@ function orWhy<T extends object>(work: () => T, lacksToken: boolean): T | NotCon
   }
 }
 
-/** Each rotation would change what counts as the login that new clusters come with, and ask for the next one. */
+/** Each rotation would change what counts as the login that new clusters come with, and so call for the next one. */
 function mistaken(name: string): TerminalError {
   return new TerminalError(
     'DefaultLoginMistaken',
@@ -199,20 +199,20 @@ function mistaken(name: string): TerminalError {
   );
 }
 
-/** All Secrets that the spec names, each once. */
+/** Returns all Secrets that the spec names, each once. */
 export function secretNames(spec: DatabaseSpaceSpec): readonly string[] {
   return [...new Set([...spec.apiTokens.map((token) => token.secretRef.name), spec.defaultCredentialsSecretRef.name])];
 }
 
 interface Exchanged {
   readonly refused: readonly RefusedToken[];
-  /** Why not all were tried: the cloud did not say whether they are right. */
+  /** Why not all tokens were tried: the cloud did not say whether they are right. */
   readonly unanswered: ApiError | undefined;
 }
 
 /**
- * Exchanges each token that is not held: a wrong one shows now, not when it is needed, and does not keep the others from
- * being used. Whether the cloud is reached is not asked here: the List says so.
+ * Exchanges each token that is not held. A wrong one shows now, not when it is needed, and does not keep the others from being used.
+ * Whether the cloud can be reached is left to the List.
  */
 async function exchange(
   connection: SpaceConnection,
@@ -233,8 +233,8 @@ async function exchange(
 }
 
 /**
- * Asked once: versions are for people to look up, and one List is all that is asked regularly. A deploy of
- * one that is not among them asks anew, so what is known stays where they cannot be asked for.
+ * Versions are read once: they are for people to look up, and only the List is read regularly. A deploy of a version that is not
+ * among them reads them again, so if they cannot be read, what is known stays.
  */
 async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, works: boolean, signal: AbortSignal) {
   const known = subject.status.availableVersions;
@@ -248,7 +248,7 @@ async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, wo
   }
 }
 
-/** Ids that are stood for in the same place of the cloud, by whatever DatabaseSpace. */
+/** Returns the ids that any DatabaseSpace's clusters stand for in the same place of the cloud. */
 function claimedIn({ places, claimedIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
   const [ids = new Set<string>(), ...others] = [...places.same(space)].map((each) => claimedIDs(each, space));
   return others.length === 0 ? ids : new Set([ids, ...others].flatMap((each) => [...each]));

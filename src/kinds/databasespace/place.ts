@@ -7,7 +7,7 @@ export interface Place {
   readonly spaceID: string;
 }
 
-/** The place that the spec names. The base URL is written the one way in which two of the same meaning are equal. */
+/** Returns the place that the spec names. Base URLs that mean the same become equal. */
 export function placeOf({ baseURL, teamID, spaceID }: Pick<DatabaseSpaceSpec, keyof Place>): Place {
   const href = URL.canParse(baseURL) ? new URL(baseURL).href : baseURL;
   return { baseURL: href.replace(/\/+$/, ''), teamID, spaceID };
@@ -17,12 +17,12 @@ export function isSamePlace(one: Place, other: Place): boolean {
   return one.baseURL === other.baseURL && one.teamID === other.teamID && one.spaceID === other.spaceID;
 }
 
-/** How people call it. */
+/** Returns what people call the place. */
 export function placeName({ teamID, spaceID }: Place): string {
   return `space "${spaceID}" of team "${teamID}"`;
 }
 
-/** With the cloud, where that matters. */
+/** Returns the name with that of the cloud, for when it matters. */
 export function placeInFull(place: Place): string {
   return `${placeName(place)} at ${place.baseURL}`;
 }

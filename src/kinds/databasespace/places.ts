@@ -3,17 +3,17 @@ import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { isSamePlace, type Place, placeInFull, placeOf } from './place.ts';
 
 /**
- * Which place of the cloud each DatabaseSpace names, kept by changes: whoever has recorded a cluster there has it, whether or
- * not the space is connected. A start connects one space after the other, and one whose Secret is missing never.
+ * Which place in the cloud each DatabaseSpace names, kept up to date by changes. A cluster recorded there counts whether or not the
+ * space is connected: a start connects one space after the other, and never one whose Secret is missing.
  */
 export class SpacePlaces {
   readonly #places = new Map<ObjectKey, Place>();
   readonly #spaces = new Multimap();
 
-  /** One object changed; undefined: it is not there any more. */
+  /** Called when one object has changed; undefined: it no longer exists. */
   changed(space: ObjectKey, object: KubeObject | undefined): void {
     const [was, is] = [this.#places.get(space), object && placeNamedBy(object)];
-    // Who remembers something of a place knows it by its object.
+    // Caches compare places by reference, so an unchanged place stays the same object.
     if (was !== undefined && is !== undefined && isSamePlace(was, is)) return;
     if (was !== undefined) {
       this.#places.delete(space);
@@ -25,24 +25,24 @@ export class SpacePlaces {
     }
   }
 
-  /** Undefined: there is no such DatabaseSpace, as far as was seen. */
+  /** Undefined: no such DatabaseSpace was seen. */
   get(space: ObjectKey): Place | undefined {
     return this.#places.get(space);
   }
 
-  /** All DatabaseSpaces that name the same place as this one, itself included. */
+  /** Returns all DatabaseSpaces that name the same place as this one, itself included. */
   same(space: ObjectKey): Iterable<ObjectKey> {
     const place = this.#places.get(space);
     return place === undefined ? [] : this.at(place);
   }
 
-  /** All DatabaseSpaces that name the place. */
+  /** Returns all DatabaseSpaces that name the place. */
   at(place: Place): Iterable<ObjectKey> {
     return this.#spaces.get(placeInFull(place));
   }
 }
 
-/** Of a spec that cannot be read for another reason, too: its clusters are there all the same. */
+/** Also reads a spec that is invalid for another reason: its clusters exist all the same. */
 function placeNamedBy({ spec }: KubeObject): Place | undefined {
   const { baseURL, teamID, spaceID } = (spec ?? {}) as Readonly<Record<string, unknown>>;
   const isNamed = typeof baseURL === 'string' && typeof teamID === 'string' && typeof spaceID === 'string';

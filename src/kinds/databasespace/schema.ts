@@ -14,7 +14,7 @@ import {
   textWith,
 } from '../shared-schema.ts';
 
-/** No user information, query or fragment: credentials belong in Secrets, and paths are appended. No value in the message: it may hold a password. */
+/** No user information, query or fragment: credentials belong in Secrets, paths are appended. No value in the message: it may be secret. */
 const HTTP_URL = '^https?://[^/?#@[:space:]]+(/[^?#[:space:]]*)?$';
 
 const apiToken = z.object({
@@ -150,7 +150,7 @@ const status = z
 export type DatabaseSpaceSpec = Immutable<z.output<typeof spec>>;
 export type DatabaseSpaceStatus = Immutable<z.output<typeof status>>;
 
-/** A space that clusters are managed in stays the space that they are in. */
+/** The space that clusters are managed in cannot become another one. */
 function staysWhileManaged(field: string): ValidationRule {
   return {
     rule: `self.spec.${field} == oldSelf.spec.${field} || !has(oldSelf.status) || !has(oldSelf.status.clusters) || oldSelf.status.clusters.managed == 0`,

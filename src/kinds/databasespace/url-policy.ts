@@ -2,7 +2,7 @@ import { type BlockList, isIP } from 'node:net';
 import { networksOf, specialUseOf } from '../../base/address.ts';
 import type { ConnectionGuard } from '../../base/http.ts';
 
-/** Where the operator may send requests to, whatever a manifest or the cloud says. */
+/** Where the operator may send requests, whatever a manifest or the cloud says. */
 export interface UrlPolicy {
   /** http to hosts other than loopback. */
   readonly allowHTTP: boolean;
@@ -16,7 +16,7 @@ export const LOOPBACK_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Why the base URL is not allowed, as a text that follows the field's name; undefined if it is. */
+/** Returns why the base URL is not allowed, as text that follows the field's name; undefined: it is. */
 export function refusalOfURL(text: string, policy: UrlPolicy): string | undefined {
   const url = URL.parse(text);
   if (url === null) return `"${text}" is not a URL: write one such as https://cloud.example.com`;
@@ -29,8 +29,8 @@ export function refusalOfURL(text: string, policy: UrlPolicy): string | undefine
 }
 
 /**
- * Why the URL that `serverURL` makes for a server is not allowed, as `refusalOfURL`. Where base URLs are listed, logins go
- * to hosts only that a listed cloud named: `host` is what it called the server.
+ * Returns why the URL that `serverURL` makes for a server is not allowed, like `refusalOfURL`. If base URLs are listed, logins go only
+ * to hosts that a listed cloud named: `host` is what it called the server.
  */
 export function refusalOfServerURL(text: string, host: string, policy: UrlPolicy): string | undefined {
   const url = URL.parse(text);
@@ -47,7 +47,7 @@ export function refusalOfServerURL(text: string, host: string, policy: UrlPolicy
   return refusalOfLiteral(url, policy);
 }
 
-/** The policy for connections: it also holds for what names turn out to mean. Undefined: nothing is refused. */
+/** Returns the policy for connections, which also covers the addresses that names resolve to. Undefined: nothing is refused. */
 export function connectionGuard(policy: UrlPolicy): ConnectionGuard | undefined {
   if (policy.allowedNetworks === undefined) return undefined;
   const networks = networksOf(policy.allowedNetworks);
@@ -64,7 +64,7 @@ function refusalOfScheme(text: string, url: URL, { allowHTTP }: UrlPolicy): stri
   return `"${text}" is not https: use https, or start the operator with --allow-http`;
 }
 
-/** Of an address in the URL itself: what a name means is seen when a connection is made. */
+/** Checks an address in the URL itself: what a name resolves to is checked when a connection is made. */
 function refusalOfLiteral(url: URL, { allowedNetworks }: UrlPolicy): string | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (allowedNetworks === undefined || isIP(host) === 0) return undefined;
@@ -73,7 +73,7 @@ function refusalOfLiteral(url: URL, { allowedNetworks }: UrlPolicy): string | un
   return refusalOfAddress(host, host, networks);
 }
 
-/** Each policy's networks, as each pass asks for them. */
+/** Each policy's networks, cached because every pass needs them. */
 const known = new WeakMap<readonly string[], BlockList>();
 
 function refusalOfAddress(host: string, address: string, allowed: BlockList): string | undefined {

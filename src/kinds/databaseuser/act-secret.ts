@@ -25,8 +25,8 @@ import { DATABASE_USERS } from './resource.ts';
 import type { UserWorld } from './world.ts';
 
 /*
- * The steps that write the connection Secret. At every moment one of the passwords in it works: the coming one is written
- * down before the server hears of it, and the old one goes after that was accepted.
+ * The steps that write the connection Secret. At every moment one of the passwords in it works: the coming one is written down before
+ * the server hears of it, and the old one is removed only when the new one was accepted.
  */
 
 /** What a step works with. */
@@ -38,7 +38,7 @@ export interface Work {
   readonly signal: AbortSignal;
 }
 
-/** The connection Secret as it is now. Throws TransientError SecretChanged where it is not ours. */
+/** Reads the connection Secret as it is now. Throws TransientError SecretChanged if it is not ours. */
 export async function readConnectionSecret({ world, subject, signal }: Work): Promise<SecretContents | undefined> {
   const name = connectionSecretName(subject);
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
@@ -50,7 +50,7 @@ export function secretChanged(name: string): TransientError {
   return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: it is looked at again`);
 }
 
-/** The password that works stays where it is, the coming one stands beside it before the server hears of it. */
+/** Writes a coming password beside the one that works, before the server hears of it. */
 export async function prepareNext(work: Work, instead = false): Promise<undefined> {
   const { world, subject, signal } = work;
   const { tries } = world.memory;
@@ -58,7 +58,7 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   const { current, next: before, own = [] } = passwordsIn(secret, work.access, work.subject);
   const username = usernameOf(subject);
   const ref = subject.spec.passwordSecretRef;
-  // One that is on its way comes to its end first: the server may be about to take it.
+  // One that is on its way is finished first: the server may be about to take it.
   const isUnsent = before !== undefined && tries.isUnsent(subject.key, { username, password: before });
   if (before !== undefined && !((isUnsent || instead) && ref !== undefined)) return;
   const next =
@@ -73,13 +73,13 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   tries.prepared(subject.key, { username, password: next });
 }
 
-/** nextPassword signed in. */
+/** Makes nextPassword, which signed in, the password. */
 export async function promotePassword(work: Work): Promise<UserStatusPatch | undefined> {
   const secret = await readConnectionSecret(work);
   const { next, answers, own = [] } = passwordsIn(secret, work.access, work.subject);
   if (next === undefined) return undefined;
   const { subject, world } = work;
-  // It may be another one than the one that was tried.
+  // It may be another one than was tried.
   if (!world.memory.wasAccepted(subject.key, { username: usernameOf(subject), password: next }))
     throw secretChanged(connectionSecretName(subject));
   const nowMs = world.clock.now();
@@ -94,7 +94,7 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
   return rotated(subject, answers, nowMs);
 }
 
-/** `isOwn`: the password is one that a person chose, which the Secret may not note yet. */
+/** `isOwn`: a person chose the password, which the Secret may not say yet. */
 export async function writeSecret(work: Work, isOwn: boolean): Promise<undefined> {
   const secret = await readConnectionSecret(work);
   if (secret === undefined) return;
@@ -103,12 +103,12 @@ export async function writeSecret(work: Work, isOwn: boolean): Promise<undefined
   await write(work, secret, isForeign(work, passwords) ? { ...passwords, next: undefined } : passwords);
 }
 
-/** Somebody else wrote the coming password, maybe since it was looked at last. */
+/** Reports whether somebody else wrote the coming password, maybe since it was last looked at. */
 export function isForeign({ world, subject }: Work, passwords: Passwords): boolean {
   return isNextForeign(passwords, subject, world.memory);
 }
 
-/** A server refused the coming password for good: it cannot stand in the way of a better one. */
+/** Removes the coming password: a server refused it for good, and it must not stand in the way of a better one. */
 export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
   const { current, own } = passwordsIn(secret, work.access, work.subject);
@@ -161,7 +161,7 @@ export async function replaceSecret(work: Work): Promise<undefined> {
   });
 }
 
-/** The same passwords under another name: one of them works there at once, so this is what applications may bind to. */
+/** Writes the same passwords under another name. One of them works there at once, so applications may bind to this Secret. */
 export async function copySecret(work: Work, from: string): Promise<UserStatusPatch> {
   const { world, subject, signal } = work;
   const { namespace = '' } = subject.metadata;
@@ -171,12 +171,12 @@ export async function copySecret(work: Work, from: string): Promise<UserStatusPa
   const secret = await readConnectionSecret(work);
   await confirm(world.api, DATABASE_USERS, subject, signal);
   await write(work, secret, passwordsIn(before, work.access, work.subject), changedAt);
-  // The one verified last goes when this one was; what was only on the way there goes now.
+  // The Secret that was verified last goes once this one is verified; one that was only written in between goes now.
   if (from !== subject.status.connection?.secretName) await world.secrets.delete(namespace, from, before);
   return { binding: { name: connectionSecretName(subject) } };
 }
 
-/** Only now, as the login in the other Secret was verified. */
+/** Deletes a former Secret, only now that the login in the other one is verified. */
 export async function retireSecret(
   world: UserWorld,
   subject: UserSubject,
@@ -187,7 +187,7 @@ export async function retireSecret(
   const secret = await world.secrets.read(namespace, name, signal);
   const told = connection === undefined ? undefined : { connection, binding: { name: connection.secretName } };
   if (secret === undefined || !isOurSecret(subject, secret)) return told;
-  // It may be the one that the object names, by now.
+  // By now it may be the one that the object names.
   await confirm(world.api, DATABASE_USERS, subject, signal);
   await world.secrets.delete(namespace, name, secret);
   return told;

@@ -16,7 +16,7 @@ type Create = Extract<UserStep, { do: 'CreateUser' }>;
 type Put = Extract<UserStep, { do: 'PutPassword' }>;
 type Delete = Extract<UserStep, { do: 'DeleteUser' }>;
 
-/** Where the server says that it is there already, the next pass tells whose it is. */
+/** Creates the user. If the server says that it exists already, the next pass finds out whose it is. */
 export async function createUser(work: Work, { username, password, returns }: Create): Promise<undefined> {
   const { world, subject, access, signal } = work;
   const { servers } = world;
@@ -27,7 +27,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
   } catch (error) {
     if (!isRefusal(error)) throw error;
     if ((await servers.user(access, username, signal)) === undefined) return refused(work, password, value, error);
-    // By an attempt whose answer was lost, or by somebody else.
+    // Created by an attempt whose answer was lost, or by somebody else.
     return;
   }
   servers.userChanged(access, username, true);
@@ -67,7 +67,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
     if (await isGone(error, () => servers.listsUser(access, username, signal))) return;
     throw error;
   }
-  // The object goes for good, and with it whoever could look: so the user is looked for, whatever the answer says.
+  // Once the object is gone, nobody can look any more: so look for the user, whatever the answer says.
   if ((await servers.user(access, username, signal)) === undefined) return;
   const message = `The server said that it deleted user "${username}", and still shows it: it is tried again. If it stays so, look at the server`;
   throw new TransientError('UpdateNotApplied', message);
@@ -98,7 +98,7 @@ async function give(
   memory.gave(subject.key, login, true);
 }
 
-/** The server says no to this very password, or to the name, and will again: another one is tried, unless it may have taken this one before. */
+/** The server refuses this password, or the name, and will again: another is tried, unless it may have taken this one before. */
 async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
   const { world, subject } = work;
   const secret = await readConnectionSecret(work);
@@ -115,7 +115,7 @@ async function refused(work: Work, password: PasswordName, value: string, error:
   throw said;
 }
 
-/** Of the only one that there is, for what may be its fault or not. */
+/** For the only password there is, which may or may not be at fault. */
 function refusedOwn(error: ApiError, remedy: string): TerminalError {
   const message = `${error.message}. If it is the password that the server does not take: ${remedy}`;
   return new TerminalError('RefusedByServer', message, { cause: error });

@@ -7,7 +7,7 @@ import type { OnServer, UserStep, UserSubject } from './observation.ts';
 import { placeOf } from './observe.ts';
 import type { UserWorld } from './world.ts';
 
-/** Carries out one step. Passwords are read and made here, for this one use. */
+/** Carries out one step. Passwords are read and generated here, for this one use. */
 export async function actOnUser(
   world: UserWorld,
   subject: UserSubject,
@@ -43,7 +43,7 @@ export async function actOnUser(
   }
 }
 
-/** The server that was decided about. */
+/** Returns the server that was decided about, or throws if it is another one now. */
 async function accessFor(
   world: UserWorld,
   subject: UserSubject,

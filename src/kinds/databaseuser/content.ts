@@ -21,26 +21,26 @@ import { type PasswordName, type UserPlace, type UserSubject, usernameOf } from 
 import { databaseUserDefinition } from './schema.ts';
 import { type FixedKey, NEXT_PASSWORD, render } from './template.ts';
 
-/* What stands in a connection Secret. */
+/* The contents of a connection Secret. */
 
-/** As the Service Binding specification has it. It cannot change later. */
+/** As in the Service Binding specification. The type of a Secret cannot change later. */
 export const SECRET_TYPE = 'servicebinding.io/database';
 const TYPE = 'database';
 const PROVIDER = 'mooring';
 
-/** A server looks at no more bytes of a password than these (compatibility.md). */
+/** How many bytes of a password a server looks at (compatibility.md). */
 export const MAX_PASSWORD_BYTES = 72;
 
 /** Annotations of connection Secrets. */
 export const SECRET_ANNOTATIONS = {
-  /** Changes whenever the contents do, but for nextPassword. Tells nothing about the password. */
+  /** Changes whenever the contents do, except for nextPassword. Reveals nothing about the password. */
   checksum: `${GROUP}/checksum`,
   passwordChangedAt: `${GROUP}/password-changed-at`,
-  /** Keys of the labels and annotations that are from the spec, so that they go when they go there. */
+  /** Keys of the labels and annotations that come from the spec, so that they are removed when the spec drops them. */
   applied: `${GROUP}/applied`,
   nextAnswers: NEXT_ANNOTATIONS.answers,
   nextMark: NEXT_ANNOTATIONS.mark,
-  /** Keys of the passwords that a person chose, by passwordSecretRef. */
+  /** Keys of the passwords that a person chose, through passwordSecretRef. */
   own: `${GROUP}/own-password`,
 } as const;
 
@@ -48,13 +48,13 @@ const PASSWORD_KEYS = { current: 'password', next: NEXT_PASSWORD } as const;
 
 const PASSWORD_NAMES: readonly PasswordName[] = ['current', 'next'];
 
-/** The passwords in a Secret of ours, as far as a server could take them, and may be given the coming one: for one use, never kept. */
+/** The passwords in a Secret of ours that a server could take and, for the coming one, may be given. For one use, never kept. */
 export interface Passwords {
   readonly current: string | undefined;
   readonly next: string | undefined;
-  /** Of the coming one, as NEXT_ANNOTATIONS say. */
+  /** What the coming one answers: see NEXT_ANNOTATIONS. */
   readonly answers?: string | undefined;
-  /** As NEXT_ANNOTATIONS say; undefined: an earlier version wrote the Secret. */
+  /** See NEXT_ANNOTATIONS; undefined: an earlier version wrote the Secret. */
   readonly mark?: string | undefined;
   /** Which of them a person chose. */
   readonly own?: readonly PasswordName[] | undefined;
@@ -87,8 +87,8 @@ export function passwordsIn(
 }
 
 /**
- * Of a Secret that does not note it, as earlier versions wrote none: it is as it was when a person's own password was verified in it,
- * or no later version has written a password there since.
+ * Reports whether a Secret without the note, which earlier versions did not write, holds a person's own password: it is unchanged
+ * since such a password was verified in it, or no later version has written a password there since.
  */
 function isOwnAsVerified(
   { status }: Pick<UserSubject, 'status'>,
@@ -100,8 +100,8 @@ function isOwnAsVerified(
 }
 
 /**
- * Somebody else wrote the coming password: it is neither the generated one that was written here, nor a person's own. That there was
- * one of a person's own under its key says nothing of the one that stands there now.
+ * Reports whether somebody else wrote the coming password: it is neither the generated one that was written here, nor a person's own.
+ * That its key held a person's own password before says nothing about the one there now.
  */
 export function isNextForeign(
   { next: password, mark }: Passwords,
@@ -113,12 +113,12 @@ export function isNextForeign(
   return !memory.isChosen(subject.key, login) && isForeign(login, mark);
 }
 
-/** The password is one that a person chose, whatever the Secret notes. */
+/** Marks the password as one that a person chose, whatever the Secret notes. */
 export function withOwn({ own = [], ...passwords }: Passwords): Passwords {
   return { ...passwords, own: [...own, 'current'] };
 }
 
-/** Why no server could take it as it is; undefined: one can. */
+/** Returns why no server could take the password as it is; undefined: one can. */
 export function refusalOfPassword(password: string): string | undefined {
   if (password === '') return 'is empty';
   const bytes = Buffer.byteLength(password);
@@ -129,14 +129,14 @@ export function refusalOfPassword(password: string): string | undefined {
 
 export function isOurSecret({ metadata }: Pick<UserSubject, 'metadata'>, secret: SecretContents): boolean {
   const isTold = secret.labels[USER_LABEL] === ownerValue(metadata.name);
-  // The login of a cluster is never a user's, whoever has become its owner.
+  // The login of a cluster is never a user's, whoever has become the Secret's owner.
   const isOwner =
     !(ADMIN_ANNOTATIONS.loginOf in secret.annotations) &&
     secret.ownerReferences.some(({ uid }) => uid === metadata.uid);
   return isOwner || (isTold && holderOf({ metadata }, secret) === undefined);
 }
 
-/** Another object that the Secret is of. */
+/** Returns another object that the Secret belongs to. */
 export function holderOf(
   { metadata }: Pick<UserSubject, 'metadata'>,
   secret: SecretContents,
@@ -144,7 +144,7 @@ export function holderOf(
   return otherHolder({ kind: databaseUserDefinition.kind, name: metadata.name }, secret);
 }
 
-/** The key of the template whose text holds a placeholder that is not known; undefined: there is none. */
+/** Returns the key of the template whose text has an unknown placeholder; undefined: there is none. */
 export function unknownPlaceholder({ spec }: Pick<UserSubject, 'spec'>): string | undefined {
   const blank = fixedValues('', { endpoint: '', address: '', addresses: '' }, '');
   const template = Object.entries(spec.connectionSecret?.template ?? {});
@@ -160,7 +160,7 @@ function fixedValues(username: string, where: Where, password: string): Record<F
   return { type: TYPE, provider: PROVIDER, host, port, username, password, uri: endpoint, addresses };
 }
 
-/** The connection Secret as it should be, but for what others put onto it. */
+/** The connection Secret as it should be, apart from what others put onto it. */
 export interface WantedSecret {
   readonly data: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
@@ -168,7 +168,7 @@ export interface WantedSecret {
   readonly owner: OwnerReference;
 }
 
-/** `changedAt`: when the password became the one that it is. */
+/** `changedAt`: when the password was last changed. */
 export function wantedSecret(
   subject: Pick<UserSubject, 'metadata' | 'spec'>,
   where: Where,
@@ -179,7 +179,7 @@ export function wantedSecret(
   const { labels = {}, annotations = {}, template = {} } = spec.connectionSecret ?? {};
   const values = fixedValues(usernameOf(subject), where, current ?? '');
   const { password: _, ...open } = values;
-  // Until there is a password, neither it nor what is made of it stands there.
+  // Until there is a password, neither it nor anything made of it is written.
   const needsPassword = (text: string) =>
     render(text, values) !== render(text, { ...values, password: `${values.password}?` });
   const texts = Object.entries(template).filter(([, text]) => current !== undefined || !needsPassword(text));
@@ -216,7 +216,7 @@ export function newSecret({ owner, ...wanted }: WantedSecret): NewSecret {
   return { ...wanted, ownerReferences: [owner], type: SECRET_TYPE };
 }
 
-/** What makes the Secret as wanted; undefined: it is. Labels, annotations and owners that others have put there stay. */
+/** Returns what makes the Secret as wanted; undefined: it is. Labels, annotations and owners that others have put there stay. */
 export function changesTo(secret: SecretContents, wanted: WantedSecret): SecretChanges | undefined {
   const [labelsBefore, annotationsBefore] = appliedTo(secret);
   const data = difference(secret.data, wanted.data, [...secret.data.keys()], secret.notText);
@@ -235,7 +235,7 @@ export function changesTo(secret: SecretContents, wanted: WantedSecret): SecretC
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
-/** `ours`: keys that go where they are not wanted. */
+/** `ours`: keys that are removed if they are not wanted. */
 function difference(
   found: ReadonlyMap<string, string>,
   wanted: Readonly<Record<string, string>>,
@@ -252,7 +252,7 @@ function asMap(record: Readonly<Record<string, string>>): ReadonlyMap<string, st
   return new Map(Object.entries(record));
 }
 
-/** Keys of the labels and of the annotations that were from the spec when the Secret was written. */
+/** Returns the keys of the labels and of the annotations that came from the spec when the Secret was written. */
 function appliedTo({ annotations }: SecretContents): readonly [readonly string[], readonly string[]] {
   const parsed = appliedSchema.safeParse(annotations[SECRET_ANNOTATIONS.applied]);
   return parsed.success ? parsed.data : [[], []];
@@ -270,7 +270,7 @@ const appliedSchema = z
   })
   .pipe(z.tuple([z.array(z.string()), z.array(z.string())]));
 
-/** Undefined: it is owned as it should be. An owner of the same name is this object before it was restored. */
+/** Returns the owners to write; undefined: they are right. An owner of the same name is this object before it was restored. */
 function ownersOf({ ownerReferences }: SecretContents, owner: OwnerReference): readonly OwnerReference[] | undefined {
   const identityOf = ({ apiVersion, kind, name, uid }: OwnerReference) => ({ apiVersion, kind, name, uid });
   const same = ownerReferences.filter(({ kind, name }) => kind === owner.kind && name === owner.name);

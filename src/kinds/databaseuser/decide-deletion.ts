@@ -9,7 +9,7 @@ import {
   usernameOf,
 } from './observation.ts';
 
-/** What becomes of the user when its object is deleted. The connection Secret goes with the object, which owns it. */
+/** Decides what happens to the user when its object is deleted. The connection Secret goes with the object, which owns it. */
 export function decideDeletion(subject: UserSubject, observation: UserObservation, nowMs: number): UserDecision {
   const { spec } = subject;
   const release: UserDecision = { conditions: 'keep', release: true };
@@ -40,7 +40,7 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
   }
   if (claimedBy !== undefined || login.login !== 'ending' || login.whose === 'others') return release;
   if (login.whose === 'coming') {
-    // Since it is being deleted nothing more was asked for. The API server's clock may be ahead a little; where it is by more, one is wrong.
+    // Nothing more is asked for once it is being deleted. The API server's clock may be a little ahead; if by more, some clock is wrong.
     const landsInMs = Date.parse(subject.metadata.deletionTimestamp ?? '') + LANDING_MS - nowMs;
     if (!(landsInMs > 0 && landsInMs <= 2 * LANDING_MS)) return release;
     const message = `User "${username}" may have been asked for, and is not there: it is waited for a minute, as it may still come into being. ${LET_GO}`;

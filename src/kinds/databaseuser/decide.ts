@@ -28,7 +28,7 @@ import { wrongSpec } from './wrong-spec.ts';
 export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
 
 /**
- * First answer wins. The order is behaviour: whether there may be such a user at all, before whether its server can be
+ * The first answer wins. The order is behaviour: whether there may be such a user at all comes before whether its server can be
  * worked on; then whose the user is, before anything is done to it.
  */
 export function decideUser(subject: UserSubject, observation: UserObservation, nowMs: number): UserDecision {
@@ -53,7 +53,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
       return stuck('SecretNotOurs', takenWords(connectionSecretName(subject), login.by, USER_LABEL, rename));
     }
     case 'anyAccepted': {
-      // To promote what signs in might erase the password that the server has.
+      // Promoting a password because it signs in might erase the one that the server has.
       const message = `The server at ${at.endpoint} signs in with any password, also with one that it was never given, so which password user "${username}" has cannot be told, and nothing is changed: see whether its authentication is switched off, or something before it answers instead`;
       return stuck('AnyPasswordAccepted', message);
     }
@@ -69,12 +69,12 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
   }
 }
 
-/** A person must act; a change of what the object refers to comes first, and other things are found out slowly. */
+/** A person must act. A change of what the object refers to leads to a pass at once; other changes are found out slowly. */
 function stuck(reason: string, message: string): UserDecision {
   return { conditions: stalled(reason, message), retry: 'slowly' };
 }
 
-/** From what the login was found to be to the one step that comes next; the first that holds. */
+/** Decides the one step that comes next, by what the login was found to be; the first that holds. */
 function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: number): UserDecision {
   const { source } = login;
   const { create, put, prepare, write, replace, copy } = stepsOf(subject, seen, login);
@@ -83,13 +83,13 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
 
   if (login.content === 'wrongType') return replace();
   if (login.hasNext) {
-    // Nothing is news before the Secret has it.
+    // There is nothing to report before the Secret has it.
     if (login.works === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
     if (login.isNextForeign) return write();
     if (login.isUnsent && source.is === 'own' && !source.coming) return prepare();
     if (login.isAwaited) return awaited(subject, seen, login);
     if (login.works === 'none' && !login.exists) return create('next');
-    // The server took it for something else: the person who chose it and now another one need not wait for it.
+    // The server made something else of it: the person who chose it, and now another one, need not wait for it.
     if (login.works === 'none' && mayTake && source.is === 'own' && !source.coming) return prepare({ instead: true });
     return login.works === 'current' || mayTake ? put('next') : exists(subject, seen, login);
   }
@@ -107,12 +107,12 @@ function tried(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: n
   return working(subject, seen, login, login, nowMs);
 }
 
-/** Each step that may come next, with what is said meanwhile. */
+/** Returns each step that may come next, with what is said meanwhile. */
 function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin) {
   const { at } = seen;
   const on = { username: usernameOf(subject), identity: at.identity };
   const secretName = connectionSecretName(subject);
-  // While a password works that stands in the Secret, the user is Ready, whatever is being done.
+  // While a password in the Secret works, the user is Ready, whatever is being done.
   const isReady = login.works === 'current';
   const step = (next: UserStep, reason: 'CreatingUser' | 'SettingPassword', doing: string): UserDecision => ({
     conditions: isReady ? readyConditions(subject, seen) : reconciling(reason, `${nameOf(subject, seen)} ${doing}`),
@@ -147,13 +147,13 @@ function nameOf(subject: UserSubject, { at }: UserSeen): string {
   return `User "${usernameOf(subject)}" of DatabaseCluster "${at.clusterName}"`;
 }
 
-/** It is there, and not to be touched. */
+/** The user exists, and must not be touched. */
 function exists(subject: UserSubject, seen: UserSeen, login: TriedLogin): UserDecision {
   const message = `${nameOf(subject, seen)} ${whose(subject, login)}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
   return stuck(USER_EXISTS, message);
 }
 
-/** Why the user is taken for somebody else's. */
+/** Returns why the user is treated as somebody else's. */
 function whose(subject: UserSubject, { isCreated, hasCurrent, hasNext }: TriedLogin): string {
   if (isCreated)
     return 'exists, and does not have the password that the server said it was created with, so somebody else may have made it at the same time';
@@ -162,7 +162,7 @@ function whose(subject: UserSubject, { isCreated, hasCurrent, hasNext }: TriedLo
     : 'exists already, and was not made by this object';
 }
 
-/** The server said that it took the password, and it does not sign in: it is looked for, and not put once more to make sure. */
+/** The server said that it took the password, which does not sign in: look again, but do not send it again to make sure. */
 function awaited(subject: UserSubject, seen: UserSeen, { works, exists, isCreated }: TriedLogin): UserDecision {
   const user = `user "${usernameOf(subject)}" of DatabaseCluster "${seen.at.clusterName}"`;
   const took = isCreated && works === 'none' ? `created ${user}` : `took the new password of ${user}`;
@@ -182,7 +182,7 @@ function unusable(
   return lasting === 'terminal' ? stuck(reason, said) : { conditions: reconciling(reason, said), retry: 'slowly' };
 }
 
-/** The password in the Secret signs in. `login` undefined: as it did before, and nothing changed since. */
+/** The password in the Secret signs in. `login` undefined: it did so before, and nothing has changed since. */
 function working(
   subject: UserSubject,
   seen: UserSeen,
@@ -197,7 +197,7 @@ function working(
   const rotateInMs = passwordSecretRef === undefined ? generatedInMs : undefined;
   const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
   const rotate: readonly UserStep[] = begins ? [{ do: 'PrepareNext' }] : [];
-  // Of an own password, that it was asked for is all that there is to say.
+  // For a person's own password, all there is to record is that a rotation was asked for.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
   const corrected = passwordSecretRef === undefined ? correctedRotation(subject, rotateEvery, nowMs) : {};
@@ -209,7 +209,7 @@ function working(
     stands,
     requeueAfterMs: earlier(verifyInMs, againInMs),
   };
-  // What the status tells of an own password is forgotten only when another one stands in the Secret.
+  // What the status says about an own password is forgotten only when another one is in the Secret.
   if (login === undefined || isLeft) return decision;
   const connection = connectionOf(subject, seen, login);
   const first = status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
@@ -218,7 +218,7 @@ function working(
   const binding = { name: connection.secretName };
   const names = login.previous.map(({ name }) => name);
   if (names.length === 0) return { ...decision, status: { username, binding, ...found, connection } };
-  // The name of one is forgotten only when all are gone: until then the status has no room for more.
+  // A name is forgotten only when all these Secrets are gone: until then the status has no room for more.
   const retire = names.map((name, index) => {
     const isLast = index === names.length - 1;
     return { do: 'RetireSecret', name, connection: isLast ? connection : undefined } as const;
@@ -226,7 +226,7 @@ function working(
   return { ...decision, status: { username, ...found }, steps: retire };
 }
 
-/** The password in the Secret is a person's own one, and the spec names none any more, or one that nobody is to have. */
+/** Whether the Secret's password must be replaced: a person's own that the spec no longer names, or one that nobody may have. */
 function isToGiveWay({ spec }: UserSubject, login: TriedLogin | undefined): boolean {
   return spec.passwordSecretRef === undefined && (login?.isOwn === true || login?.isFactory === true);
 }
@@ -247,7 +247,7 @@ function readyConditions(subject: UserSubject, { at }: UserSeen) {
   const message = `User "${usernameOf(subject)}" signs in at ${at.endpoint} with the password in Secret "${connectionSecretName(subject)}"`;
   const own = spec.passwordSecretRef?.name;
   const asked = metadata.annotations?.[ROTATE_AT];
-  // Told until the next look: an asking stays there, and may be from before the password was a person's own.
+  // Said until the next look: the annotation stays, and may be older than the person's own password.
   const isAsked = own !== undefined && asked !== undefined && asked !== status.lastHandledRotateAt;
   const hint = `. Annotation ${ROTATE_AT} replaces generated passwords only: to replace this one, change Secret "${own}"`;
   return ready('LoginWorks', isAsked ? `${message}${hint}` : message);

@@ -35,7 +35,7 @@ export function databaseUserKind(
       ];
     },
     group: clusterKeyOf,
-    // The finalizer stands only from the first step on: a Secret may be there, and a user on the server.
+    // The finalizer is set only from the first step on: from then on there may be a Secret, and a user on the server.
     holds: () => true,
     owns,
     observe: (subject, signal) => observeUser(world, subject, signal),

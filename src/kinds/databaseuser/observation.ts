@@ -11,21 +11,21 @@ export const USER_EXISTS = 'UserExists';
 export type UserSubject = Subject<DatabaseUserSpec, DatabaseUserStatus>;
 export type UserDecision = Decision<DatabaseUserStatus, UserStep>;
 
-/** What was seen of one user; no passwords in it. */
+/** What was seen of one user, without passwords. */
 export type UserObservation = NoServer | UserSeen;
 
 export interface UserSeen {
   readonly server: 'open';
   readonly at: UserPlace;
-  /** The object, `namespace/name`, that has the user before this one; undefined: none does. */
+  /** The object, `namespace/name`, that comes before this one for the user; undefined: none does. */
   readonly claimedBy: string | undefined;
   readonly login: LoginObservation;
 }
 
-/** Where the user is, as the connection Secret and the status tell it. */
+/** Where the user is, as the connection Secret and the status say. */
 export interface UserPlace {
   readonly clusterName: string;
-  /** When the cluster was created: with another value it is another one. */
+  /** When the cluster was created: another value means another cluster. */
   readonly identity: string;
   /** HTTP base URL. */
   readonly endpoint: string;
@@ -37,51 +37,51 @@ export interface UserPlace {
 
 /** What is known of the password. */
 export type LoginObservation =
-  /** Not looked at: it is not this object's to care for, or does not matter. */
+  /** Not looked at: it is not this object's concern, or does not matter. */
   | { readonly login: 'notTried' }
   /** The username is the cluster's own. */
   | { readonly login: 'reserved' }
-  /** Verified earlier, and nothing changed since. */
+  /** Verified earlier, and nothing has changed since. */
   | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly refusal?: Refusal | undefined }
-  /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if that is known. */
+  /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if known. */
   | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
-  /** The server signs in with a password that it was never given: that the coming one signs in proves nothing. */
+  /** The server signs in with a password that it was never given: a coming one that signs in proves nothing. */
   | { readonly login: 'anyAccepted' }
-  /** The object is being deleted: whose the user on the server is, if there is one. coming: there is none, and one may have been asked for. */
+  /** The object is being deleted: whose the server's user is, if there is one. coming: there is none, but one may have been asked for. */
   | { readonly login: 'ending'; readonly whose: 'ours' | 'others' | 'unknown' | 'coming' }
   | TriedLogin;
 
 export interface TriedLogin {
   readonly login: 'tried';
-  /** Of the connection Secret; undefined: there is none. */
+  /** The connection Secret's version; undefined: there is none. */
   readonly secretVersion: string | undefined;
   readonly hasCurrent: boolean;
   readonly hasNext: boolean;
   /** Somebody else wrote the coming password. */
   readonly isNextForeign: boolean;
-  /** The Secret's password is one that a person chose, though the spec may name that no more. */
+  /** The Secret's password is one that a person chose, though the spec may no longer name it. */
   readonly isOwn: boolean;
   /** The Secret's password is the one that new clusters come with: no user is given that. */
   readonly isFactory: boolean;
   /** Which of the passwords signs in. */
   readonly works: 'next' | 'current' | 'none';
-  /** Whether the server has such a user; asked for only where no password signs in. */
+  /** Whether the server has such a user; asked only if no password signs in. */
   readonly exists: boolean;
   /** No server has heard of the coming password. */
   readonly isUnsent: boolean;
-  /** The server took it, or this one where there is none, a short time ago: it is not given it once more for now. */
+  /** The server took it, or the current one if there is none, a short time ago: it is not given again for now. */
   readonly isAwaited: boolean;
-  /** The server said to this process that it created the user for this object. */
+  /** The server told this process that it created the user for this object. */
   readonly isCreated: boolean;
-  /** The same, and its password is in no Secret any more. */
+  /** The same, and no Secret holds its password any more. */
   readonly hasLostPassword: boolean;
-  /** The Secret's password is, byte for byte, what the server accepted last. */
+  /** The Secret's password is, byte for byte, the one that the server accepted last. */
   readonly asVerified: boolean;
   readonly content: 'asWanted' | 'differs' | 'wrongType';
-  /** The Secrets, ours, that held the login before connectionSecret.name changed, as far as that is recorded: the newest first. */
+  /** The Secrets, ours, that held the login before connectionSecret.name changed, as far as that is recorded, newest first. */
   readonly previous: readonly { readonly name: string; readonly hasPassword: boolean }[];
   readonly source: PasswordSource;
-  /** Of the coming password that `source` would have; undefined: it may be tried. */
+  /** The refusal of the coming password that `source` would give; undefined: it may be tried. */
   readonly refusal?: Refusal | undefined;
   readonly verifyInMs: number | undefined;
 }
@@ -89,7 +89,7 @@ export interface TriedLogin {
 /** Where the password comes from. */
 export type PasswordSource =
   | { readonly is: 'generated' }
-  /** A person's own, from the Secret of this version; `applied`: it is the connection Secret's password; `coming`: its coming one. */
+  /** A person's own, from the Secret of this version. `applied`: it is the connection Secret's password; `coming`: its coming one. */
   | { readonly is: 'own'; readonly version: string; readonly applied: boolean; readonly coming: boolean }
   | {
       readonly is: 'unusable';
@@ -101,29 +101,29 @@ export type PasswordSource =
 /** One effect. */
 export type UserStep =
   /**
-   * Writes a coming password into the connection Secret as nextPassword, beside the one that works; `isOnly`: none does.
-   * `instead`: of one that the server took and that does not sign in, nor does the one beside it.
+   * Writes a coming password into the connection Secret as nextPassword, beside the one that works; `isOnly`: none does. `instead`:
+   * replaces one that the server took and that does not sign in, nor does the one beside it.
    */
   | { readonly do: 'PrepareNext'; readonly isOnly?: true; readonly instead?: true }
-  /** Writes the connection Secret under its new name, with the passwords of the one before. */
+  /** Writes the connection Secret under its new name, with the passwords of the former one. */
   | { readonly do: 'CopySecret'; readonly from: string }
-  /** `returns`: it was deleted on the server by somebody else. */
+  /** `returns`: somebody else deleted it on the server. */
   | ({ readonly do: 'CreateUser'; readonly password: PasswordName; readonly returns: boolean } & OnServer)
-  /** `drifted`: the password was changed on the server by somebody else. */
+  /** `drifted`: somebody else changed the password on the server. */
   | ({ readonly do: 'PutPassword'; readonly password: PasswordName; readonly drifted: boolean } & OnServer)
   /** nextPassword was accepted: it becomes password. */
   | { readonly do: 'PromotePassword' }
-  /** Also takes out a coming password that somebody else wrote there. `isOwn`: the password is to be noted as one that a person chose. */
+  /** Also removes a coming password that somebody else wrote there. `isOwn`: the password must be noted as one that a person chose. */
   | { readonly do: 'WriteSecret'; readonly isOwn: boolean }
-  /** The type of a Secret cannot change: it goes, and comes back with the same passwords. */
+  /** A Secret's type cannot change: the Secret is deleted, and created again with the same passwords. */
   | { readonly do: 'ReplaceSecret' }
-  /** The login is in another Secret now: one from before goes. `connection`: with the last of them, what is told then. */
+  /** The login is in another Secret now: deletes a former one. `connection`: with the last of them, what the status then says. */
   | { readonly do: 'RetireSecret'; readonly name: string; readonly connection: Connection | undefined }
   | ({ readonly do: 'DeleteUser' } & OnServer)
-  /** The object goes, and its user stays on the server: people are told. */
+  /** Reports that the object goes while its user stays on the server. */
   | { readonly do: 'TellLeft'; readonly message: string };
 
-/** The user, and when the cluster was created that it was decided about. */
+/** The user, and the identity of the cluster that was decided about: when it was created. */
 export interface OnServer {
   readonly username: string;
   readonly identity: string;
@@ -144,17 +144,17 @@ export function defaultSecretName({ metadata }: Pick<UserSubject, 'metadata'>): 
   return `${metadata.name}-connection`;
 }
 
-/** A Secret may have been written, and a user created. */
+/** Reports whether a Secret may have been written, and a user created. */
 export function hasBegun({ metadata }: Pick<UserSubject, 'metadata'>): boolean {
   return metadata.finalizers?.includes(USER_FINALIZER) ?? false;
 }
 
-/** There is, or was when it was last heard of, a user of the object's own. */
+/** Reports whether there is, or was when last seen, a user of the object's own. */
 export function owns({ status }: Pick<UserSubject, 'status'>): boolean {
   return status.username !== undefined;
 }
 
-/** Whether the user on the server of this cluster was made or taken over by this object. */
+/** Reports whether the user on the server of this cluster was made or taken over by this object. */
 export function isOurs(subject: Pick<UserSubject, 'metadata' | 'spec' | 'status'>, identity: string): boolean {
   const { username, connection } = subject.status;
   return username === usernameOf(subject) && connection?.cluster === identity;

@@ -32,8 +32,8 @@ import { refusalAbout } from './refusal.ts';
 import type { UserWorld } from './world.ts';
 
 /**
- * Which password works. Costs nothing while the Secrets and the server are those that were verified last and it is not
- * time to verify again; else up to three sign-ins, and a List that all users of the server share.
+ * Finds out which password works. Makes no call while the Secrets and the server are as last verified and it is not time to verify
+ * again. Otherwise it makes up to three sign-ins, and a List that all users of the server share.
  */
 export async function observeLogin(
   world: UserWorld,
@@ -86,21 +86,21 @@ async function tryLogin(
   const isReserved = () => world.servers.isReserved(access, username, signal);
   if (!known && (await isReserved())) return { login: 'reserved' };
   const passwords = passwordsIn(secret, access, subject);
-  // Of a login that was never verified there is nothing old to be proven anew.
+  // A login that was never verified has nothing old to prove again.
   const fresh = known ? due : subject.lookNow;
   const isListed = () => world.servers.hasUser(access, username, signal);
-  // A user that was never seen to be ours is looked for in the List first: trying a password would cost the server more.
+  // A user never seen to be ours is first looked for in the List: trying a password would cost the server more.
   const sent = passwords.next ?? passwords.current;
   const tried =
     sent === undefined ? undefined : { username, password: sent, where: whereOf(access.identity, access.endpoint) };
   const isAwaited = () => tried !== undefined && memory.tries.isAwaited(subject.key, tried, clock.monotonic());
   const mayExist = known || isAwaited() || (await isListed());
-  // What nobody knows to be ours is not made ours by a server that signs in with any password.
+  // What is not known to be ours does not become ours because a server signs in with any password.
   const trust = { fresh, any: isAwaited() ? 'both' : known ? 'current' : 'neither' } as const;
   const works = mayExist ? await findWorking(world, subject, access, passwords, trust, signal) : 'none';
   if (works === 'any') return { login: 'anyAccepted' };
   const { source, refusal } = await observeSource(world, subject, access, { secret, passwords }, signal);
-  // It is on its way until it is in no Secret any more, whatever the person says meanwhile: the server may be about to take it.
+  // It is on its way until no Secret has it any more, whatever the person says meanwhile: the server may be about to take it.
   if (passwords.next !== undefined && source.is === 'own' && source.coming)
     memory.chose(subject.key, { username, password: passwords.next });
   const noted = source.is === 'own' && source.applied ? withOwn(passwords) : passwords;
@@ -134,7 +134,7 @@ async function tryLogin(
   };
 }
 
-/** Secrets, server and spec are those whose login was verified last. */
+/** Reports whether Secrets, server and spec are those whose login was last verified. */
 function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): boolean {
   const { metadata, status } = subject;
   const { connection, conditions } = status;
@@ -150,7 +150,7 @@ function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): bo
   );
 }
 
-/** The Secrets are those whose login was verified last. Costs nothing. */
+/** Reports whether the Secrets are those whose login was last verified. Makes no call. */
 export function areSecretsAsVerified(world: UserWorld, subject: UserSubject): boolean {
   const { metadata, spec, status } = subject;
   const { connection, binding } = status;
@@ -185,11 +185,11 @@ async function findWorking(
 interface Trust {
   /** Nothing remembered counts. */
   readonly fresh: boolean;
-  /** Of which password it is enough that it signs in. Else it counts only where one that nobody was ever given does not. */
+  /** The passwords for which signing in is enough. Another counts only if one that nobody was ever given does not sign in. */
   readonly any: 'both' | 'current' | 'neither';
 }
 
-/** `wary`: what signs in proves nothing where any password does, and is not remembered. */
+/** `wary`: if any password signs in, this one's sign-in proves nothing, and is not remembered. */
 async function trySignIn(
   { clock, memory, random, servers }: UserWorld,
   { key, metadata, spec }: UserSubject,
@@ -208,7 +208,7 @@ async function trySignIn(
   return 'yes';
 }
 
-/** Of an edited Secret the password is anybody's; of one that is as it was, or of the same bytes, it is ours. */
+/** Reports whether the password is ours: the Secret is unchanged, or the bytes are the same. An edited one may be anybody's. */
 function wasVerified(
   world: UserWorld,
   subject: UserSubject,
@@ -237,8 +237,9 @@ function contentOf(
 }
 
 /**
- * The Secrets that the application used until connectionSecret.name changed: the one bound last, and the one verified last. `isBegun`: there
- * is one of the new name. What somebody else wrote as the coming password was tried there then, and taken out: it is not copied again.
+ * Returns the Secrets that the application used until connectionSecret.name changed: the one last bound, and the one last verified.
+ * `isBegun`: the Secret of the new name exists. A coming password that somebody else wrote was then tried and removed there, so it is
+ * not copied again.
  */
 async function observePrevious(
   world: UserWorld,
@@ -269,12 +270,12 @@ async function formerSecrets(world: UserWorld, subject: UserSubject, signal: Abo
     const secret = await world.secrets.read(metadata.namespace ?? '', name, signal);
     return { name, secret: secret !== undefined && isOurSecret(subject, secret) ? secret : undefined };
   };
-  // Before the first was verified, only this process knows.
+  // Before the first one was verified, only this process knows them.
   const written = connection === undefined ? world.memory.secretsWritten(subject.key) : [];
   const known = [binding?.name, connection?.secretName, ...written].filter((name) => name !== undefined);
   const others = [...new Set(known)].filter((name) => name !== wanted);
   if (known.length > 0 || !hasBegun(subject)) return Promise.all(others.map(read));
-  // A process before this one may have written one, of which the name is known that it has by default.
+  // An earlier process may have written one, of which only the default name is known.
   const name = defaultSecretName(subject);
   const guessed = name === wanted ? undefined : await read(name);
   const isMade = guessed?.secret?.ownerReferences.some(({ uid }) => uid === metadata.uid) ?? false;
@@ -308,7 +309,7 @@ async function observeSource(
 
 type OwnPasswordRef = NonNullable<UserSubject['spec']['passwordSecretRef']>;
 
-/** The password that a person set, for one use. Throws TransientError or TerminalError where there is none that is of use. */
+/** Reads the password that a person set, for one use. Throws TransientError or TerminalError if there is no usable one. */
 export async function readOwnPassword(
   world: Pick<UserWorld, 'secrets'>,
   { metadata }: Pick<UserSubject, 'metadata'>,
@@ -331,7 +332,7 @@ export async function readOwnPassword(
   return { password, version: secret?.resourceVersion ?? '' };
 }
 
-/** Of an object that is being deleted: whether the user on the server is its own, by the records of it or by its passwords. */
+/** For an object that is being deleted: finds out whether the server's user is its own, by its records or by its passwords. */
 export async function observeEnd(
   world: UserWorld,
   subject: UserSubject,
@@ -347,8 +348,8 @@ export async function observeEnd(
 }
 
 /**
- * The List may be from before a user that was created without an answer: only a sign-in tells. Where a namespace goes, the
- * passwords may have gone before; that there was nobody of this name when its creation began is then all that is known.
+ * The List may be older than a user that was created without an answer: only a sign-in tells. When a namespace is deleted, the
+ * passwords may already be gone. Then all that is known is that there was no user of this name when its creation began.
  */
 async function findWhose(
   world: UserWorld,
@@ -374,12 +375,12 @@ async function findWhose(
   return isOut && !(await isOnServer(world, subject, access, signal)) ? 'coming' : 'others';
 }
 
-/** No server has heard of the password. */
+/** Reports whether no server has heard of the password. */
 function isUnsent({ memory }: UserWorld, subject: UserSubject, password: string): boolean {
   return memory.tries.isUnsent(subject.key, { username: usernameOf(subject), password });
 }
 
-/** That there is none follows from no single answer: the object goes for good. */
+/** Reports whether the server has the user. No single answer proves that it has not, and the object goes for good. */
 async function isOnServer(
   { servers }: UserWorld,
   subject: UserSubject,

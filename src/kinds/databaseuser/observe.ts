@@ -6,13 +6,13 @@ import { firstClaimant } from './records.ts';
 import type { UserWorld } from './world.ts';
 import { wrongSpec } from './wrong-spec.ts';
 
-/** Reads what the decision needs: caches first, Secrets and the server only where the login is not known to work. */
+/** Reads what the decision needs: caches first, Secrets and the server only if the login is not known to work. */
 export async function observeUser(
   world: UserWorld,
   subject: UserSubject,
   signal: AbortSignal,
 ): Promise<UserObservation> {
-  // What nobody needs to know keeps nobody from going.
+  // An object whose user stays can go without asking its server.
   if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return NOT_NEEDED;
   const access = await serverAccess(world, subject, signal);
   if (access.server !== 'open') return { ...access, unchanged: areSecretsAsVerified(world, subject) };
@@ -32,7 +32,7 @@ const NOT_NEEDED: UserObservation = {
   rests: false,
 };
 
-/** Which servers run now and then must not change what stands in a Secret: of all addresses, the order is their own. */
+/** The addresses are sorted, as what is in a Secret must not change with the servers that happen to run. */
 export function placeOf({ clusterName, identity, endpoint, addresses }: OpenServer): UserPlace {
   const [address = ''] = addresses;
   return { clusterName, identity, endpoint, address, addresses: addresses.toSorted().join(',') };

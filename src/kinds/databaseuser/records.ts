@@ -12,46 +12,46 @@ import { databaseUserDefinition, refusalOfSecret } from './schema.ts';
 
 type UserRecord = Pick<UserSubject, 'metadata' | 'spec' | 'status'>;
 
-/** Also of an object whose spec cannot be read any more, if it has a user. */
+/** Also reads an object whose spec can no longer be read, if it has a user. */
 export const recordOf = heldRecordReader(databaseUserDefinition, {
   holds: ({ username }) => username !== undefined,
   named: ({ spec, status }) => ({ ...spec, username: status.username ?? spec.username }),
 });
 
-/** What the object's claim to its user is told under. */
+/** Returns the reference under which changes of the claims to this user are reported. */
 export function claimOf(subject: Pick<UserSubject, 'metadata' | 'spec'>): Reference {
   return `users/${clusterKeyOf(subject)}/${usernameOf(subject)}`;
 }
 
-/** Whom a change of the object concerns: those who want the same user. */
+/** Returns what a change of the object concerns: the objects that want the same user. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
   const record = recordOf(object);
   return record === undefined ? [] : [claimOf(record)];
 }
 
-/** The cluster on whose server the user is, where it goes there with its object. */
+/** Returns the cluster whose server has the user, if the user is deleted with its object. */
 export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
   const record = recordOf(object);
   return record === undefined ? undefined : endsOnServer(record, record.status.username !== undefined);
 }
 
-/** The other object that has the user, or comes first; undefined: it is this one. */
+/** Returns the other object that has the user, or comes first; undefined: it is this one. */
 export function firstClaimant(subject: UserRecord, others: Iterable<KubeObject | undefined>): ObjectKey | undefined {
   const records = [...others].map(recordOf).filter((record) => record !== undefined);
   const claimants = records.filter((record) => record.status.username !== undefined || mayBegin(record));
   return comesBefore(subject, claimants, (record) => holdOf(record, record.metadata.uid === subject.metadata.uid));
 }
 
-/** Who has nothing yet, and cannot come to it, keeps nobody else from it. */
+/** Reports whether an object without a user can get one: if not, it must not keep others from it. */
 function mayBegin(record: UserRecord): boolean {
   return isAdmitted(record) && refusalOfSecret(record.spec) === undefined;
 }
 
-/** `isSubject`: it is the one that asks. */
+/** `isSubject`: the object is the one that asks. */
 function holdOf(record: UserRecord, isSubject: boolean): Hold {
   if (record.status.username !== undefined) return 'has';
-  // Of two that began at once it may be the other one that created the user: who cannot have it must not keep that one from it.
+  // Of two that began at once, the other may have created the user: an object that cannot have it must not keep that one from it.
   if (!isSubject && findStatusCondition(record.status.conditions, 'Ready')?.reason === USER_EXISTS) return 'wants';
-  // A finalizer can be written by anybody: it counts beside the cluster only.
+  // Anybody can write a finalizer: it counts only beside the cluster.
   return isBeside(record) && hasBegun(record) ? 'begun' : 'wants';
 }

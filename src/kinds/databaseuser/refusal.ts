@@ -4,8 +4,8 @@ import type { OpenServer } from '../server/access.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
 
 /**
- * What a refused password was refused for: once any of it is another one, the server may take a new password. `password` is part of
- * it only where it is a person's own.
+ * Returns what a password was refused for: once any of it has changed, the server may take a new password. `password` is part of it
+ * only if it is a person's own.
  */
 export function refusalAbout(
   subject: UserSubject,

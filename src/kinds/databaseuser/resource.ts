@@ -8,5 +8,5 @@ export const DATABASE_USERS: Resource = {
   kind: 'DatabaseUser',
 };
 
-/** Stands on an object from before its user is created until nothing of it is left to do. */
+/** On an object from before its user is created until nothing is left to do for it. */
 export const USER_FINALIZER = `${GROUP}/user`;

@@ -98,7 +98,7 @@ const spec = z
   )
   .describe('What the user should be.');
 
-/** Of an object from before the rules of what Kubernetes takes: it has a user all the same, which is its own and goes with it. */
+/** For an object older than the rules of what Kubernetes takes: it has a user all the same, which is its own and goes with it. */
 const storedSpec = spec.extend({
   connectionSecret: z
     .object({
@@ -112,7 +112,7 @@ const storedSpec = spec.extend({
 
 const ofSecret = z.object({ connectionSecret });
 
-/** Why no Secret can be as the spec says; undefined: one can. */
+/** Returns why no Secret can be as the spec says; undefined: one can. */
 export function refusalOfSecret({ connectionSecret: wanted }: DatabaseUserSpec): string | undefined {
   if (wanted === undefined) return undefined;
   const parsed = parseSpec({ spec: ofSecret }, { connectionSecret: wanted });
@@ -157,7 +157,7 @@ export const OWN_PASSWORD_FROM_OURS =
 const namesOurs = (object: string) =>
   `(has(${object}.spec.passwordSecretRef) && ${object}.spec.passwordSecretRef.name == (has(${object}.spec.connectionSecret) && has(${object}.spec.connectionSecret.name) ? ${object}.spec.connectionSecret.name : ${object}.metadata.name + '-connection'))`;
 
-/** What is written would be waited for, or lead to another password each time. */
+/** The operator would wait for what it writes itself, or set another password each time. */
 const ownPasswordRules: readonly ValidationRule[] = [
   `!${namesOurs('self')} || ${IS_KNOWN}`,
   `!${namesOurs('self')} || ${namesOurs('oldSelf')}`,

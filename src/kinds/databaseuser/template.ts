@@ -7,12 +7,12 @@ import type { Ruled } from '../shared-schema.ts';
 export const FIXED_KEYS = ['type', 'provider', 'host', 'port', 'username', 'password', 'uri', 'addresses'] as const;
 export type FixedKey = (typeof FIXED_KEYS)[number];
 
-/** A coming password, until the server has accepted it. */
+/** The key of a coming password, until the server has accepted it. */
 export const NEXT_PASSWORD = 'nextPassword';
 
 const NAMES = FIXED_KEYS.join('|');
 const PLACEHOLDER = String.raw`\{\{ *(${NAMES}) *(\| *urlencode *)?\}\}`;
-/** Text, single braces, and placeholders that are known. */
+/** Text, single braces, and known placeholders. */
 const TEXT = String.raw`^([^{}]|\{[^{]|\}|${PLACEHOLDER})*$`;
 
 /** For the API server, so that a mistake shows when the object is applied. */
@@ -28,14 +28,14 @@ export const TEMPLATE_RULES: readonly Ruled<Readonly<Record<string, string>>>[] 
     message: `template must not name ${FIXED_KEYS.join(', ')} or ${NEXT_PASSWORD}: every connection Secret has these keys`,
     holds: (template) => ![...FIXED_KEYS, NEXT_PASSWORD].some((key) => Object.hasOwn(template, key)),
   },
-  // Of an older object it is told under a reason of its own.
+  // For an older object this is reported under a reason of its own.
   {
     rule: `self.all(key, self[key].matches(r'${TEXT}'))`,
     message: `template has a placeholder that is not known: use {{ name }} or {{ name | urlencode }} with one of ${FIXED_KEYS.join(', ')}`,
   },
 ];
 
-/** The text with its placeholders replaced; undefined: one of them is not known. */
+/** Returns the text with its placeholders replaced; undefined: one of them is not known. */
 export function render(text: string, values: Readonly<Record<FixedKey, string>>): string | undefined {
   if (!new RegExp(TEXT).test(text)) return undefined;
   return text.replace(new RegExp(PLACEHOLDER, 'g'), (_, name: FixedKey, encode: string | undefined) =>

@@ -10,10 +10,10 @@ import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
 
-/** Reason of the Event that tells of a user who stays on the server though its object goes. */
+/** Reason of the Event for a user that stays on the server although its object is deleted. */
 export const USER_LEFT = 'UserLeft';
 
-/** What a DatabaseUser is observed with and acted on through. */
+/** What a DatabaseUser is observed and acted on with. */
 export interface UserWorld extends ServerWorld {
   readonly api: KubeApi;
   readonly clock: Clock;
@@ -21,38 +21,38 @@ export interface UserWorld extends ServerWorld {
   readonly secrets: Secrets;
   /** Another DatabaseUser as last seen. */
   readonly user: (key: ObjectKey) => KubeObject | undefined;
-  /** Keys of the DatabaseUsers that stand for this user, or want to, on this cluster. */
+  /** Keys of the DatabaseUsers that stand for this user on this cluster, or want to. */
   readonly claimants: (cluster: ObjectKey, username: string) => Iterable<ObjectKey>;
   readonly memory: UserMemory;
-  /** A change that came from elsewhere was undone. */
+  /** Called when a change that came from elsewhere was undone. */
   readonly onDriftCorrected: (key: ObjectKey, field: 'password' | 'username', message: string) => void;
-  /** The object goes, and its user stays on the server. */
+  /** Called when the object goes and its user stays on the server. */
   readonly onLeft: (key: ObjectKey, message: string) => void;
 }
 
-/** How long a login that was accepted needs no other proof: from its first use to the end of what follows from it. */
+/** How long an accepted login needs no other proof: from its first use to the end of what follows from it. */
 const PROVEN_MS = 60_000;
 
 interface Accepted {
-  /** Of username and password; a heap dump shows no password. */
+  /** Digest of username and password: a heap dump shows no password. */
   readonly digest: string;
   /** Which server of which cluster. */
   readonly where: string;
-  /** By wall clock, and by the one that never jumps. */
+  /** By wall clock, and by the clock that never jumps. */
   readonly atMs: number;
   readonly monotonicMs: number;
 }
 
 interface Created {
-  /** As `creation` has it. */
+  /** See `creation`. */
   readonly what: string;
-  /** Of the passwords that it may have: one that the server took or that signed in, and any that it was given since without an answer. */
+  /** Digests of the passwords that it may have: the one that the server took or that signed in, and any given since without an answer. */
   readonly digests: readonly string[];
   /** The server refused all of them: somebody else may have made the user. */
   readonly isDoubtful: boolean;
 }
 
-/** What is remembered in this process only. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
+/** What only this process remembers. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
 export class UserMemory {
   readonly tries = new PasswordTries();
   readonly #actsSinceMs: ActsSince;
@@ -66,7 +66,7 @@ export class UserMemory {
     this.#actsSinceMs = actsSinceMs;
   }
 
-  /** When the login was last verified here; before that, since when this process acts on the object. Wall clock. */
+  /** Returns when the login was last verified here, or else since when this process acts on the object. Wall clock. */
   verifiedAtMs(key: ObjectKey): number {
     return this.#accepted.get(key)?.atMs ?? this.#actsSinceMs(key);
   }
@@ -81,36 +81,36 @@ export class UserMemory {
     this.tries.works(key, login);
   }
 
-  /** These very bytes signed in there just now. */
+  /** Reports whether these very bytes signed in there just now. */
   isProven(key: ObjectKey, login: Login, where: string, clock: Clock): boolean {
     const known = this.#accepted.get(key);
     if (known?.where !== where || known.digest !== digestOf(login)) return false;
     return clock.monotonic() - known.monotonicMs < PROVEN_MS;
   }
 
-  /** These very bytes were the last that signed in, wherever and whenever. */
+  /** Reports whether these very bytes were the last to sign in, wherever and whenever. */
   wasAccepted(key: ObjectKey, login: Login): boolean {
     return this.#accepted.get(key)?.digest === digestOf(login);
   }
 
-  /** What was proven may not be true any more. */
+  /** What was proven may no longer be true. */
   doubt(key: ObjectKey): void {
     const known = this.#accepted.get(key);
     if (known !== undefined) this.#accepted.set(key, { ...known, where: '' });
   }
 
-  /** The coming password, where a person chose it; undefined: it was generated. Remembered, as anybody who writes the Secret can forge its note of that. */
+  /** Notes a coming password that a person chose; undefined: it was generated. Anybody who writes the Secret can forge its own note. */
   chose(key: ObjectKey, coming: Login | undefined): void {
     if (coming === undefined) this.#chosen.delete(key);
     else this.#chosen.set(key, digestOf(coming));
   }
 
-  /** Whether it was the coming password that a person chose, be it that the person wants another one by now. */
+  /** Reports whether this was a coming password that a person chose, even if the person wants another one by now. */
   isChosen(key: ObjectKey, coming: Login): boolean {
     return this.#chosen.get(key) === digestOf(coming);
   }
 
-  /** The Secrets that were created for the object, the newest first: the status names one only when it works. */
+  /** Returns the Secrets that were created for the object, newest first: the status names one only once it works. */
   secretsWritten(key: ObjectKey): readonly string[] {
     return this.#written.get(key) ?? [];
   }
@@ -119,12 +119,12 @@ export class UserMemory {
     this.#written.set(key, [name, ...this.secretsWritten(key).filter((other) => other !== name)]);
   }
 
-  /** Whether the object's user was created here, on the cluster of that identity: the status says so only when it works. */
+  /** Reports whether the object's user was created here, on the cluster of that identity: the status says so only once it works. */
   wasCreated(subject: CreatedFor, identity: string): boolean {
     return this.#created.get(subject.key)?.what === creation(subject, identity);
   }
 
-  /** The same, and that user is still the one that is there, as far as was seen. */
+  /** The same, and as far as was seen, that user is still the one that is there. */
   isSurelyCreated(subject: CreatedFor, identity: string): boolean {
     return this.wasCreated(subject, identity) && this.#created.get(subject.key)?.isDoubtful === false;
   }
@@ -134,7 +134,7 @@ export class UserMemory {
     this.#created.set(subject.key, { what, digests: [digestOf(login)], isDoubtful: false });
   }
 
-  /** The server was given a password of the user. `isTaken`: it said that it took it; else it may have. */
+  /** Called when the server was given a password of the user. `isTaken`: it said that it took it; otherwise it may have. */
   gave(key: ObjectKey, login: Login, isTaken: boolean): void {
     const known = this.#created.get(key);
     if (known === undefined) return;
@@ -143,7 +143,7 @@ export class UserMemory {
     this.#created.set(key, { ...known, digests: [...others, digest] });
   }
 
-  /** The user is there, and these logins are refused. */
+  /** Called when the user exists and these logins are refused. */
   refused(key: ObjectKey, logins: readonly Login[]): void {
     const known = this.#created.get(key);
     if (known !== undefined && isEachAmong(known.digests, logins))
@@ -151,8 +151,8 @@ export class UserMemory {
   }
 
   /**
-   * Whether the user was created here, and its password went before it was seen to be refused: whatever the Secret holds now proves
-   * nothing. `logins`: those that it holds.
+   * Reports whether the user was created here, and its password was lost before it was seen to be refused: then whatever the Secret
+   * holds proves nothing. `logins`: those that it holds.
    */
   hasLostPassword(subject: CreatedFor, identity: string, logins: readonly Login[]): boolean {
     const known = this.#created.get(subject.key);
@@ -177,7 +177,7 @@ function isEachAmong(digests: readonly string[], logins: readonly Login[]): bool
 
 type CreatedFor = Pick<UserSubject, 'key' | 'metadata' | 'spec'>;
 
-/** An object that has come in the place of another one has created nothing yet, and may want another name. */
+/** Identifies a creation: an object that has replaced another one has created nothing yet, and may want another name. */
 function creation(subject: CreatedFor, identity: string): string {
   return JSON.stringify([subject.metadata.uid, usernameOf(subject), identity]);
 }

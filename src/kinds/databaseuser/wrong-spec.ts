@@ -4,7 +4,7 @@ import { unknownPlaceholder } from './content.ts';
 import { connectionSecretName, owns, type UserSubject, usernameOf } from './observation.ts';
 import { OWN_PASSWORD_FROM_OURS, refusalOfSecret } from './schema.ts';
 
-/** What the API server refuses, in an object from before its rules, or cannot refuse; undefined: there may be such a user. */
+/** Returns what is wrong with a spec that is older than the API server's rules, or beyond them; undefined: the user may exist. */
 export function wrongSpec(
   subject: Pick<UserSubject, 'metadata' | 'spec' | 'status'>,
 ): { readonly reason: string; readonly message: string } | undefined {
@@ -13,7 +13,7 @@ export function wrongSpec(
     const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
     return { reason: 'InvalidUsername', message };
   }
-  // Of one that is its own it is known that the server takes it.
+  // If the object has a user, the server is known to accept the name.
   if (!owns(subject) && !isComposed(username))
     return { reason: 'InvalidUsername', message: notComposed(username, 'username') };
   const refusal = refusalOfSecret(subject.spec);

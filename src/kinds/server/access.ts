@@ -14,9 +14,9 @@ export interface ServerWorld {
   readonly connections: SpaceConnections;
   /** A DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
-  /** Those of all DatabaseClusters that were seen. */
+  /** The keys of all DatabaseClusters that were seen. */
   readonly clusterKeys: () => Iterable<ObjectKey>;
-  /** Whether this operator watches the namespace: what is in others it never sees. */
+  /** Whether this operator watches the namespace: it never sees objects in others. */
   readonly watches: (namespace: string) => boolean;
   /** Labels of a namespace; undefined: there is none. */
   readonly namespaceLabels: (
@@ -24,26 +24,26 @@ export interface ServerWorld {
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, string>> | undefined>;
   readonly servers: Servers;
-  /** Whether there is an object of this DatabaseSpace. */
+  /** Whether there is an object for the DatabaseSpace of this key. */
   readonly hasSpace: (key: ObjectKey) => boolean;
 }
 
-/** Of what is on a cluster that is suspended. */
+/** Reason of Ready for objects on a suspended cluster. */
 export const CLUSTER_SUSPENDED = 'ClusterSuspended';
 
-/** The server of a DatabaseCluster as the users and databases on it find it. */
+/** The server of a DatabaseCluster, as its users and databases find it. */
 export type ServerAccess =
   | {
       readonly server: 'waiting';
-      /** leaving: its object is being deleted, and no server answers any more. */
+      /** leaving: the cluster's object is being deleted, and no server answers any more. */
       readonly why: 'missing' | 'leaving' | 'suspended' | 'notReady';
       readonly reason: string;
       readonly message: string;
-      /** This process has just begun, and nothing says that the cluster does not work. */
+      /** This process has just started, and nothing says that the cluster does not work. */
       readonly starting: boolean;
-      /** leaving: the cluster is destroyed, with all that is on it. */
+      /** leaving: the cluster is destroyed, with everything on it. */
       readonly destroyed: boolean;
-      /** suspended: as the cluster's spec says, so until a person wants otherwise. */
+      /** suspended: the cluster's spec says so, so it lasts until a person changes that. */
       readonly rests: boolean;
     }
   /** The cluster does not admit this object. */
@@ -53,14 +53,14 @@ export type ServerAccess =
 export interface OpenServer extends ServerPlace {
   readonly server: 'open';
   readonly clusterName: string;
-  /** When the cluster was created: with another value it is another one. */
+  /** When the cluster was created: another value means another cluster. */
   readonly identity: string;
   /** HTTP base URL. */
   readonly endpoint: string;
-  /** `host:port` of every server: first the one of `endpoint`, then others that run. */
+  /** `host:port` of every server: first that of `endpoint`, then those that run, then the rest. */
   readonly addresses: readonly string[];
   readonly verifyIntervalMs: number;
-  /** Whether it is the password that new clusters come with: nobody is ever given that. */
+  /** Whether this is the password that new clusters come with: nobody is ever given it. */
   readonly isFactoryPassword: (password: string) => boolean;
 }
 
@@ -74,8 +74,8 @@ export function clusterKeyOf({ metadata, spec }: Dependent): ObjectKey {
 }
 
 /**
- * Whether the server of the object's cluster can be worked on, by what the cluster's status says: its login must be
- * secured and a server must answer. Costs no call, but for the labels of a namespace where they decide.
+ * Reports whether the server of the object's cluster can be worked on, going by the cluster's status: its login must be secured and a
+ * server must answer. Makes no call, except for the labels of a namespace if they decide.
  */
 export async function serverAccess(world: ServerWorld, subject: Dependent, signal: AbortSignal): Promise<ServerAccess> {
   const clusterKey = clusterKeyOf(subject);
@@ -111,16 +111,16 @@ function openOf(
   const ready = findStatusCondition(status.conditions, 'Ready');
   const usable = isTrue('CredentialsSecured') && isTrue('Available') && endpoint === credentials?.endpoint;
   if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable) {
-    // What is protected, paused or blocked may stay after all, with all that is on it: what should go from there waits.
+    // A cluster that is protected, paused or blocked may stay after all, with everything on it: what should be deleted there waits.
     const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
     const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
-    // Nor does it go because it is to: before it says that it is being destroyed, it may yet say that it cannot be.
+    // One that should be destroyed is not gone either: until it says that it is being destroyed, it may still say that it cannot be.
     const destroyed = destroys(spec);
     const goes = !destroyed || ready?.reason === 'Destroying';
     if (leaving && !held && !blocked && goes) {
       return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
     }
-    // Also while it is on its way there: what was right stays so, and nobody is to wait for it.
+    // Also while it is being suspended: what was right stays so, and nobody needs to wait for it.
     const rests = spec.state === 'Suspended';
     if (rests || status.state === 'suspended' || status.state === 'suspending') {
       const is = status.state === 'suspended' ? 'is suspended' : 'is being suspended';
@@ -135,7 +135,7 @@ function openOf(
   const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
   const connection = world.connections.get(space);
   if (connection === undefined) {
-    // Nobody will ever reach the server by way of it: who waits for that keeps itself, and the cluster's object, for nothing.
+    // Nobody can reach the server through it any more: an object that waited for it would keep itself, and the cluster's, for nothing.
     if (leaving && !world.hasSpace(space))
       return waiting('leaving', 'ClusterDeleting', `${called} is being deleted, and its DatabaseSpace is gone already`);
     const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" is not connected`;
@@ -147,7 +147,7 @@ function openOf(
   const byUse = [...running, ...others].map(({ address }) => address);
   const used = byUse.find((address) => connection.serverURL(address) === endpoint);
   if (used === undefined) {
-    // The space makes another URL of its address by now, or whoever wrote the status did: no login goes there.
+    // The space makes another URL of its address by now, or somebody else wrote the status: no login is sent there.
     const why = whyNotReady(spec, ready, byUse.length === 0 ? ['servers'] : []);
     // The cluster is about to say where it is now.
     const starting = isTrue('Ready');
@@ -165,7 +165,7 @@ function openOf(
     adminSecretName: credentials.secretName,
     factoryUsername: connection.factoryLogin.username,
     isFactoryPassword: (password) => password === connection.factoryLogin.password,
-    // Few of many thousand objects call their server soon.
+    // Made on demand: few of many thousand objects call their server soon.
     get logins() {
       return connection.logins(endpoint, status.clusterID ?? '');
     },
@@ -174,7 +174,7 @@ function openOf(
 
 type Waiting = Extract<ServerAccess, { server: 'waiting' }>;
 
-/** `lacking`: what its status does not tell, though it is needed. */
+/** `lacking`: the fields that are needed and missing in its status. */
 function whyNotReady(
   { managementPolicy }: ClusterRecord['spec'],
   ready: Condition | undefined,

@@ -1,18 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
 
-/** How old a List may be that is still as good as a new one: objects that appear together share it. */
+/** How old a List may be and still count as new: objects that appear together share it. */
 const FRESH_MS = 2_000;
 
 /**
- * The names of one collection on a server, as Unicode composes them: listed when needed, once for all who ask at the time, and
- * kept right by own changes.
+ * The names in one collection on a server, as Unicode composes them: listed when needed, once for all who ask at the time, and
+ * updated with our own changes.
  */
 export class NameList {
   readonly #clock: Clock;
   readonly #listing = new SingleFlight<ReadonlySet<string>>();
   #names: { readonly set: Set<string>; readonly begunAt: number } | undefined;
-  /** Changes of ours, and when, that a List begun before them may not show. */
+  /** Our changes, and when they were made: a List begun before them may not show them. */
   #changes: { readonly name: string; readonly exists: boolean; readonly at: number }[] = [];
 
   constructor(clock: Clock) {
@@ -25,7 +25,7 @@ export class NameList {
     return this.#listing.run(() => this.#list(list), signal);
   }
 
-  /** A change that was just made, and answered. */
+  /** Records a change that was just made, and answered. */
   changed(name: string, exists: boolean): void {
     const change = { name: name.normalize(), exists, at: this.#clock.monotonic() };
     this.#changes.push(change);

@@ -15,7 +15,7 @@ export interface ServerPlace {
   readonly clusterKey: ObjectKey;
   /** The DatabaseCluster is being deleted, but its server still answers. */
   readonly leaving: boolean;
-  /** Of the Secret, beside the DatabaseCluster, that holds the login of the server's default user. */
+  /** The Secret, beside the DatabaseCluster, that holds the login of the server's default user. */
   readonly adminSecretName: string;
   readonly factoryUsername: string;
   readonly logins: Logins;
@@ -24,14 +24,14 @@ export interface ServerPlace {
 export interface ServersOptions {
   readonly clock: Clock;
   readonly secrets: Pick<Secrets, 'read' | 'version'>;
-  /** A server refuses the login that its cluster published: the cluster should look. */
+  /** Called when a server refuses the login that its cluster published: the cluster should look. */
   readonly onLoginRefused: (clusterKey: ObjectKey) => void;
 }
 
 /**
- * Whether `error`, which asking the server to delete or change something threw, means that there is none, and not that it is not deleted
- * now: servers answer 400 for both, and whatever stands before them 404 for anything. So that is told by `isListed`, as what
- * is taken for gone would be left behind for good, and what is not changed would be tried for ever without a word.
+ * Reports whether `error`, thrown when the server was asked to delete or change something, means that it does not exist, and not that
+ * it cannot be deleted now. Servers answer 400 for both, and a proxy before them may answer 404 to anything. So `isListed` decides: if
+ * it were wrongly held to be gone, a deletion would leave it behind for good, and a change would be retried for ever without a word.
  */
 export async function isGone(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
   if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
@@ -41,25 +41,25 @@ export async function isGone(error: unknown, isListed: () => Promise<boolean>): 
   throw new TransientError('NotFound', message, { cause: error });
 }
 
-/** Of a login whose cluster is being deleted: nobody looks after it any more, and only who goes too needs it. */
+/** For a login whose cluster is being deleted: nobody looks after it any more, and only objects that go too need it. */
 const GETS_NO_OTHER = `delete this object and annotate it ${ABANDON}=true to leave on the server what is there, as that cluster is being deleted and gets no other login`;
 
-/** What is held of one server, as long as it is reached by the same connection. */
+/** What is kept for one server, as long as it is reached by the same connection. */
 interface Held {
   readonly users: NameList;
   readonly databases: NameList;
   readonly signingIn: SingleFlight<Session>;
-  /** Whom the operator works as; undefined: it has not signed in yet. */
+  /** The user that the operator works as; undefined: it has not signed in yet. */
   adminUsername: string | undefined;
-  /** Who the admin Secret of this name says that is, in the version that was seen then; undefined: it was not read yet. */
+  /** The user in the admin Secret of this name, in the version seen when it was read; undefined: it was not read yet. */
   named:
     | { readonly secretName: string; readonly version: string | undefined; readonly username: string | undefined }
     | undefined;
 }
 
 /**
- * The servers of all clusters, for all users and databases on them: one admin session a server and one List of its users and
- * of its databases at a time, however many objects ask.
+ * The servers of all clusters, for all users and databases on them. However many objects ask, each server has one admin session, and
+ * at any time one List of its users and one of its databases.
  */
 export class Servers {
   readonly #options: ServersOptions;
@@ -69,32 +69,32 @@ export class Servers {
     this.#options = options;
   }
 
-  /** By a List that is at most 2 s old, in which our own changes are. */
+  /** Reports whether there is such a user, by a List that is at most 2 s old and includes our own changes. */
   async hasUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     const list = () => this.asAdmin(place, (client, token) => client.listUsers(token));
     return (await this.#of(place).users.get(list, signal)).has(username.normalize());
   }
 
-  /** By a List of this moment: for a decision that cannot be taken back. */
+  /** The same by a List of this moment: for a decision that cannot be taken back. */
   listsUser(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     const list = (client: ServerClient, token: string) => client.listUsers(token, signal);
     return this.#isListed(place, 'users', username, list, signal);
   }
 
-  /** One GET, which the shared List is told of; undefined: it says that there is none, which one answer alone does not prove. */
+  /** Makes one GET, and updates the shared List; undefined: it says that there is none, which one answer alone does not prove. */
   async user(place: ServerPlace, username: string, signal: AbortSignal) {
     const found = await this.asAdmin(place, (client, token) => client.getUser(token, username, signal), signal);
     this.userChanged(place, username, found !== undefined);
     return found;
   }
 
-  /** Whether there is such a database, as `hasUser`. */
+  /** Reports whether there is such a database, like `hasUser`. */
   async hasDatabase(place: ServerPlace, name: string, signal: AbortSignal): Promise<boolean> {
     const list = () => this.asAdmin(place, (client, token) => client.listDatabases(token));
     return (await this.#of(place).databases.get(list, signal)).has(name.normalize());
   }
 
-  /** By a List of this moment, as `listsUser`. */
+  /** The same by a List of this moment, like `listsUser`. */
   listsDatabase(place: ServerPlace, name: string, signal: AbortSignal): Promise<boolean> {
     const list = (client: ServerClient, token: string) => client.listDatabases(token, signal);
     return this.#isListed(place, 'databases', name, list, signal);
@@ -112,7 +112,7 @@ export class Servers {
     return listed;
   }
 
-  /** Tells the shared list of a change that was just made. */
+  /** Updates the shared List with a change that was just made. */
   userChanged(place: ServerPlace, username: string, exists: boolean): void {
     this.#of(place).users.changed(username, exists);
   }
@@ -122,8 +122,8 @@ export class Servers {
   }
 
   /**
-   * Does `work`, which is one call, as the server's default user. Throws TransientError ClusterLoginRefused where the
-   * published login is refused, and otherwise what `work` throws.
+   * Does `work`, which is one call, as the server's default user. Throws TransientError ClusterLoginRefused if the published login is
+   * refused, ClusterLoginLost if its Secret is missing, and otherwise what `work` throws.
    */
   async asAdmin<T>(
     place: ServerPlace,
@@ -132,7 +132,7 @@ export class Servers {
   ): Promise<T> {
     const first = await this.#asAdminOnce(place, work, signal);
     if (!('refusal' in first)) return first.result;
-    // The cluster may just have replaced the password: its Secret has the new one. A refusal surely had no effect.
+    // The cluster may just have replaced the password: its Secret has the new one. A refused call surely had no effect.
     const second = await this.#asAdminOnce(place, work, signal);
     if (!('refusal' in second)) return second.result;
     throw this.#refused(place, second.refusal);
@@ -153,13 +153,13 @@ export class Servers {
     }
   }
 
-  /** Whether the user is the cluster's own: the one that the operator works as, or the one that new clusters come with. */
+  /** Reports whether the user is the cluster's own: the one that the operator works as, or the one that new clusters come with. */
   async isReserved(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
     if (username === place.factoryUsername) return true;
     const held = this.#of(place);
     if (held.adminUsername === undefined) await this.#adminSession(place, signal);
     if (held.adminUsername === username) return true;
-    // A session goes on when the Secret names another user, as after one was lost and another login was named in the cluster's spec.
+    // A session may outlive a change of the user in the Secret, as when a login was lost and the cluster's spec named another.
     const { namespace } = splitKey(place.clusterKey);
     const version = this.#options.secrets.version(namespace, place.adminSecretName);
     const isKnown = held.named?.secretName === place.adminSecretName && held.named.version === version;
@@ -171,14 +171,14 @@ export class Servers {
     const { secrets } = this.#options;
     const { namespace } = splitKey(place.clusterKey);
     const secretName = place.adminSecretName;
-    // Before it is read: what changes meanwhile is read once more.
+    // Taken before the read, so that what changes during it is read once more.
     const version = secrets.version(namespace, secretName);
     const secret = await secrets.read(namespace, secretName, signal);
     held.named = { secretName, version, username: secret?.data.get('username') };
     return secret;
   }
 
-  /** Tries the login and keeps nothing of it. Throws ApiError where the server does not say. */
+  /** Tries the login and keeps nothing of it. Throws ApiError if the server does not say. */
   signIn({ logins }: ServerPlace, login: Login, signal: AbortSignal): Promise<Verdict> {
     return logins.probe(login, signal);
   }
@@ -205,7 +205,7 @@ export class Servers {
     return session ?? held.signingIn.run((shared) => this.#signInAsAdmin(place, held, shared), signal);
   }
 
-  /** With the passwords of the admin Secret, of which one works at every moment. */
+  /** Signs in with the passwords of the admin Secret, one of which works at every moment. */
   async #signInAsAdmin(place: ServerPlace, held: Held, signal: AbortSignal): Promise<Session> {
     const { name } = splitKey(place.clusterKey);
     const secret = await this.#readAdminSecret(place, held, signal);
