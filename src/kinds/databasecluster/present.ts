@@ -104,7 +104,7 @@ export function verifiedLogin(
 
 export function factoryLoginRetired(secretName: string): ConditionUpdate {
   return {
-    type: 'CredentialsSecured',
+    type: SECURED,
     status: 'True',
     reason: 'FactoryLoginRetired',
     message: `The login in Secret "${secretName}" works; the one that new clusters come with does not`,
@@ -134,43 +134,50 @@ export function loginWorks({ endpoint = '' }: Pick<SpaceSeen, 'endpoint'>): Cond
 }
 
 function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
-  const type = 'CredentialsSecured';
   const silent = untold(subject);
-  if (silent !== undefined) return { type, ...silent };
-  if (isOurs(subject, seen)) {
-    const kept = keptFrom(subject, type);
-    const { credentials, conditions } = subject.status;
-    // Nobody can try it now, and its Secret may have been lost since.
-    const worked = kept?.status === 'True' || (kept?.status === 'Unknown' && kept.reason === LOST);
-    if (worked && credentials !== undefined && seen.cluster?.status === 'suspended') {
-      const lost = lostSecret(seen);
-      if (lost !== undefined) return { type, status: 'Unknown', reason: LOST, message: secretLost(lost) };
-      return { ...factoryLoginRetired(credentials.secretName), message: workedBefore(credentials.secretName) };
-    }
-    if (kept !== undefined) return kept;
-    // It is there again, as it was: what was verified then was about this very cluster.
-    if (credentials !== undefined && NOT_THERE.has(findStatusCondition(conditions, type)?.reason ?? ''))
-      return factoryLoginRetired(credentials.secretName);
-  } else if (seen.cluster !== undefined || !isBeingCreated(subject, seen)) {
-    // If it comes back, what was wrong with its login still is, and nothing else remembers that.
-    const { credentials, conditions } = subject.status;
-    const known = credentials && keptFrom(subject, type);
-    if (known?.status === 'False') return known;
-    // Nor does anything else remember what was found before it was only observed.
-    if (credentials !== undefined && findStatusCondition(conditions, type)?.reason === 'ObservedOnly')
-      return NOT_RETIRED;
-    if (seen.cluster !== undefined) {
-      const message = `Cluster "${seen.id}" is not this object's, and no login is tried there`;
-      return { type, status: 'False', reason: 'ClusterNotOurs', message };
-    }
-    const message = `There is no cluster "${seen.id}" to sign in to`;
-    return { type, status: 'False', reason: 'ClusterMissing', message };
-  }
-  return NOT_RETIRED;
+  if (silent !== undefined) return { type: SECURED, ...silent };
+  if (isOurs(subject, seen)) return securedOfOurs(subject, seen);
+  if (seen.cluster === undefined && isBeingCreated(subject, seen)) return NOT_RETIRED;
+  return securedWithoutOurs(subject, seen);
 }
 
+function securedOfOurs(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
+  const kept = keptFrom(subject, SECURED);
+  const { credentials, conditions } = subject.status;
+  // Nobody can try it now, and its Secret may have been lost since.
+  const worked = kept?.status === 'True' || (kept?.status === 'Unknown' && kept.reason === LOST);
+  if (worked && credentials !== undefined && seen.cluster?.status === 'suspended') {
+    const lost = lostSecret(seen);
+    if (lost !== undefined) return { type: SECURED, status: 'Unknown', reason: LOST, message: secretLost(lost) };
+    return { ...factoryLoginRetired(credentials.secretName), message: workedBefore(credentials.secretName) };
+  }
+  if (kept !== undefined) return kept;
+  // It is there again, as it was: what was verified then was about this very cluster.
+  const wasGone = NOT_THERE.has(findStatusCondition(conditions, SECURED)?.reason ?? '');
+  return credentials !== undefined && wasGone ? factoryLoginRetired(credentials.secretName) : NOT_RETIRED;
+}
+
+/** There is no cluster, or one that is not known to be ours. */
+function securedWithoutOurs(subject: ClusterSubject, { cluster, id }: SpaceSeen): ConditionUpdate {
+  const { credentials, conditions } = subject.status;
+  if (credentials !== undefined) {
+    // If it comes back, what was wrong with its login still is, and nothing else remembers that.
+    const known = keptFrom(subject, SECURED);
+    if (known?.status === 'False') return known;
+    // Nor does anything else remember what was found before it was only observed.
+    if (findStatusCondition(conditions, SECURED)?.reason === 'ObservedOnly') return NOT_RETIRED;
+  }
+  const [reason, message] =
+    cluster === undefined
+      ? ['ClusterMissing', `There is no cluster "${id}" to sign in to`]
+      : ['ClusterNotOurs', `Cluster "${id}" is not this object's, and no login is tried there`];
+  return { type: SECURED, status: 'False', reason, message };
+}
+
+const SECURED = 'CredentialsSecured';
+
 const NOT_RETIRED: ConditionUpdate = {
-  type: 'CredentialsSecured',
+  type: SECURED,
   status: 'False',
   reason: 'NotYet',
   message: 'The login that new clusters come with is not retired yet',

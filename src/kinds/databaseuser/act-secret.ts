@@ -20,7 +20,7 @@ import {
 } from './content.ts';
 import type { UserStatusPatch } from './decide.ts';
 import { connectionSecretName, type UserPlace, type UserStep, type UserSubject, usernameOf } from './observation.ts';
-import { readOwnPassword } from './observe-login.ts';
+import { readOwnPassword } from './own-password.ts';
 import { DATABASE_USERS } from './resource.ts';
 import type { UserWorld } from './world.ts';
 

@@ -1,7 +1,8 @@
 import { type OpenServer, serverAccess } from '../server/access.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { type UserObservation, type UserPlace, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
-import { areSecretsAsVerified, observeEnd, observeLogin } from './observe-login.ts';
+import { observeEnd } from './observe-end.ts';
+import { areSecretsAsVerified, observeLogin } from './observe-login.ts';
 import { firstClaimant } from './records.ts';
 import type { UserWorld } from './world.ts';
 import { wrongSpec } from './wrong-spec.ts';

@@ -1,0 +1,58 @@
+import { TerminalError, TransientError } from '../../base/errors.ts';
+import { type SecretContents, valuesFrom } from '../secrets.ts';
+import type { OpenServer } from '../server/access.ts';
+import { type Passwords, refusalOfPassword } from './content.ts';
+import type { TriedLogin, UserSubject } from './observation.ts';
+import { refusalAbout } from './refusal.ts';
+import type { UserWorld } from './world.ts';
+
+/** Finds out where the password comes from, and whether the server refused it before. */
+export async function observeSource(
+  world: UserWorld,
+  subject: UserSubject,
+  access: OpenServer,
+  {
+    secret,
+    passwords: { current, next },
+  }: { readonly secret: SecretContents | undefined; readonly passwords: Passwords },
+  signal: AbortSignal,
+): Promise<Pick<TriedLogin, 'source' | 'refusal'>> {
+  const ref = subject.spec.passwordSecretRef;
+  const refusalOf = (password: string) =>
+    world.memory.tries.refusal(subject, refusalAbout(subject, access, password, secret?.uid), world.clock.monotonic());
+  if (ref === undefined) return { source: { is: 'generated' }, refusal: refusalOf('') };
+  try {
+    const { password, version } = await readOwnPassword(world, subject, access, ref, signal);
+    const source = { is: 'own', version, applied: password === current, coming: password === next } as const;
+    return { source, refusal: refusalOf(password) };
+  } catch (error) {
+    if (!(error instanceof TransientError) && !(error instanceof TerminalError)) throw error;
+    const lasting = error instanceof TerminalError ? 'terminal' : 'transient';
+    return { source: { is: 'unusable', lasting, reason: error.reason, message: error.message } };
+  }
+}
+
+type OwnPasswordRef = NonNullable<UserSubject['spec']['passwordSecretRef']>;
+
+/** Reads the password that a person set, for one use. Throws TransientError or TerminalError if there is no usable one. */
+export async function readOwnPassword(
+  world: Pick<UserWorld, 'secrets'>,
+  { metadata }: Pick<UserSubject, 'metadata'>,
+  { isFactoryPassword }: Pick<OpenServer, 'isFactoryPassword'>,
+  { name, key = 'password' }: OwnPasswordRef,
+  signal: AbortSignal,
+): Promise<{ readonly password: string; readonly version: string }> {
+  const namespace = metadata.namespace ?? '';
+  const secret = await world.secrets.read(namespace, name, signal);
+  const refuse = (why: string) =>
+    new TerminalError('InvalidPassword', `The password in Secret "${name}" under key "${key}" ${why}: change it there`);
+  if (secret?.notText.has(key)) throw refuse('is no text (UTF-8)');
+  const refusal = secret?.data.get(key) === '' ? refusalOfPassword('') : undefined;
+  if (refusal !== undefined) throw refuse(refusal);
+  const [password] = valuesFrom(secret, name, [key], namespace);
+  const problem = refusalOfPassword(password);
+  if (problem !== undefined) throw refuse(problem);
+  if (isFactoryPassword(password))
+    throw refuse('is the one that new clusters come with, which nobody is to sign in with');
+  return { password, version: secret?.resourceVersion ?? '' };
+}
