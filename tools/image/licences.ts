@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
-* The licences of the image's packages: `node tools/bootstrap.mjs tools/image/licences.ts` writes THIRD-PARTY-NOTICES.md. The texts themselves
-* are in the image, in each package's folder.
+* The licences of the image's packages: `node tools/bootstrap.mjs tools/image/licences.ts` writes THIRD-PARTY-NOTICES.md. The texts are in
+* the image, in each package's folder.
 */
 
 const ROOT = join(import.meta.dirname, '../..');
