@@ -12,7 +12,7 @@ export function assumptionsOf(
   return [...overBy(objects, outcomes), ...onServers(objects, clouds)];
 }
 
-/** Problems of now, such as a token that the cloud refuses, that are over in the plan although nothing solves them. */
+/** Present problems, such as a token that the cloud refuses, that are gone in the plan although no step solves them. */
 function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[]): readonly string[] {
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
   const items = objects.flatMap(({ definition, live }) => (live === undefined ? [] : [itemOf(definition, live)]));

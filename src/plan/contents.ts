@@ -51,7 +51,7 @@ export function contentsOf(
   const { status } = owner;
   const isHeld = isSame(owner, cluster) && status.createdAt !== undefined && !status.observedOnly;
   const identity = isHeld ? status.createdAt : identityOf(cluster);
-  // Those made on an earlier cluster in this one's place are not here.
+  // Those that were on an earlier cluster in this one's place are not here.
   const isHere = (was: string | undefined) => (was ?? identity) === identity;
   const on = (each: Parameters<typeof clusterKeyOf>[0]) => clusterKeyOf(each) === owner.object.key;
   const users = usersOf(objects).filter(on);

@@ -94,7 +94,7 @@ async function allRefused(
   }
 }
 
-/** Whether the field, or one within it, was reported: that explains what is said of the whole. Rules on a whole spec are news. */
+/** Reports whether what was said of the field, or of one within it, explains this. Fields never explain a rule on the whole spec. */
 function isSaid(told: ReadonlyMap<string, unknown>, { field, text }: Refused): boolean {
   const isWhole = field === 'spec' && !text.includes('Required value');
   return told.has(field) || (!isWhole && [...told.keys()].some((each) => isWithin(each, field)));

@@ -2,10 +2,10 @@ import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/url-policy.
 import { findStatusCondition } from '../kube/condition.ts';
 import { clustersOf, type PlannedObject, spacesOf } from './objects.ts';
 
-/** The part of the operator's flags that a plan is told too. */
+/** The operator's flags that a plan is given too. */
 export type ToldPolicy = Pick<UrlPolicy, 'allowHTTP' | 'allowedBaseURLs'>;
 
-/** For an operator that is told nothing. */
+/** For an operator without these flags. */
 export const NOTHING_TOLD: ToldPolicy = { allowHTTP: false, allowedBaseURLs: undefined };
 
 /**

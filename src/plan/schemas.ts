@@ -11,9 +11,9 @@ import { createSimulator } from '../simulator/simulator.ts';
 import { databasesOf, type PlannedObject } from './objects.ts';
 
 /*
-* The schemas of the databases, for the copies of their servers. Sources that are still as they were applied are run again. If a
-* source has changed since, nobody has the old text.
-*/
+ * The schemas of the databases, for the copies of their servers. Sources that are still as they were applied are run again. If a
+ * source has changed since, nobody has the old text.
+ */
 
 /** A schema as a copied server has it, and its digest. */
 export interface CopiedSchema extends Pick<SavedDatabase, 'types' | 'functions'> {

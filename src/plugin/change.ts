@@ -18,7 +18,7 @@ export interface Change {
   outcome(item: Item, value: string, before: Item): string | undefined;
   /** It is done once it is set, whether or not the operator has looked. */
   readonly isOnlySet?: true;
-  /** What is going on, if the object itself does not show it. Undefined: it does. */
+  /** What is going on, if the object itself does not show it; undefined if it does. */
   progress?(item: Item, value: string): string | undefined;
   /** Reports whether the operator has certainly not begun, for changes that the object's generation does not show. */
   isIdle?(item: Item, value: string): boolean;

@@ -79,7 +79,7 @@ function annotate({ kind, metadata }: Item, what: string): string {
   return `kubectl annotate ${kind.toLowerCase()} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
 }
 
-/** What holds up its deletion, and how to have it deleted all the same. */
+/** What holds up its deletion, and how to delete it all the same. */
 function deletionLines(item: Item, nowMs: number): readonly string[] {
   const { metadata } = item;
   if (metadata.deletionTimestamp === undefined) return [];

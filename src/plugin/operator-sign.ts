@@ -7,11 +7,11 @@ import { listAllPages } from '../kube/list.ts';
 import { age } from './text.ts';
 
 /*
-* Whether an operator runs, as far as its Leases show. Nothing records which operator watches which namespace, so one live
-* operator anywhere is enough, and so is one without a Lease. A person's clock may be far ahead of those in the Kubernetes
-* cluster, so the time is never taken to be later than the newest Lease of anybody: each node and API server renews one
-* every 10 s.
-*/
+ * Whether an operator runs, as far as its Leases show. Nothing records which operator watches which namespace, so one live
+ * operator anywhere is enough, and so is one without a Lease. A person's clock may be far ahead of those in the Kubernetes
+ * cluster, so the time is never taken to be later than the newest Lease of anybody: each node and API server renews one
+ * every 10 s.
+ */
 
 /** A Lease not renewed for this many times its duration, and for at least this long, is dead: clocks may differ a little. */
 const DURATIONS = 4;

@@ -7,9 +7,9 @@ import { KINDS, type TypeDefinition, VALUE_TYPES } from './server/query/schema.t
 import { createServerState, type Database } from './server/state.ts';
 
 /*
-* What survives a restart of the simulator: clusters with their users and committed data. Tokens and transactions do
-* not survive, as with a real server. Passwords are kept as hashes.
-*/
+ * What survives a restart of the simulator: clusters with their users and committed data. Tokens and transactions do
+ * not survive, as with a real server. Passwords are kept as hashes.
+ */
 
 const annotationsSchema = z.array(z.string());
 const capabilitiesSchema = z.array(z.tuple([z.string(), annotationsSchema]));

@@ -17,9 +17,9 @@ import type { Decision } from '../../src/runtime/kind.ts';
 import { CLUSTER_SPEC } from './specs.ts';
 
 /*
-* Starting points for tests of decisions: a cluster, a space and an observation in which nothing is wrong. A test names only
-* what it is about; each `with` returns a new value and leaves the old one unchanged.
-*/
+ * Starting points for tests of decisions: a cluster, a space and an observation in which nothing is wrong. A test names only
+ * what it is about; each `with` returns a new value and leaves the old one unchanged.
+ */
 
 export const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 export const CREATED_MS = Date.parse('2026-11-20T10:00:00Z');

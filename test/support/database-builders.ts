@@ -7,9 +7,9 @@ import type { Condition } from '../../src/kube/condition.ts';
 import { CREATED_AT } from './builders.ts';
 
 /*
-* Starting points for tests of decisions about a Database: a new one, and a server on which nothing is wrong. Each `with`
-* returns a new value and leaves the old one unchanged.
-*/
+ * Starting points for tests of decisions about a Database: a new one, and a server on which nothing is wrong. Each `with`
+ * returns a new value and leaves the old one unchanged.
+ */
 
 /** Two sources, the second one inline. */
 export const SOURCES: readonly SourceSeen[] = [

@@ -35,7 +35,7 @@ export interface ScriptedWatch {
   readonly end: 'open' | 'close' | Error;
   /** How long it lives before it ends. */
   readonly afterMs?: number;
-  /** How long it waits for its turn, and whether the server counts as reachable then. Default: it takes no turn. */
+  /** How long it waits for its turn, and whether the server counts as reachable then. Default: no turn is needed. */
   readonly turn?: { readonly afterMs?: number; readonly isReached: boolean };
 }
 

@@ -8,11 +8,11 @@ import { mustKubectl } from './control-plane.ts';
 import { readDocument } from './readme.ts';
 
 /*
-* The requests that Velero makes when it restores into another namespace, after pkg/restore/restore.go of velero-io/velero
-* (1.16 to 1.19): it drops what resetMetadata() names, keeps labels, annotations and finalizers, adds two labels, creates the
-* object without its status, then sets the status if told to, and patches managedFields. Velero itself needs nodes and an object
-* store.
-*/
+ * The requests that Velero makes when it restores into another namespace, after pkg/restore/restore.go of velero-io/velero
+ * (1.16 to 1.19): it drops what resetMetadata() names, keeps labels, annotations and finalizers, adds two labels, creates the
+ * object without its status, then sets the status if told to, and patches managedFields. Velero itself needs nodes and an object
+ * store.
+ */
 
 /** An object as it is in a backup. */
 export interface Saved {

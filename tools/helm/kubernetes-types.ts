@@ -2,9 +2,9 @@ import type { Schema, Types } from './schema.ts';
 import { isRecord } from './values.ts';
 
 /*
-* Types of Kubernetes for the chart's schema, from an API server's OpenAPI documents, and closed: an unknown key is refused,
-* since a typo in a security context would otherwise be dropped silently.
-*/
+ * Types of Kubernetes for the chart's schema, from an API server's OpenAPI documents, and closed: an unknown key is refused,
+ * since a typo in a security context would otherwise be dropped silently.
+ */
 
 /** `/openapi/v3/…` → the types that values.yaml uses from there. */
 export const WANTED: Readonly<Record<string, readonly string[]>> = {

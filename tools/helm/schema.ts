@@ -50,7 +50,7 @@ function group(path: readonly string[], values: readonly Value[], named: Named):
   };
 }
 
-/** Null removes a default: for these values, nothing would be left. For lists, maps and texts that may be empty, that is allowed. */
+/** Null removes a default. These values need theirs; lists, maps and texts that may be empty do not. */
 function isRequired({ about, preset }: Value): boolean {
   return about === undefined || (preset !== '' && ['string', 'number', 'boolean'].includes(typeof preset));
 }

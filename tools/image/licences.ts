@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
-* The licences of the image's packages: `node tools/bootstrap.mjs tools/image/licences.ts` writes THIRD-PARTY-NOTICES.md. The texts are in
-* the image, in each package's folder.
-*/
+ * The licences of the image's packages: `node tools/bootstrap.mjs tools/image/licences.ts` writes THIRD-PARTY-NOTICES.md. The texts are in
+ * the image, in each package's folder.
+ */
 
 const ROOT = join(import.meta.dirname, '../..');
 export const NOTICES = 'THIRD-PARTY-NOTICES.md';

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../control-plane/run.ts';
 
 /*
-* The npm package that users install. Node runs no TypeScript below node_modules, so the sources are compiled; everything
-* else is at the same place as in the project.
-*/
+ * The npm package that users install. Node runs no TypeScript below node_modules, so the sources are compiled; everything
+ * else is at the same place as in the project.
+ */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
