@@ -30,7 +30,7 @@ export interface DialectRules {
   readonly failedChange: 'staysOpen' | 'closes';
   /** "Commit of a read transaction is 400". */
   readonly commitReadStatus: 200 | 400;
-  /** The default of `commit` on the one-shot query is not shown: clients must not depend on it. */
+  /** The default of `commit` on the one-shot query is not documented: clients must not depend on it. */
   readonly commitDefault: boolean;
   /** "Error bodies may be missing (404 and 405 from the router)". */
   readonly routerErrors: 'object' | 'missing';

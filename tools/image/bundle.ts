@@ -11,7 +11,7 @@ import { rolldown } from 'rolldown';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * `folder`: gets `dist`, with package.json beside it. It must be below a folder with node_modules, since undici is loaded from there.
+ * `folder`: gets `dist`, with package.json beside it. It must be below a folder with node_modules, since undici is loaded unbundled.
  * Throws on any message from rolldown, such as that something cannot be resolved. `input`: the file to bundle with all that it loads.
  */
 export async function bundle(folder: string, input = join(ROOT, 'src/main.ts')): Promise<void> {
